@@ -1,0 +1,94 @@
+// Typed identifiers: a UUID that says what it names. Parsing and printing of UUIDs live here, and nowhere else.
+package import FoundationEssentials
+
+/// A UUID of a certain kind of thing. Printed in lower case; parsed in either.
+package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
+    package let uuid: UUID
+
+    package init(_ uuid: UUID) { self.uuid = uuid }
+
+    /// The 8-4-4-4-12 form in hexadecimal; nil for anything else.
+    package init?(parsing text: some StringProtocol) {
+        guard let uuid = UUID(hexadecimal: text.utf8) else { return nil }
+        self.uuid = uuid
+    }
+
+    /// A new UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits. Unguessable, and near in time is near in
+    /// an index.
+    package static func make(at now: Date = Date()) -> Self {
+        var random = SystemRandomNumberGenerator()
+        let milliseconds = UInt64(now.timeIntervalSince1970 * 1000)
+        let high = milliseconds << 16 | 0x7000 | random.next() & 0x0fff
+        let low = random.next() & (1 << 62 - 1) | 1 << 63
+        return Self(UUID(high: high, low: low))
+    }
+
+    /// In the form that clients see.
+    package var description: String {
+        String(unsafeUninitializedCapacity: 36) { buffer in
+            var at = 0
+            withUnsafeBytes(of: uuid.uuid) { bytes in
+                for (index, byte) in bytes.enumerated() {
+                    if index == 4 || index == 6 || index == 8 || index == 10 {
+                        buffer[at] = UInt8(ascii: "-")
+                        at += 1
+                    }
+                    buffer[at] = hexadecimalDigits[Int(byte >> 4)]
+                    buffer[at + 1] = hexadecimalDigits[Int(byte & 15)]
+                    at += 2
+                }
+            }
+            return at
+        }
+    }
+
+    package static func < (left: Self, right: Self) -> Bool { left.uuid < right.uuid }
+}
+
+extension Identifier: Comparable {}
+
+package enum UserKind {}
+package enum SessionKind {}
+package enum ThreadKindTag {}
+package enum MessageKind {}
+package typealias UserID = Identifier<UserKind>
+package typealias SessionID = Identifier<SessionKind>
+package typealias ThreadID = Identifier<ThreadKindTag>
+package typealias MessageID = Identifier<MessageKind>
+
+private let hexadecimalDigits = Array("0123456789abcdef".utf8)
+
+extension UUID {
+    init(high: UInt64, low: UInt64) {
+        var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &bytes) { raw in
+            raw.storeBytes(of: high.bigEndian, as: UInt64.self)
+            raw.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+        }
+        self.init(uuid: bytes)
+    }
+
+    /// Nil unless the text is 36 bytes with hyphens in their four places and hexadecimal digits elsewhere.
+    init?(hexadecimal text: some Sequence<UInt8>) {
+        var words: (high: UInt64, low: UInt64) = (0, 0)
+        var index = 0
+        for byte in text {
+            if index == 8 || index == 13 || index == 18 || index == 23 {
+                guard byte == UInt8(ascii: "-") else { return nil }
+            } else {
+                let digit: UInt8
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+                case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+                case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+                default: return nil
+                }
+                if index < 18 { words.high = words.high << 4 | UInt64(digit) } else { words.low = words.low << 4 | UInt64(digit) }
+            }
+            index += 1
+            guard index <= 36 else { return nil }
+        }
+        guard index == 36 else { return nil }
+        self.init(high: words.high, low: words.low)
+    }
+}

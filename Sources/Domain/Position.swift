@@ -1,0 +1,111 @@
+// Where things are: in the log, in a thread, on a list. The opaque texts that clients hold of them are made and read here.
+package import FoundationEssentials
+
+/// A position in the log: 1, 2, 3 … in commit order. 0 is before the first event.
+package struct Position: Hashable, Comparable, Sendable {
+    package var value: Int64
+    package init(_ value: Int64) { self.value = value }
+    package static func < (left: Self, right: Self) -> Bool { left.value < right.value }
+    package static let start = Position(0)
+}
+
+/// A message's number in its thread: 1, 2, 3 … without a hole.
+package struct Seq: Hashable, Comparable, Sendable {
+    package var value: Int64
+    package init(_ value: Int64) { self.value = value }
+    package static func < (left: Self, right: Self) -> Bool { left.value < right.value }
+}
+
+/// A point in the log as clients hold it: everything up to and including `position` has been seen.
+/// Opaque and versioned: a later format (a position for each lane) can follow this one.
+package struct Cursor: Hashable, Sendable, CustomStringConvertible {
+    /// Which unbroken stretch of the log's history the position belongs to.
+    package var epoch: Int32
+    package var position: Position
+
+    package init(epoch: Int32, position: Position) {
+        self.epoch = epoch
+        self.position = position
+    }
+
+    package static let textByteCountMax = 512
+
+    /// Nil for a text that no `description` gave.
+    package init?(parsing text: some StringProtocol) {
+        guard let fields = OpaqueText.decode(text, version: 1, byteCount: 12) else { return nil }
+        let epoch = Int32(truncatingIfNeeded: fields.integer(at: 0, byteCount: 4))
+        let position = fields.integer(at: 4, byteCount: 8)
+        guard epoch > 0, position >= 0 else { return nil }
+        self.init(epoch: epoch, position: Position(position))
+    }
+
+    package var description: String {
+        var bytes: [UInt8] = []
+        bytes.append(integer: Int64(epoch), byteCount: 4)
+        bytes.append(integer: position.value, byteCount: 8)
+        return OpaqueText.encode(bytes, version: 1)
+    }
+}
+
+/// Where a page of a list ended, given back as `page`: the last entry's rank in the list's order, and its id.
+package struct PageKey: Hashable, Sendable, CustomStringConvertible {
+    package var rank: Int64
+    package var id: UUID
+
+    package init(rank: Int64, id: UUID) {
+        self.rank = rank
+        self.id = id
+    }
+
+    /// Nil for a text that no `description` gave.
+    package init?(parsing text: some StringProtocol) {
+        guard let fields = OpaqueText.decode(text, version: 2, byteCount: 24) else { return nil }
+        rank = fields.integer(at: 0, byteCount: 8)
+        id = UUID(
+            high: UInt64(bitPattern: fields.integer(at: 8, byteCount: 8)),
+            low: UInt64(bitPattern: fields.integer(at: 16, byteCount: 8)))
+    }
+
+    package var description: String {
+        var bytes: [UInt8] = []
+        bytes.append(integer: rank, byteCount: 8)
+        withUnsafeBytes(of: id.uuid) { bytes.append(contentsOf: $0) }
+        return OpaqueText.encode(bytes, version: 2)
+    }
+}
+
+/// Bytes as base64url without padding, behind a version byte and with a check byte at the end, so that a text cut short or
+/// changed by hand is refused and not misread.
+private enum OpaqueText {
+    static func encode(_ bytes: [UInt8], version: UInt8) -> String {
+        var framed = [version] + bytes
+        framed.append(check(framed))
+        return Data(framed).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    static func decode(_ text: some StringProtocol, version: UInt8, byteCount: Int) -> [UInt8]? {
+        let length = byteCount + 2
+        guard text.utf8.count == (length * 4 + 2) / 3 else { return nil }
+        let plain = String(text).replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
+        guard let framed = Data(base64Encoded: plain + padding), framed.count == length, framed.first == version,
+            framed.last == check(framed.dropLast())
+        else { return nil }
+        return [UInt8](framed.dropFirst().dropLast())
+    }
+
+    private static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
+        bytes.reduce(0x5a) { ($0 << 1 | $0 >> 7) ^ $1 }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(integer value: Int64, byteCount: Int) {
+        for shift in (0..<byteCount).reversed() { append(UInt8(truncatingIfNeeded: value >> (shift * 8))) }
+    }
+
+    fileprivate func integer(at offset: Int, byteCount: Int) -> Int64 {
+        self[offset..<(offset + byteCount)].reduce(0) { $0 << 8 | Int64($1) }
+    }
+}

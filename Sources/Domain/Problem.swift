@@ -1,0 +1,78 @@
+// Everything that can be refused, as one closed set of codes. What a problem document looks like is the API's affair.
+
+/// Why a request was refused or could not be served. The codes are stable words of the contract: never renamed, never reused.
+package enum ProblemCode: String, CaseIterable, Sendable {
+    // 400
+    case malformedRequest = "malformed_request"
+    case malformedJSON = "malformed_json"
+    // 401
+    case unauthenticated = "unauthenticated"
+    case wrongCredentials = "wrong_credentials"
+    // 403
+    case notJoined = "not_joined"
+    case notAllowed = "not_allowed"
+    // 404
+    case notFound = "not_found"
+    case threadNotFound = "thread_not_found"
+    case messageNotFound = "message_not_found"
+    case memberNotFound = "member_not_found"
+    case userNotFound = "user_not_found"
+    case sessionNotFound = "session_not_found"
+    // 405
+    case methodNotAllowed = "method_not_allowed"
+    // 408
+    case requestTimeout = "request_timeout"
+    // 409
+    case usernameTaken = "username_taken"
+    case idTaken = "id_taken"
+    case directMembersFixed = "direct_members_fixed"
+    // 410
+    case cursorExpired = "cursor_expired"
+    // 413 414 415 417 422 431
+    case bodyTooLarge = "body_too_large"
+    case targetTooLong = "target_too_long"
+    case unsupportedMediaType = "unsupported_media_type"
+    case expectationFailed = "expectation_failed"
+    case invalid = "invalid"
+    case headersTooLarge = "headers_too_large"
+    // 500 501 503 505
+    case internalError = "internal_error"
+    case notImplemented = "not_implemented"
+    case overloaded = "overloaded"
+    case unavailable = "unavailable"
+    case mailNotConfigured = "mail_not_configured"
+    case versionNotSupported = "version_not_supported"
+}
+
+/// A refusal with what the caller should know about it. `detail` is shown to clients: it holds no secret and no SQL.
+package struct Problem: Error, Equatable {
+    /// One invalid field of a request: its name, as a path in the body (`payload.text`) or a parameter's name.
+    package struct Field: Equatable, Sendable {
+        package var field: String
+        package var detail: String
+        package init(_ field: String, _ detail: String) {
+            self.field = field
+            self.detail = detail
+        }
+    }
+
+    package var code: ProblemCode
+    package var detail: String
+    package var fields: [Field] = []
+    /// Seconds after which another try makes sense; with 429 and 503.
+    package var retryAfterS: Int?
+
+    package init(_ code: ProblemCode, _ detail: String, fields: [Field] = [], retryAfterS: Int? = nil) {
+        self.code = code
+        self.detail = detail
+        self.fields = fields
+        self.retryAfterS = retryAfterS
+    }
+
+    /// 422 for one or more fields.
+    package static func invalid(_ fields: [Field]) -> Problem {
+        Problem(.invalid, "The request has fields that are not valid.", fields: fields)
+    }
+
+    package static func invalid(_ field: String, _ detail: String) -> Problem { .invalid([Field(field, detail)]) }
+}

@@ -1,0 +1,91 @@
+-- Accounts. Failures that the caller is to see are raised in class PY: the SQLSTATE's digits are the HTTP status,
+-- the message a stable code, the detail a sentence, the column (with PY422) the field.
+
+-- Makes an account that signs in by password, with its first session; `p_key` and `p_words` are case-folded by the caller.
+-- Fails: PY409 username_taken.
+-- locks: the user name's unique key
+create or replace function account_register(
+    p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text,
+    p_session uuid, p_digest bytea, p_device text
+) returns table (account text, session text)
+language plpgsql volatile as $$
+begin
+    insert into users (id, username, username_key, name, password_hash, created_at)
+    values (p_user, p_username, p_key, p_name, p_password_hash, stamp())
+    on conflict (username_key) do nothing;
+    if not found then
+        raise exception using errcode = 'PY409', message = 'username_taken', detail = 'That username is taken.';
+    end if;
+    insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
+    return query select s.account, s.session from session_create(p_user, p_session, p_digest, p_device) s;
+end $$;
+
+-- What signing in by password compares with: no row for an unknown name.
+create or replace function account_credentials(p_key text) returns table (user_id uuid, password_hash text)
+language sql stable as $$
+    select u.id, u.password_hash from users u where u.username_key = p_key
+$$;
+
+create or replace function account_get(p_user uuid) returns text
+language sql stable as $$
+    select account_json(u)::text from users u where u.id = p_user
+$$;
+
+-- Changes what `p_changes` names (name, profile_image, status_text, preferences) and tells the account's own devices,
+-- and the members of its threads of up to 100 members.
+-- locks: the user's row, then the log
+create or replace function account_update(p_user uuid, p_changes json, p_words text[]) returns text
+language plpgsql volatile as $$
+declare
+    v_user users;
+    v_changes jsonb := p_changes::jsonb;
+    v_now timestamptz := stamp();
+    v_head bigint;
+    v_last bigint;
+begin
+    update users u set
+        name = coalesce(v_changes ->> 'name', u.name),
+        profile_image = case when v_changes ? 'profile_image' then v_changes ->> 'profile_image' else u.profile_image end,
+        status_text = case when v_changes ? 'status_text' then v_changes ->> 'status_text' else u.status_text end,
+        preferences = coalesce(p_changes -> 'preferences', u.preferences)
+    where u.id = p_user returning u.* into v_user;
+    if v_changes ? 'name' then
+        delete from user_words w where w.user_id = p_user;
+        insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
+    end if;
+    v_head := log_begin();
+    insert into events (pos, at, type, user_id, body)
+    values (v_head + 1, v_now, 'user.updated', p_user, event_json('user.updated', null, v_now, account_json(v_user)::text));
+    insert into events (pos, at, type, thread_id, body)
+    select v_head + 1 + row_number() over (order by t.id), v_now, 'user.updated', t.id,
+        event_json('user.updated', t.id, v_now, user_json(v_user)::text)
+    from members m join threads t on t.id = m.thread_id
+    where m.user_id = p_user and m.status = 'joined' and t.member_count between 2 and 100
+        and v_changes ?| array['name', 'profile_image', 'status_text'];
+    v_last := log_head();
+    perform log_announce(v_last);
+    return account_json(v_user)::text;
+end $$;
+
+create or replace function user_get(p_user uuid) returns text
+language sql stable as $$
+    select user_json(u)::text from users u where u.id = p_user
+$$;
+
+-- The directory: users of whom a word of the name, or the username, begins with `p_prefix` (folded by the caller).
+-- An exact word ranks before a longer one; within a rank the oldest account first.
+create or replace function user_search(p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid)
+returns table (item text, rank bigint, id uuid)
+language sql stable as $$
+    select user_json(u)::text, f.rank, u.id
+    from (
+        select w.user_id, min(case when w.word = p_prefix then 0 else 1 end)::bigint as rank
+        from user_words w
+        where w.word >= p_prefix collate "C" and w.word < (p_prefix || U&'\+10FFFF') collate "C"
+        group by w.user_id
+    ) f
+    join users u on u.id = f.user_id
+    where p_after_rank is null or (f.rank, u.id) > (p_after_rank, p_after_id)
+    order by f.rank, u.id
+    limit p_limit
+$$;

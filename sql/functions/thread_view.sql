@@ -1,0 +1,121 @@
+-- A thread as one of its members sees it: the shape of GET /v1/threads/{id} and of each entry of the inbox.
+
+-- The last seq of a thread, 0 when it has no message.
+create or replace function thread_head(p_thread uuid) returns bigint
+language sql stable as $$
+    select coalesce((select m.seq from messages m where m.thread_id = p_thread order by m.seq desc limit 1), 0)
+$$;
+
+-- How far a member has read: the mark put by receipts, or their own last message, since who sends has seen what is there.
+create or replace function member_read_seq(m members) returns bigint
+language sql stable as $$
+    select greatest(m.read_seq, (select o.seq from messages o
+        where o.thread_id = m.thread_id and o.sender_id = m.user_id order by o.seq desc limit 1))
+$$;
+
+-- The messages of others, not deleted, after the mark. Seqs are dense and one's own messages lie before the mark,
+-- so it is a difference less the few that don't count: a few index probes however many are unread.
+create or replace function unread_count(p_thread uuid, p_read bigint, p_head bigint) returns bigint
+language sql stable as $$
+    select p_head - p_read - (select count(*) from messages m
+        where m.thread_id = p_thread and m.seq > p_read and (m.deleted_at is not null or m.sender_id is null))
+$$;
+
+-- Unread messages that mention the user.
+create or replace function mention_count(p_thread uuid, p_user uuid, p_read bigint) returns bigint
+language sql stable as $$
+    select count(*) from messages m where m.thread_id = p_thread and m.seq > p_read
+        and m.mentions <> '{}' and m.deleted_at is null and p_user = any (m.mentions)
+$$;
+
+-- The caller's own side of a thread.
+create or replace function me_json(m members, p_read bigint) returns json
+language sql stable as $$
+    select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
+        'delivered_seq', greatest(m.delivered_seq, p_read), 'muted_until', rfc3339(m.muted_until),
+        'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq)
+$$;
+
+-- The thread for the member `m`. Invited people see that it is there, but none of its messages.
+create or replace function thread_view(t threads, m members) returns json
+language sql stable as $$
+    select json_build_object(
+        'id', t.id, 'kind', t.kind, 'title', coalesce(t.title, p.name), 'image', coalesce(t.image, p.profile_image),
+        'peer', case when p.id is not null then user_json(p) end,
+        'member_count', t.member_count, 'retention', t.retention, 'created_at', rfc3339(t.created_at),
+        'last_message', case when l.seq is not null then message_json(l.thread_id, l.seq, l.id, l.sender_id, u.name,
+            u.profile_image, l.type, l.payload, l.reply_to, l.mentions, l.created_at, l.edited_at, l.deleted_at,
+            l.expires_at)::json end,
+        'unread_count', case when l.seq is null then 0 else unread_count(t.id, r.seq, l.seq) end,
+        'mention_count', case when l.seq is null then 0 else mention_count(t.id, m.user_id, r.seq) end,
+        'last_activity_at', rfc3339(coalesce(l.created_at, t.created_at)),
+        'head', coalesce(l.seq, 0), 'me', me_json(m, r.seq))
+    from (select member_read_seq(m) as seq) r
+    left join lateral (select x.* from messages x where x.thread_id = t.id and m.status = 'joined'
+        order by x.seq desc limit 1) l on true
+    left join users u on u.id = l.sender_id
+    left join users p on t.kind = 'direct'
+        and p.id = case when t.direct_low = m.user_id then t.direct_high else t.direct_low end
+$$;
+
+-- The row of the caller's membership if it gives a part in the thread, else null.
+create or replace function member_of(p_thread uuid, p_user uuid) returns members
+language sql stable as $$
+    select m from members m
+    where m.thread_id = p_thread and m.user_id = p_user and m.status in ('joined', 'invited')
+$$;
+
+-- Raises what a caller without a part in the thread gets: the same whether it exists or not.
+create or replace function thread_refuse() returns void
+language plpgsql volatile as $$
+begin
+    raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'You have no part in such a thread.';
+end $$;
+
+-- Raises for invited people, who see the thread and not what is in it.
+create or replace function thread_refuse_invited() returns void
+language plpgsql volatile as $$
+begin
+    raise exception using errcode = 'PY403', message = 'not_joined', detail = 'Accept the invitation to this thread first.';
+end $$;
+
+-- The membership that lets its holder read and write in the thread.
+-- Fails: PY404 thread_not_found, PY403 not_joined.
+create or replace function member_joined(p_thread uuid, p_user uuid) returns members
+language plpgsql stable as $$
+declare
+    v_member members := member_of(p_thread, p_user);
+begin
+    if v_member.status is null then
+        perform thread_refuse();
+    elsif v_member.status = 'invited' then
+        perform thread_refuse_invited();
+    end if;
+    return v_member;
+end $$;
+
+-- Fails: PY404 thread_not_found.
+create or replace function thread_get(p_user uuid, p_thread uuid) returns text
+language plpgsql stable as $$
+declare
+    v_member members := member_of(p_thread, p_user);
+    v_view text;
+begin
+    select thread_view(t, v_member)::text into v_view from threads t where t.id = p_thread and v_member.status is not null;
+    if v_view is null then
+        perform thread_refuse();
+    end if;
+    return v_view;
+end $$;
+
+-- Public rooms whose title begins with `p_prefix` (folded by the caller), the most populous first.
+create or replace function room_list(p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid)
+returns table (item text, rank bigint, id uuid)
+language sql stable as $$
+    select thread_json(t)::text, -t.member_count::bigint, t.id
+    from threads t
+    where t.kind = 'room' and t.room_key >= p_prefix collate "C" and t.room_key < (p_prefix || U&'\+10FFFF') collate "C"
+        and (p_after_rank is null or (-t.member_count, t.id) > (p_after_rank, p_after_id))
+    order by -t.member_count, t.id
+    limit p_limit
+$$;
