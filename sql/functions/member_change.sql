@@ -110,7 +110,7 @@ begin
     end if;
     v_joins := v_new.status = 'joined' and v_old.status is distinct from 'joined';
     if v_joins and v_thread.member_count >= case v_thread.kind when 'room' then p_room_max else p_group_max end then
-        raise exception using errcode = 'PY422', message = 'invalid', column = 'members', detail = 'The thread is full.';
+        raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'The thread is full.';
     end if;
     if v_joins then
         -- What was there before isn't unread to somebody who comes new.

@@ -62,7 +62,7 @@ begin
     end if;
     select m.seq into v_seq from messages m where m.thread_id = p_thread and m.id = p_id;
     if not found then
-        raise exception using errcode = 'PY422', message = 'invalid', column = p_field,
+        raise exception using errcode = 'PY422', message = 'invalid', hint = p_field,
             detail = 'The thread has no such message.';
     end if;
     return v_seq;

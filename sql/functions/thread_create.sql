@@ -13,7 +13,7 @@ declare
     v_joined uuid[] := p_creator || case when p_invite then '{}' else p_members end;
 begin
     if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id)) then
-        raise exception using errcode = 'PY422', message = 'invalid', column = 'members', detail = 'There is no such user.';
+        raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'There is no such user.';
     end if;
     insert into threads (id, kind, title, room_key, created_at, member_count, direct_low, direct_high)
     values (p_thread, p_kind, p_title, p_room_key, v_now, cardinality(v_joined),
