@@ -1,6 +1,6 @@
 // An event as a node holds it: read once, shared by every mailbox that it concerns.
-package import Domain
-package import Store
+import Domain
+import Store
 
 /// One event of the log, immutable and shared. Its body is the bytes that every client gets.
 package final class Event: Sendable {

@@ -1,7 +1,7 @@
 // The hub: where the log meets the polls. The decisions are `HubState`'s; here are the lock, the clock and the sending.
-package import Domain
+import Domain
 import Logging
-package import Store
+import Store
 import Synchronization
 
 /// Delivers the log's events to the polls of this node.
@@ -46,7 +46,7 @@ package final class Hub<Waiter: Sendable>: Sendable {
 
     /// The steady state: no query, no suspension. `wait` in milliseconds.
     package func poll(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: () -> Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: Waiter
     ) -> Outcome {
         guard cursor.epoch == epoch.withLock({ $0 }) else { return .cold }
         let decision = state.withLock {
@@ -62,7 +62,7 @@ package final class Hub<Waiter: Sendable>: Sendable {
 
     /// Reads what the mailbox lacks from the database, opens the mailbox, and answers or parks as `poll` does.
     package func read(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: () -> Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: Waiter
     ) async throws -> Outcome {
         // Again only if this node's tail ran further than it remembers while the database was being read.
         for _ in 0..<5 {

@@ -1,6 +1,6 @@
 // What the hub decides: who gets which event, which poll waits, when a mailbox goes. No lock, no clock, no I/O.
 import DequeModule
-package import Domain
+import Domain
 
 package struct HubLimits: Sendable {
     package var mailboxEventCountMax = 512
@@ -57,7 +57,7 @@ struct HubState<Waiter: Sendable> {
 
     /// Answers from the mailbox, or parks the poll for `waitTickCount`.
     mutating func poll(
-        _ identity: Identity, after position: Position, limit: Int, waitTickCount: Int, waiter: () -> Waiter
+        _ identity: Identity, after position: Position, limit: Int, waitTickCount: Int, waiter: Waiter
     ) -> PollDecision {
         guard !isClosing else { return .answer(.closing(upTo: position)) }
         guard let mailbox = mailboxes[identity.user], position >= mailbox.since else { return .cold }
@@ -68,7 +68,7 @@ struct HubState<Waiter: Sendable> {
         }
         lastPoll += 1
         mailbox.parked.append(
-            ParkedPoll(id: lastPoll, waiter: waiter(), session: identity.session, after: position, limit: limit))
+            ParkedPoll(id: lastPoll, waiter: waiter, session: identity.session, after: position, limit: limit))
         deadlines[tick + waitTickCount, default: []].append((identity.user, lastPoll))
         counters.parked += 1
         return .parked(lastPoll)

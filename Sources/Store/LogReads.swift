@@ -1,5 +1,5 @@
 // Reading the log: a node's tail, a client that catches up, and the log's upkeep.
-package import Domain
+import Domain
 import Postgres
 
 /// An event as the log holds it.
