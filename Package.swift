@@ -19,6 +19,25 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        .target(name: "Domain", swiftSettings: settings)
+        // Pure: ids, values, limits, problems.
+        .target(name: "Domain", swiftSettings: settings),
+
+        // libpq made safe. Knows nothing of chat.
+        .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(
+            name: "Postgres", dependencies: ["CLibpq", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
+
+        // One Swift method a SQL function.
+        .target(name: "Store", dependencies: ["Domain", "Postgres"], swiftSettings: settings),
+
+        // Writer, tail, mailboxes, caches.
+        .target(
+            name: "Log",
+            dependencies: [
+                "Domain", "Postgres", "Store", .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
     ]
 )

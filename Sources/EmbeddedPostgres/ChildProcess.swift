@@ -1,0 +1,121 @@
+// A started process that we wait for: one thread a process, which starts it, waits and reaps it.
+// What the process is for is not known here.
+
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A running or ended child. Its thread lives as long as the process does: the kernel's parent-death signal is tied to
+/// the thread that started the child, not to the process.
+package final class ChildProcess: Sendable {
+    /// How it ended, in words: "exited with status 1", "was ended by signal 9".
+    package typealias Exit = String
+
+    package let pid: pid_t
+    private let state = Mutex(State())
+
+    private struct State {
+        var exit: Exit?
+        var waiters: [UInt64: CheckedContinuation<Exit?, Never>] = [:]
+        var waiterCount: UInt64 = 0
+    }
+
+    private init(pid: pid_t) {
+        self.pid = pid
+    }
+
+    /// Starts the command; its output goes to `output`, which is the caller's to close. `onExit` runs once on the
+    /// process's thread after it has ended.
+    package static func start(
+        _ command: Command, input: Int32, output: Int32, onExit: @escaping @Sendable () -> Void = {}
+    ) async throws -> ChildProcess {
+        try await withCheckedThrowingContinuation { continuation in
+            Blocking.thread {
+                do {
+                    let child = ChildProcess(pid: try command.spawn(input: input, output: output))
+                    continuation.resume(returning: child)
+                    child.reap()
+                    onExit()
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    package var isRunning: Bool { state.withLock { $0.exit == nil } }
+
+    /// Signals it unless it has ended: never a process that got the same number later.
+    package func send(_ signal: Int32) {
+        state.withLock { if $0.exit == nil { _ = kill(pid, signal) } }
+    }
+
+    /// Waits until it has ended. Throws only `CancellationError`.
+    package func waitForExit() async throws -> Exit {
+        let id = nextWaiter()
+        let exit = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                add(continuation, id: id)
+                // The handler may have run before there was anyone to wake.
+                if Task.isCancelled { giveUp(id) }
+            }
+        } onCancel: {
+            giveUp(id)
+        }
+        guard let exit else { throw CancellationError() }
+        return exit
+    }
+
+    /// Waits until it has ended, at most `limit`; nil: it still runs. Not cut short by cancellation: it serves clean-up.
+    package func waitForExit(atMost limit: Duration) async -> Exit? {
+        let id = nextWaiter()
+        return await withCheckedContinuation { continuation in
+            add(continuation, id: id)
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit.dispatchInterval) { self.giveUp(id) }
+        }
+    }
+
+    private func nextWaiter() -> UInt64 {
+        state.withLock { state in
+            state.waiterCount += 1
+            return state.waiterCount
+        }
+    }
+
+    private func add(_ waiter: CheckedContinuation<Exit?, Never>, id: UInt64) {
+        let exit = state.withLock { state in
+            if state.exit == nil { state.waiters[id] = waiter }
+            return state.exit
+        }
+        if let exit { waiter.resume(returning: exit) }
+    }
+
+    private func giveUp(_ id: UInt64) {
+        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: nil)
+    }
+
+    private func reap() {
+        // Ended, but not reaped: its number stays its own until the state says that it is gone.
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+        let (exit, waiters) = state.withLock { state in
+            var status: Int32 = 0
+            let exit = waitpid(pid, &status, WNOHANG) == pid ? Self.describe(status) : "ended"
+            state.exit = exit
+            defer { state.waiters = [:] }
+            return (exit, Array(state.waiters.values))
+        }
+        for waiter in waiters { waiter.resume(returning: exit) }
+    }
+
+    /// A wait status in words.
+    static func describe(_ status: Int32) -> Exit {
+        status & 0x7f == 0 ? "exited with status \(status >> 8 & 0xff)" : "was ended by signal \(status & 0x7f)"
+    }
+}
+
+extension Duration {
+    var dispatchInterval: DispatchTimeInterval {
+        .milliseconds(Int(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000))
+    }
+}

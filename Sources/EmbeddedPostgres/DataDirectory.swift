@@ -1,0 +1,86 @@
+// Parley's data directory as the embedded PostgreSQL uses it: made, locked to one Parley, and open to the user that
+// PostgreSQL runs as. What is in the cluster is PostgresCluster's.
+
+import Glibc
+import Synchronization
+
+/// The directory, held by this process until `release()` or its end: the kernel lets go of the lock, also at kill -9.
+final class DataDirectory: Sendable {
+    /// Absolute, symbolic links resolved.
+    let path: String
+    private let lock: Atomic<Int32>
+
+    private init(path: String, lock: Int32) {
+        self.path = path
+        self.lock = Atomic(lock)
+    }
+
+    deinit { release() }
+
+    /// Makes the directory if it is missing and takes it. Blocks.
+    ///
+    /// - Throws: `EmbeddedPostgresError` (`notWritable`, `inUse`).
+    static func take(_ path: String) throws -> DataDirectory {
+        do {
+            // As root, another user's server has to get through to its own directory, but needn't read this one.
+            try Files.makeDirectories(path, mode: geteuid() == 0 ? 0o711 : 0o700)
+            let path = try Files.resolve(path)
+            let file = try lockFile(path + "/parley.lock")
+            return DataDirectory(path: path, lock: file)
+        } catch let error as FileError {
+            throw EmbeddedPostgresError(
+                .notWritable,
+                "The data directory \(path) cannot be used (\(error)): set PARLEY_DATA_DIR to one that can be written.")
+        }
+    }
+
+    /// Lets another Parley have it.
+    func release() {
+        let file = lock.exchange(-1, ordering: .relaxed)
+        if file >= 0 { close(file) }
+    }
+
+    private static func lockFile(_ path: String) throws -> Int32 {
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw FileError("write", path) }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            defer { close(file) }
+            guard code == EWOULDBLOCK else { throw FileError("lock", path, code: code) }
+            let holder = Files.readAll(file, byteCountMax: 20).filter { (0x30...0x39).contains($0) }
+            throw EmbeddedPostgresError(
+                .inUse,
+                "Another Parley (process \(String(decoding: holder, as: UTF8.self))) uses the data directory "
+                    + "\(path.dropLast("/parley.lock".count)): stop it, or set PARLEY_DATA_DIR to another one.")
+        }
+        let line = Array("\(getpid())\n".utf8)
+        // Only for the sentence above: the lock is the lock, whatever is in the file.
+        _ = ftruncate(file, 0)
+        _ = pwrite(file, line, line.count, 0)
+        return file
+    }
+
+    /// Makes sure that `account` can get into the directory: its parents' permissions are not ours to change.
+    ///
+    /// - Throws: `EmbeddedPostgresError` (`notReachable`), naming the first directory that is closed to it.
+    func checkReachable(by account: Account?) throws {
+        guard let account else { return }
+        if try canEnter(path, as: account) { return }
+        var parents = path.split(separator: "/").indices.map { end in
+            "/" + path.split(separator: "/")[...end].joined(separator: "/")
+        }
+        parents.insert("/", at: 0)
+        let closed = try parents.first { try !canEnter($0, as: account) } ?? path
+        throw EmbeddedPostgresError(
+            .notReachable,
+            "PostgreSQL does not run as root but as user \(account.name), who may not enter \(closed): set "
+                + "PARLEY_DATA_DIR to a directory that \(account.name) can reach (/var/lib/parley, say), "
+                + "or start Parley as an ordinary user.")
+    }
+
+    /// Asked of the kernel as that user, so that groups and access lists count.
+    private func canEnter(_ directory: String, as account: Account) throws -> Bool {
+        let test = Command(executable: "/usr/bin/test", arguments: ["-x", directory], account: account)
+        return try test.runBlocking().status == 0
+    }
+}

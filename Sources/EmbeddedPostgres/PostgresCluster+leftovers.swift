@@ -1,0 +1,52 @@
+// What an earlier life of ours may have left: a server that still runs, or a postmaster.pid that names somebody else.
+
+import Glibc
+
+extension PostgresCluster {
+    private static let leftoverWaitMax: Duration = .seconds(60)
+
+    /// Ends a server that still runs on this data directory, and makes a stale postmaster.pid harmless. The server is
+    /// not taken over as it is: it would be no child of ours, might be going down already (the kernel told it of our
+    /// earlier life's death), and would run with old settings.
+    ///
+    /// The caller holds the directory's lock, so no other Parley uses that server.
+    func endLeftover() async throws {
+        guard !isRunning, let file = try PostmasterFile.read(dataDirectory: configuration.dataDirectory) else { return }
+        switch file.owner(dataDirectory: configuration.dataDirectory) {
+        case .nobody:
+            return
+        case .stranger:
+            try disown(file)
+        case .server:
+            try await end(file)
+        }
+    }
+
+    private func end(_ file: PostmasterFile) async throws {
+        if file.status != .stopping { _ = kill(file.pid, StopMode.fast.signal) }
+        let start = ContinuousClock.now
+        var isPatient = true
+        while file.owner(dataDirectory: configuration.dataDirectory) == .server {
+            let waited = start.duration(to: .now)
+            if isPatient && waited > Self.leftoverWaitMax / 2 {
+                isPatient = false
+                _ = kill(file.pid, StopMode.immediate.signal)
+            }
+            guard waited < Self.leftoverWaitMax else {
+                throw EmbeddedPostgresError(
+                    .startFailed, "An earlier PostgreSQL (process \(file.pid)) still runs on "
+                        + "\(configuration.dataDirectory) and does not end: end it by hand.")
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// PostgreSQL takes a postmaster.pid for live when any process of its user has the number. It passes over its
+    /// parent's number, and that is us; the rest of the file stays, since by it PostgreSQL finds sessions still attached
+    /// to the dead server's memory.
+    private func disown(_ file: PostmasterFile) throws {
+        let path = configuration.dataDirectory + "/postmaster.pid"
+        guard let text = try Files.tail(path), let lineEnd = text.firstIndex(of: "\n") else { return }
+        try Files.write("\(getpid())" + text[lineEnd...], to: path, mode: 0o600, owner: configuration.account)
+    }
+}

@@ -1,0 +1,57 @@
+// The file that the server writes its log to, bounded at each start, and the sentence in it that says what is wrong.
+
+import Glibc
+
+/// The log, open for a server's output. Its descriptors are closed with it.
+final class ServerLog: Sendable {
+    /// Past this many bytes the log is put aside at a start, replacing the one put aside before.
+    static let byteCountMax = 10 << 20
+
+    let file: Int32
+    /// For standard input.
+    let null: Int32
+    private let path: String
+
+    private init(path: String, file: Int32, null: Int32) {
+        self.path = path
+        self.file = file
+        self.null = null
+    }
+
+    deinit {
+        close(file)
+        close(null)
+    }
+
+    static func open(_ path: String) throws -> ServerLog {
+        if let status = try Files.status(path), status.st_size > byteCountMax { _ = rename(path, path + ".old") }
+        let null = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
+        guard null >= 0 else { throw FileError("open", "/dev/null") }
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else {
+            defer { close(null) }
+            throw FileError("write", path)
+        }
+        return ServerLog(path: path, file: file, null: null)
+    }
+
+    var byteCount: Int { Int(lseek(file, 0, SEEK_END)) }
+
+    /// What was written since then, its end if that is more than 64 KiB.
+    func text(since start: Int) -> String {
+        let text = (try? Files.tail(path, byteCountMax: min(65_536, max(0, byteCount - start)))) ?? nil
+        return text ?? ""
+    }
+
+    /// The line that says why: the last FATAL, PANIC or ERROR, else initdb's error, else the last line.
+    static func reason(in text: String) -> String {
+        let lines = text.split(separator: "\n").map(String.init)
+        for word in ["PANIC:", "FATAL:", "ERROR:", "error:", "setpriv:"] {
+            if let line = lines.last(where: { $0.contains(word) }), let range = line.firstRange(of: word) {
+                let hint = lines.last { $0.contains("HINT:") }.map { " (" + $0.drop { $0 != "H" } + ")" } ?? ""
+                return String(line[range.upperBound...].drop { $0 == " " }) + (word == "FATAL:" ? hint : "")
+            }
+        }
+        return lines.last ?? "it said nothing"
+    }
+}

@@ -1,0 +1,68 @@
+// Where the server's Unix socket goes. A socket's path is limited to 107 bytes, and neither libpq nor postgresql.conf
+// can quote every name, so an awkward data directory gets a short private one elsewhere.
+
+import FoundationEssentials
+import Glibc
+
+enum SocketDirectory {
+    /// `sun_path` holds 108 bytes with its NUL (unix(7)).
+    static let pathByteCountMax = 107
+    private static let socketName = "/.s.PGSQL.5432"
+
+    /// Makes the directory, private to the user that the server runs as, and returns its path: `beside` if that can be
+    /// a socket's path, else one in a runtime directory, named after `beside`.
+    static func make(beside: String, account: Account?, runtimeDirectories: [String]? = nil) throws -> String {
+        if isUsable(beside) {
+            try makePrivate(beside, account: account)
+            return beside
+        }
+        let name = "/parley-\(account?.userID ?? geteuid())-\(fingerprint(beside))"
+        for parent in runtimeDirectories ?? usual() {
+            let path = parent + name
+            guard isUsable(path), access(parent, W_OK | X_OK) == 0 else { continue }
+            try makePrivate(path, account: account)
+            return path
+        }
+        throw EmbeddedPostgresError(
+            .notWritable, "There is no directory for PostgreSQL's socket: \(beside) is too long a path, and none of "
+                + "XDG_RUNTIME_DIR, /run and /tmp can be written.")
+    }
+
+    /// /run is root's alone, so names in it can't be taken by others first; XDG_RUNTIME_DIR is one user's alone, so a
+    /// server of root's that runs as another user couldn't get into it.
+    private static func usual() -> [String] {
+        if geteuid() == 0 { return ["/run", "/tmp"] }
+        return [ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"], "/tmp"].compactMap { $0 }
+    }
+
+    private static func isUsable(_ path: String) -> Bool {
+        let isPlain = path.utf8.allSatisfy { byte in
+            // Commas separate hosts in libpq and directories in postgresql.conf; quotes and backslashes quote there.
+            byte > 0x20 && byte != 0x7f && !",'\"\\".utf8.contains(byte)
+        }
+        return isPlain && path.utf8.count + socketName.utf8.count <= pathByteCountMax
+    }
+
+    private static func makePrivate(_ path: String, account: Account?) throws {
+        let owner = account?.userID ?? geteuid()
+        if mkdir(path, 0o700) == 0 {
+            if let account, lchown(path, account.userID, account.groupID) != 0 {
+                throw FileError("change the owner of", path)
+            }
+        } else if errno != EEXIST {
+            throw FileError("make", path)
+        }
+        // In a directory that all can write another user may have been first, to listen in our place.
+        guard let found = try Files.status(path), Files.isDirectory(found), found.st_uid == owner else {
+            throw EmbeddedPostgresError(
+                .notWritable, "\(path), the directory for PostgreSQL's socket, belongs to someone else: remove it.")
+        }
+        if found.st_mode & 0o777 != 0o700, chmod(path, 0o700) != 0 { throw FileError("make private", path) }
+    }
+
+    /// FNV-1a, 64 bits: tells directories apart, guards nothing.
+    private static func fingerprint(_ text: String) -> String {
+        let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return String(hash, radix: 36)
+    }
+}

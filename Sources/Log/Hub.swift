@@ -1,0 +1,145 @@
+// The hub: where the log meets the polls. The decisions are `HubState`'s; here are the lock, the clock and the sending.
+import Domain
+import Logging
+import Store
+import Synchronization
+
+/// Delivers the log's events to the polls of this node.
+///
+/// A poll is answered from its user's mailbox, parked there, or, when no mailbox reaches back to its cursor, read from
+/// the database. The order that loses nothing: the mailbox is opened at the snapshot that the read was made in, takes in
+/// what the tail has brought since from the recent events, and only then is the poll parked.
+package final class Hub<Waiter: Sendable>: Sendable {
+    private let state: Mutex<HubState<Waiter>>
+    private let epoch: Mutex<Int32>
+    private let store: Store
+    private let limits: HubLimits
+    private let send: @Sendable ([Wake<Waiter>]) -> Void
+
+    /// - Parameters:
+    ///   - start: where this node's tail begins.
+    ///   - send: answers parked polls; called without any lock held, from the tail's and the clock's tasks.
+    package init(
+        store: Store, start: Cursor, limits: HubLimits = HubLimits(), send: @escaping @Sendable ([Wake<Waiter>]) -> Void
+    ) {
+        self.store = store
+        self.limits = limits
+        self.send = send
+        epoch = Mutex(start.epoch)
+        state = Mutex(HubState(head: start.position, limits: limits))
+    }
+
+    /// Where this node's tail has come to.
+    package var head: Cursor { Cursor(epoch: epoch.withLock { $0 }, position: state.withLock { $0.head }) }
+    package var counters: HubCounters { state.withLock { $0.counters } }
+    package var mailboxCount: Int { state.withLock { $0.mailboxCount } }
+
+    package enum Outcome: Sendable {
+        case answer(PollAnswer)
+        /// The poll waits; the number takes it away again.
+        case parked(UInt64)
+        /// Only the database can tell: ask with `read`.
+        case cold
+        /// The cursor is from a lost tail, or older than the log keeps.
+        case expired
+    }
+
+    /// The steady state: no query, no suspension. `wait` in milliseconds.
+    package func poll(
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: Waiter
+    ) -> Outcome {
+        guard cursor.epoch == epoch.withLock({ $0 }) else { return .cold }
+        let decision = state.withLock {
+            $0.poll(
+                identity, after: cursor.position, limit: limit, waitTickCount: (waitMs + tickMs - 1) / tickMs, waiter: waiter)
+        }
+        return switch decision {
+        case .answer(let answer): .answer(answer)
+        case .parked(let poll): .parked(poll)
+        case .cold: .cold
+        }
+    }
+
+    /// Reads what the mailbox lacks from the database, opens the mailbox, and answers or parks as `poll` does.
+    package func read(
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: Waiter
+    ) async throws -> Outcome {
+        // Again only if this node's tail ran further than it remembers while the database was being read.
+        for _ in 0..<5 {
+            let found = try await store.catchUp(
+                identity.user, from: cursor, limit: limit, byteCountMax: limits.answerByteCountMax)
+            switch found {
+            case .expired:
+                return .expired
+            case .part(let events):
+                let last = events.last?.position ?? cursor.position
+                return .answer(.events(events.map(Event.init), upTo: last, more: true))
+            case .whole(let events, let head, let threads):
+                let isOpen = state.withLock { $0.open(identity.user, threads: threads, at: head) }
+                if !events.isEmpty {
+                    return .answer(.events(events.map(Event.init), upTo: head, more: false))
+                }
+                guard isOpen else { continue }
+                let current = Cursor(epoch: epoch.withLock { $0 }, position: max(head, cursor.position))
+                switch poll(identity, from: current, limit: limit, waitMs: waitMs, waiter: waiter) {
+                case .cold: continue
+                case let outcome: return outcome
+                }
+            }
+        }
+        throw Problem(.overloaded, "The node is catching up. Ask again.", retryAfterS: 1)
+    }
+
+    /// Takes a poll away whose client has gone.
+    package func cancel(_ user: UserID, poll: UInt64) {
+        state.withLock { $0.cancel(user, poll: poll) }
+    }
+
+    /// Applies the next events of the log.
+    func apply(_ events: [Event]) {
+        finish(state.withLock { $0.apply(events) })
+    }
+
+    /// Forgets everything: the log isn't what this node has read of it.
+    func restart(at cursor: Cursor) {
+        epoch.withLock { $0 = cursor.epoch }
+        finish(state.withLock { $0.restart(at: cursor.position) })
+    }
+
+    /// The clock: ends polls whose time is up. Runs until cancelled.
+    package func run() async throws {
+        let clock = ContinuousClock()
+        var next = clock.now
+        while true {
+            next += .milliseconds(tickMs)
+            try await clock.sleep(until: next, tolerance: .milliseconds(10))
+            finish(state.withLock { $0.advance() })
+        }
+    }
+
+    /// Answers the waiting polls with no events, evenly over `duration`, so that a restart is no stampede.
+    package func drain(over duration: Duration) async {
+        state.withLock { $0.beginClosing() }
+        let stepMs = 50
+        let steps = max(1, Int(duration / .milliseconds(stepMs)))
+        for step in 0..<steps {
+            let parked = counters.parked
+            finish(state.withLock { $0.drain(atMost: (parked + steps - step - 1) / (steps - step)) })
+            guard counters.parked > 0, (try? await Task.sleep(for: .milliseconds(stepMs))) != nil else { break }
+        }
+        finish(state.withLock { $0.drain(atMost: .max) })
+    }
+
+    private func finish(_ wakes: [Wake<Waiter>]) {
+        if !wakes.isEmpty { send(wakes) }
+    }
+}
+
+private let tickMs = 100
+
+extension Event {
+    /// For an answer from the database, where only the position and the body matter any more.
+    fileprivate convenience init(_ read: (position: Position, body: JSONText)) {
+        self.init(StoredEvent(position: read.position, type: "", body: read.body))
+    }
+}

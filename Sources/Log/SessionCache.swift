@@ -1,0 +1,94 @@
+// Whose token is whose, kept on the node and corrected by the log, so that a request in steady state asks nobody.
+import Domain
+import Store
+import Synchronization
+
+/// The sessions this node has seen. An answer from here is exact as far as the node's tail has come; while the tail is
+/// behind, the database is asked.
+package final class SessionCache: Sendable {
+    private struct Entry {
+        var identity: Identity
+        /// Microseconds since 1970; 0 once it was written to the database.
+        var usedAt: Int64 = 0
+    }
+
+    private struct State {
+        var entries: [[UInt8]: Entry] = [:]
+        var digests: [SessionID: [UInt8]] = [:]
+        /// Sessions signed out lately and where: what a slow read of the database may not have seen yet.
+        var revoked: [SessionID: Position] = [:]
+        /// Sign-outs up to here may be missing in `revoked`.
+        var revokedSince = Position.start
+    }
+
+    private let store: Store
+    private let countMax: Int
+    private let state = Mutex(State())
+
+    package init(_ store: Store, countMax: Int = 100_000) {
+        self.store = store
+        self.countMax = countMax
+    }
+
+    /// The identity behind a token's digest, if this node knows it. Never suspends.
+    package func cached(_ digest: [UInt8], now: Int64) -> Identity? {
+        state.withLock {
+            guard let index = $0.entries.index(forKey: digest) else { return nil }
+            $0.entries.values[index].usedAt = now
+            return $0.entries[index].value.identity
+        }
+    }
+
+    /// The identity behind a token's digest as the database has it now; nil when there is no such session.
+    package func find(_ digest: [UInt8], now: Int64) async throws -> Identity? {
+        guard let found = try await store.findSession(digest: digest) else {
+            return nil
+        }
+        return state.withLock { state in
+            if state.revoked[found.identity.session] != nil { return nil }
+            if found.position >= state.revokedSince {
+                if state.entries.count >= countMax, let victim = state.entries.keys.first { Self.remove(victim, &state) }
+                state.entries[digest] = Entry(identity: found.identity, usedAt: now)
+                state.digests[found.identity.session] = digest
+            }
+            return found.identity
+        }
+    }
+
+    /// A session was signed out: at `position` of the log, or, nil, by this node just now.
+    package func revoke(_ session: SessionID, at position: Position?) {
+        state.withLock { state in
+            if let digest = state.digests[session] { Self.remove(digest, &state) }
+            state.revoked[session] = position ?? state.revoked[session] ?? state.revokedSince
+            guard state.revoked.count > 10_000 else { return }
+            // Ids are never used again, so forgetting is safe once no read can be older: raise the floor and start over.
+            state.revokedSince = state.revoked.values.max() ?? state.revokedSince
+            state.revoked = [:]
+        }
+    }
+
+    /// The log isn't what this node has read: nothing kept can be trusted.
+    func restart(at position: Position) {
+        state.withLock {
+            $0 = State()
+            $0.revokedSince = position
+        }
+    }
+
+    private static func remove(_ digest: [UInt8], _ state: inout State) {
+        if let entry = state.entries.removeValue(forKey: digest) { state.digests[entry.identity.session] = nil }
+    }
+
+    /// Tells the database when sessions were last used, for those used since the last call.
+    package func flush() async throws {
+        let used = state.withLock { state in
+            var used: [SessionID: Int64] = [:]
+            for index in state.entries.indices where state.entries.values[index].usedAt > 0 {
+                used[state.entries.values[index].identity.session] = state.entries.values[index].usedAt
+                state.entries.values[index].usedAt = 0
+            }
+            return used
+        }
+        if !used.isEmpty { try await store.touchSessions(used) }
+    }
+}

@@ -1,0 +1,142 @@
+// The tail: this node's one reader of the log. Everything real-time on the node follows from what it reads.
+import Domain
+import Logging
+import Postgres
+import Store
+import Synchronization
+
+/// Figures of the tail since it started.
+package struct TailCounters: Sendable {
+    package var events = 0
+    /// Reads after a notification, and once a second for safety, that found something.
+    package var readsNotified = 0
+    package var readsSafety = 0
+    package var failures = 0
+    /// Positions that were missing: the log's one promise broken. Zero, or a fault of the database.
+    package var gaps = 0
+    package var restarts = 0
+}
+
+/// Reads the log on each notification, and once a second in case one was lost, and hands it to the hub in order.
+package final class Tail<Waiter: Sendable>: Sendable {
+    private enum Cause { case start, notified, connected, safety }
+
+    private struct State {
+        var counters = TailCounters()
+        /// When the node last knew itself to have read the log to its end.
+        var caughtUpAt: ContinuousClock.Instant?
+        var isListening = false
+    }
+
+    private let store: Store
+    private let listener: PostgresListener
+    private let hub: Hub<Waiter>
+    private let sessions: SessionCache
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let causes = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(8))
+
+    package init(store: Store, listener: PostgresListener, hub: Hub<Waiter>, sessions: SessionCache, logger: Logger) {
+        self.store = store
+        self.listener = listener
+        self.hub = hub
+        self.sessions = sessions
+        self.logger = logger
+    }
+
+    package static var channel: String { "parley_log" }
+    package var counters: TailCounters { state.withLock { $0.counters } }
+
+    /// Whether this node's caches may be trusted: it has read the log to its end within this time. What was changed
+    /// before that is known here.
+    package func isFresh(within age: Duration = .milliseconds(2500)) -> Bool {
+        state.withLock { state in state.caughtUpAt.map { ContinuousClock.now - $0 < age } ?? false }
+    }
+
+    /// Runs until cancelled.
+    package func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask {
+                try await self.listener.run { event in
+                    switch event {
+                    case .connected:
+                        self.state.withLock { $0.isListening = true }
+                        self.causes.continuation.yield(.connected)
+                    case .notification:
+                        self.causes.continuation.yield(.notified)
+                    case .disconnected(let reason):
+                        self.state.withLock { $0.isListening = false }
+                        self.logger.warning("listening connection lost", metadata: ["reason": "\(reason)"])
+                    }
+                }
+            }
+            group.addTask {
+                while true {
+                    try await Task.sleep(for: .seconds(1))
+                    self.causes.continuation.yield(.safety)
+                }
+            }
+            group.addTask {
+                self.causes.continuation.yield(.start)
+                for await cause in self.causes.stream {
+                    do {
+                        if cause == .connected || cause == .safety { try await self.checkHistory() }
+                        try await self.readOn(cause)
+                    } catch is CancellationError {
+                        throw CancellationError()
+                    } catch {
+                        self.state.withLock { $0.counters.failures += 1 }
+                        self.logger.warning("the log can't be read", metadata: ["reason": "\(error)"])
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads to the log's end.
+    private func readOn(_ cause: Cause) async throws {
+        let pageCount = 1000
+        while true {
+            let after = hub.head.position
+            let start = ContinuousClock.now
+            let stored = try await store.readLog(after: after, limit: pageCount)
+            if !stored.isEmpty { take(stored, after: after, cause) }
+            if stored.count < pageCount {
+                state.withLock { $0.caughtUpAt = start }
+                return
+            }
+        }
+    }
+
+    private func take(_ stored: [StoredEvent], after: Position, _ cause: Cause) {
+        var expected = after.value + 1
+        var gaps = 0
+        for event in stored {
+            if event.position.value != expected { gaps += 1 }
+            expected = event.position.value + 1
+            if let session = event.session { sessions.revoke(session, at: event.position) }
+        }
+        if gaps > 0 {
+            logger.critical(
+                "positions are missing in the log", metadata: ["after": "\(after.value)", "gaps": "\(gaps)"])
+        }
+        hub.apply(stored.map(Event.init))
+        state.withLock {
+            $0.counters.events += stored.count
+            $0.counters.gaps += gaps
+            if cause == .safety { $0.counters.readsSafety += 1 } else { $0.counters.readsNotified += 1 }
+        }
+    }
+
+    /// A log that ends before what this node has read, or has another epoch, isn't the one it was reading.
+    private func checkHistory() async throws {
+        let now = try await store.now()
+        let head = hub.head
+        guard now.epoch != head.epoch || now.position < head.position else { return }
+        logger.error(
+            "the log has lost its tail", metadata: ["read": "\(head.position.value)", "now": "\(now.position.value)"])
+        sessions.restart(at: now.position)
+        hub.restart(at: now)
+        state.withLock { $0.counters.restarts += 1 }
+    }
+}

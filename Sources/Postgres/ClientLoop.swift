@@ -1,0 +1,175 @@
+// The I/O thread of a client: acts out what the pool decides. All libpq calls on ready connections happen here.
+
+import CLibpq
+import Logging
+
+/// One turn: wait, read what arrived, tell the pool and hear its decisions under the lock, then resume callers and
+/// send after it.
+struct ClientLoop {
+    private let shared: ClientShared
+    private let poller: Poller
+    private var links: [ConnectionID: PipelinedConnection] = [:]
+    private var outcomes: [(connection: ConnectionID, outcome: PipelinedConnection.Outcome)] = []
+    private var readLinks: [ConnectionID] = []
+    private var losses: [ConnectionID] = []
+    private var actions: [PoolState<Request>.Action] = []
+    private var results: [(Request, Result<Rows, any Error>)] = []
+    private var deadline: Instant?
+
+    init(_ shared: ClientShared, _ poller: Poller) {
+        self.shared = shared
+        self.poller = poller
+    }
+
+    /// Runs until the pool says stop.
+    mutating func run() {
+        while turn() { readArrived() }
+        shared.ended()
+    }
+
+    private mutating func readArrived() {
+        var events: [Poller.Event] = []
+        // A loss is told at once: its statements may go elsewhere.
+        poller.wait(until: losses.isEmpty ? deadline : .now) { events.append($0) }
+        for event in events {
+            guard let link = links[event.token], !losses.contains(event.token) else { continue }
+            let wasBlocked = link.isBlocked
+            var isAlive = true
+            if event.isReadable {
+                readLinks.append(link.id)
+                isAlive = link.readable { outcomes.append((link.id, $0)) }
+            }
+            if isAlive, event.isWritable { isAlive = link.writable() }
+            if !isAlive || !watchWriting(link, wasBlocked: wasBlocked) { losses.append(link.id) }
+        }
+    }
+
+    /// Tells epoll, and the pool at the next turn, when a link's socket filled up or drained.
+    private func watchWriting(_ link: PipelinedConnection, wasBlocked: Bool) -> Bool {
+        link.isBlocked == wasBlocked || poller.setWritable(link.isBlocked, link.socket, token: link.id)
+    }
+
+    /// False when it is time to end.
+    private mutating func turn() -> Bool {
+        let (shared, now) = (shared, Instant.now)
+        let (arrivals, failures, unwanted) = shared.state.withLock { state in
+            state.isWakePending = false
+            let arrivals = state.arrivals
+            state.arrivals = []
+            var unwanted: [ConnectionID] = []
+            for arrival in arrivals {
+                switch arrival.result {
+                case .success:
+                    if !state.pool.connected(arrival.connection, now: now) { unwanted.append(arrival.connection) }
+                case .failure(let failure):
+                    state.pool.connectFailed(
+                        arrival.connection, failure, now: now, random: .random(in: 0..<1))
+                }
+            }
+            tellRead(&state.pool, now)
+            let failures = tellLosses(&state.pool, now)
+            state.pool.step(now: now, &actions)
+            deadline = state.pool.nextDeadline()
+            return (arrivals, failures, unwanted)
+        }
+        for (request, result) in results { request.continuation.resume(with: result) }
+        for (request, error) in failures { request.continuation.resume(throwing: error) }
+        results.removeAll(keepingCapacity: true)
+        for connection in losses { close(connection) }
+        losses.removeAll(keepingCapacity: true)
+        for arrival in arrivals where !unwanted.contains(arrival.connection) { adopt(arrival) }
+        return act()
+    }
+
+    private mutating func tellRead(_ pool: inout PoolState<Request>, _ now: Instant) {
+        for id in readLinks {
+            pool.progressed(id, now: now)
+            pool.setBlocked(id, links[id]?.isBlocked ?? false)
+        }
+        readLinks.removeAll(keepingCapacity: true)
+        for (connection, outcome) in outcomes {
+            let result: Result<Rows, any Error>
+            switch outcome {
+            case .rows(let rows): result = .success(rows)
+            case .failure(let error): result = .failure(PostgresError.server(error))
+            case .mustPrepareAgain(let error):
+                if pool.retry(connection, now: now) {
+                    pool.totals.retryCount += 1
+                    continue
+                }
+                result = .failure(PostgresError.server(error))
+            }
+            if case .failure = result { pool.totals.serverErrorCount += 1 }
+            if let request = pool.finished(connection, now: now) { results.append((request, result)) }
+        }
+        outcomes.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func tellLosses(_ pool: inout PoolState<Request>, _ now: Instant) -> [(Request, PostgresError)] {
+        var failures: [(Request, PostgresError)] = []
+        for id in losses {
+            failures += pool.lost(
+                id, unsentCount: links[id]?.unsentCount ?? 0, now: now, random: .random(in: 0..<1))
+        }
+        return failures
+    }
+
+    private mutating func act() -> Bool {
+        defer { actions.removeAll(keepingCapacity: true) }
+        for action in actions {
+            switch action {
+            case .connect(let id): connect(id)
+            case .send(_, let request, let id):
+                // A link that is gone was lost in this very turn; the pool hears of it in the next.
+                guard let link = links[id] else { continue }
+                let wasBlocked = link.isBlocked
+                let isAlive = link.send(request) && watchWriting(link, wasBlocked: wasBlocked)
+                if link.isBlocked != wasBlocked { readLinks.append(id) }
+                if !isAlive, !losses.contains(id) { losses.append(id) }
+            case .fail(let request, let error): request.continuation.resume(throwing: error)
+            case .close(let id): close(id)
+            case .stop: return false
+            }
+        }
+        return true
+    }
+
+    private func connect(_ id: ConnectionID) {
+        let shared = shared
+        do {
+            try startThread("pg-connect") {
+                let result = Result { () throws(ConnectFailure) in
+                    try Dial.connect(shared.settings, logger: shared.logger, stop: shared.stop).handle
+                }
+                shared.arrive(ClientShared.Arrival(connection: id, result: result))
+            }
+        } catch {
+            shared.arrive(.init(connection: id, result: .failure(ConnectFailure(reason: error.description))))
+        }
+    }
+
+    private mutating func adopt(_ arrival: ClientShared.Arrival) {
+        switch arrival.result {
+        case .failure(let failure):
+            shared.logger.warning("cannot connect to the database", metadata: ["reason": .string(failure.reason)])
+        case .success(let handle):
+            let id = arrival.connection
+            guard let link = PipelinedConnection(handle, id: id, preparesStatements: shared.settings.preparesStatements),
+                poller.add(link.socket, token: id)
+            else {
+                losses.append(id)
+                return
+            }
+            links[id] = link
+            shared.logger.debug("connected to the database", metadata: ["connection": "\(id)"])
+        }
+    }
+
+    private mutating func close(_ id: ConnectionID) {
+        guard let link = links.removeValue(forKey: id) else { return }
+        if link.socket >= 0 { poller.remove(link.socket) }
+        shared.logger.notice(
+            "database connection closed",
+            metadata: ["connection": "\(id)", "sqlstate": .string(link.lastSQLState ?? "none")])
+    }
+}

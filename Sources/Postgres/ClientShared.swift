@@ -1,0 +1,114 @@
+// What callers, the I/O thread and connecting threads share: the pool under its lock, and the wakers.
+
+import CLibpq
+import Logging
+import Synchronization
+
+/// A statement on its way, and who waits for it. The pool sees to it that each continuation is resumed exactly once.
+struct Request: Sendable {
+    let statement: Statement
+    let parameters: EncodedParameters
+    let continuation: UnsafeContinuation<Rows, any Error>
+}
+
+/// Taken for short decisions only; continuations are resumed and libpq is called after the lock.
+final class ClientShared: Sendable {
+    struct State: Sendable {
+        var pool: PoolState<Request>
+        /// Ended attempts to connect, for the I/O thread to take over.
+        var arrivals: [Arrival] = []
+        var isWakePending = false
+        /// Those who wait for the I/O thread to end; nil once it has.
+        var shutdownWaiters: [CheckedContinuation<Void, Never>]? = []
+    }
+
+    struct Arrival: Sendable {
+        let connection: ConnectionID
+        let result: Result<ConnectionHandle, ConnectFailure>
+    }
+
+    let settings: PostgresSettings
+    let logger: Logger
+    let state: Mutex<State>
+    /// Wakes the I/O thread.
+    let waker: Waker
+    /// Ends attempts to connect.
+    let stop: Waker
+    private let requestCount = Atomic<RequestID>(0)
+
+    init(_ settings: PostgresSettings, logger: Logger) throws(PostgresError) {
+        self.settings = settings
+        self.logger = logger
+        waker = try Waker()
+        stop = try Waker()
+        var limits = PoolState<Request>.Limits()
+        limits.connectionCountMax = max(1, settings.connectionCountMax)
+        limits.inFlightPerConnectionMax = max(1, settings.inFlightPerConnectionMax)
+        limits.waitingCountMax = settings.waitingCountMax
+        limits.waitMax = settings.waitMax
+        limits.stallMax = settings.statementTimeout > .zero ? settings.statementTimeout + settings.stallGrace : nil
+        state = Mutex(State(pool: PoolState(limits: limits)))
+    }
+
+    func nextRequestID() -> RequestID { requestCount.add(1, ordering: .relaxed).newValue }
+
+    func submit(_ id: RequestID, _ request: Request) {
+        let (failure, mustWake) = state.withLock { state in
+            if let failure = state.pool.submit(id, request, now: .now) { return (failure as PostgresError?, false) }
+            return (nil, state.takeWake())
+        }
+        if let failure { request.continuation.resume(throwing: failure) }
+        if mustWake { waker.wake() }
+    }
+
+    func cancel(_ id: RequestID) {
+        let request = state.withLock { $0.pool.cancel(id) }
+        request?.continuation.resume(throwing: CancellationError())
+    }
+
+    /// Called by the connecting thread; the handle is closed right here when nobody wants it any more.
+    func arrive(_ arrival: Arrival) {
+        let mustWake = state.withLock { state in
+            guard state.shutdownWaiters != nil else { return false }
+            state.arrivals.append(arrival)
+            return state.takeWake()
+        }
+        if mustWake { waker.wake() }
+    }
+
+    func beginShutdown() {
+        let mustWake = state.withLock { state in
+            state.pool.beginShutdown(now: .now, drainMax: settings.shutdownMax)
+            return state.takeWake()
+        }
+        if mustWake { waker.wake() }
+    }
+
+    /// Returns when the I/O thread has ended.
+    func waitForEnd() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                state.shutdownWaiters?.append(continuation)
+                return state.shutdownWaiters == nil
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    func ended() {
+        stop.wake()
+        let waiters = state.withLock { state in
+            state.arrivals = []
+            return state.shutdownWaiters.take() ?? []
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension ClientShared.State {
+    /// True for the first who has something for the I/O thread since it last looked.
+    fileprivate mutating func takeWake() -> Bool {
+        defer { isWakePending = true }
+        return !isWakePending
+    }
+}

@@ -1,0 +1,104 @@
+// Connecting: name look-up, authentication, session settings. It blocks, so it runs on a thread of its own.
+
+import CLibpq
+import Glibc
+import Logging
+
+enum Dial {
+    /// Connects and sets the session up.
+    /// - Parameter stop: ends the attempt early, except inside the system's name look-up, which cannot be interrupted.
+    static func connect(
+        _ settings: PostgresSettings, logger: Logger, stop: Waker?
+    ) throws(ConnectFailure) -> BlockingConnection {
+        let deadline = Instant.now + settings.connectTimeout
+        let connection = BlockingConnection(try start(settings, logger: logger), stop: stop)
+        let handle = connection.handle
+        var status = PGRES_POLLING_WRITING
+        while status != PGRES_POLLING_OK {
+            guard status != PGRES_POLLING_FAILED else { throw ConnectFailure(libpqText: handle.errorText) }
+            let isReading = status == PGRES_POLLING_READING
+            switch wait(for: handle.socket, isReading ? CInt(POLLIN) : CInt(POLLOUT), stop: stop, until: deadline) {
+            case .ready: status = PQconnectPoll(handle.pointer)
+            case .stopped: throw .stopped
+            case .timedOut: throw .timedOut
+            }
+        }
+        PQsetErrorVerbosity(handle.pointer, PQERRORS_DEFAULT)
+        guard PQsetnonblocking(handle.pointer, 1) == 0 else { throw ConnectFailure(libpqText: handle.errorText) }
+        try setUp(connection, settings, deadline: deadline)
+        return connection
+    }
+
+    private static func start(
+        _ settings: PostgresSettings, logger: Logger
+    ) throws(ConnectFailure) -> ConnectionHandle {
+        guard let options = PQconninfoParse(settings.conninfo, nil) else { throw .malformed }
+        PQconninfoFree(options)
+        // Later words override earlier ones: the connection string may change what stands before it, not after.
+        let words: [(String, String)] = [
+            ("application_name", settings.applicationName),
+            // A host that vanishes is noticed after a minute at the latest, under load after 30 s. TCP only.
+            ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "30000"),
+            ("dbname", settings.conninfo),
+            ("client_encoding", "UTF8"),
+        ]
+        let pointer = withCStrings(words.map(\.0)) { keys in
+            withCStrings(words.map(\.1)) { values in PQconnectStartParams(keys, values, 1) }
+        }
+        guard let pointer else { throw ConnectFailure(reason: "out of memory") }
+        let handle = ConnectionHandle(pointer, logger: logger)
+        guard !handle.isBroken else { throw ConnectFailure(libpqText: handle.errorText) }
+        // Only the verbose form holds the SQLSTATE of a refusal.
+        PQsetErrorVerbosity(pointer, PQERRORS_VERBOSE)
+        return handle
+    }
+
+    /// A statement and not start-up parameters, which PgBouncer refuses. A pooler in transaction mode applies it to
+    /// whichever server connection it gave us for this one statement, and the next may run on another: there, set the
+    /// time-outs for the role too (`alter role … set lock_timeout = …`). A pooler in session mode is like none.
+    private static func setUp(
+        _ connection: BlockingConnection, _ settings: PostgresSettings, deadline: Instant
+    ) throws(ConnectFailure) {
+        let values: [(String, String)] = [
+            ("lock_timeout", "\(settings.lockTimeout.wholeMilliseconds)"),
+            ("statement_timeout", "\(settings.statementTimeout.wholeMilliseconds)"),
+            ("idle_in_transaction_session_timeout", "\(settings.idleInTransactionSessionTimeout.wholeMilliseconds)"),
+            ("TimeZone", "UTC"),
+        ]
+        let calls = values.map { "set_config('\($0.0)', '\($0.1)', false)" }.joined(separator: ", ")
+        do {
+            _ = try connection.execute("select \(calls)", until: deadline)
+        } catch .server(let error) {
+            throw ConnectFailure(sqlState: error.sqlState, message: "the session settings were refused")
+        } catch .waitTimedOut {
+            throw .timedOut
+        } catch .closed {
+            throw .stopped
+        } catch {
+            throw ConnectFailure(reason: "the server closed the connection")
+        }
+    }
+
+    /// A null-terminated array of C strings, good inside `body`.
+    private static func withCStrings<Result>(
+        _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result {
+        let copies = strings.map { strdup($0) }
+        defer { copies.forEach { free($0) } }
+        return (copies.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { buffer in
+            // The buffer is never empty: it ends with nil.
+            body(buffer.baseAddress.unsafelyUnwrapped)
+        }
+    }
+}
+
+extension Duration {
+    /// For PostgreSQL's settings in milliseconds, where zero means none: less than one is one.
+    var wholeMilliseconds: Int64 {
+        guard self > .zero else { return 0 }
+        let (seconds, attoseconds) = components
+        let milliseconds = Int64(clamping: min(seconds, 2_000_000)) * 1000 + attoseconds / 1_000_000_000_000_000
+        return max(1, milliseconds)
+    }
+}

@@ -1,0 +1,142 @@
+// The listener's thread: acts out what `ListenerState` decides.
+
+import CLibpq
+import Glibc
+import Logging
+
+struct ListenerLoop {
+    private let settings: PostgresSettings
+    private let channel: String
+    private let probeChannel: String
+    private let logger: Logger
+    private let stop: Waker
+    private let onEvent: @Sendable (PostgresListener.Event) -> Void
+    private var state: ListenerState
+    private var connection: BlockingConnection?
+    /// Probes must come from another connection: see `listen`.
+    private var probesFromOutside = false
+
+    init(
+        _ settings: PostgresSettings, channel: String, logger: Logger, timing: ListenerState.Timing, stop: Waker,
+        onEvent: @escaping @Sendable (PostgresListener.Event) -> Void
+    ) {
+        self.settings = settings
+        self.channel = channel
+        self.logger = logger
+        self.stop = stop
+        self.onEvent = onEvent
+        // Our own, so that one listener's probes wake no other.
+        probeChannel = "probe_" + String(UInt64.random(in: 0...(.max)), radix: 36)
+        state = ListenerState(timing: timing, now: .now)
+    }
+
+    /// Runs until stopped.
+    mutating func run() {
+        while !stop.isAwake {
+            let action = state.next(now: .now, random: .random(in: 0..<1))
+            do {
+                try act(action)
+            } catch .closed {
+                break
+            } catch {
+                lost(Self.reason(error))
+            }
+        }
+        connection = nil
+    }
+
+    private mutating func act(_ action: ListenerState.Action) throws(PostgresError) {
+        switch action {
+        case .connect: connection = try connect()
+        case .listen:
+            try listen()
+            state.listening(now: .now)
+        case .probe(let token): try probe(token)
+        case .wait(let deadline): try read(until: deadline)
+        case .close: connection = nil
+        case .emit(let event):
+            switch event {
+            case .connected: logger.info("listening for notifications")
+            case .disconnected(let reason):
+                logger.warning("not listening for notifications", metadata: ["reason": .string(reason)])
+            case .notification: break
+            }
+            onEvent(event)
+        }
+    }
+
+    private mutating func lost(_ reason: String) {
+        logger.warning("the listening connection failed", metadata: ["reason": .string(reason)])
+        state.lost(reason, now: .now, random: .random(in: 0..<1))
+    }
+
+    private func connect() throws(PostgresError) -> BlockingConnection {
+        do throws(ConnectFailure) {
+            return try Dial.connect(settings, logger: logger, stop: stop)
+        } catch {
+            throw error == .stopped ? .closed : .unavailable(error.reason)
+        }
+    }
+
+    private mutating func listen() throws(PostgresError) {
+        guard let connection else { throw .connectionLost(wasSent: false) }
+        let deadline = Instant.now + settings.connectTimeout
+        try connection.execute("listen \(Self.quoted(channel)); listen \(Self.quoted(probeChannel))", until: deadline)
+        // Another backend than the one we were told at the start: a pooler stands between. In transaction mode it
+        // could pass on a notification that we send ourselves, and no other, so there a probe has to come from outside.
+        let rows = try connection.execute("select pg_backend_pid()", [], until: deadline)
+        let processID: Int32
+        do { processID = try rows.first?.int4(0) ?? 0 } catch { throw .decoding("pg_backend_pid") }
+        probesFromOutside = processID != PQbackendPID(connection.handle.pointer)
+    }
+
+    private mutating func probe(_ token: String) throws(PostgresError) {
+        guard let sender = probesFromOutside ? try connect() : connection else { throw .connectionLost(wasSent: false) }
+        let deadline = Instant.now + settings.connectTimeout
+        try sender.execute(
+            "select pg_notify($1::text, $2::text)", [.text(probeChannel), .text(token)], until: deadline)
+        // The first one tells whether the pooler keeps our session; from then on only life has to be shown.
+        takeNotifications()
+    }
+
+    private mutating func read(until deadline: Instant) throws(PostgresError) {
+        guard let connection else {
+            guard wait(for: stop.descriptor, CInt(POLLIN), stop: stop, until: deadline) != .stopped else { throw .closed }
+            return
+        }
+        switch wait(for: connection.handle.socket, CInt(POLLIN), stop: stop, until: deadline) {
+        case .timedOut: return
+        case .stopped: throw .closed
+        case .ready:
+            let isOpen = connection.handle.consumeInput()
+            takeNotifications()
+            guard isOpen else { throw .connectionLost(wasSent: true) }
+        }
+    }
+
+    private mutating func takeNotifications() {
+        guard let connection else { return }
+        while let notification = PQnotifies(connection.handle.pointer) {
+            defer { PQfreemem(notification) }
+            let payload = String(cString: notification.pointee.extra)
+            if strcmp(notification.pointee.relname, channel) == 0 {
+                if state.isWanted() { onEvent(.notification(payload: payload)) }
+            } else {
+                state.answered(payload, now: .now)
+            }
+        }
+    }
+
+    private static func quoted(_ channel: String) -> String {
+        "\"" + channel.replacing("\"", with: "\"\"") + "\""
+    }
+
+    private static func reason(_ error: PostgresError) -> String {
+        switch error {
+        case .unavailable(let reason): reason
+        case .connectionLost: "the server closed the connection"
+        case .waitTimedOut: ListenerState.silent
+        default: error.description
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// The listener's decisions: when to connect, probe, beat, give up. No I/O and no clock; `ListenerLoop` acts.
+
+/// One listening connection's life. `next` says what to do now; the verbs tell what came of it.
+struct ListenerState: Sendable {
+    struct Timing: Sendable {
+        var beatEvery: Duration = .seconds(10)
+        var answerMax: Duration = .seconds(5)
+    }
+
+    enum Action: Equatable {
+        case connect
+        /// LISTEN on both channels, then `listening`.
+        case listen
+        /// Send this to the probe channel.
+        case probe(String)
+        /// Read what arrives until then.
+        case wait(until: Instant)
+        case emit(PostgresListener.Event)
+        case close
+    }
+
+    private enum Phase: Equatable {
+        case away(until: Instant)
+        case connecting
+        case listening
+        case probing(token: String, isSent: Bool, deadline: Instant)
+        case live(beatAt: Instant)
+    }
+
+    private let timing: Timing
+    private var phase: Phase
+    private var pending: [Action] = []
+    private var isLive = false
+    private var probeCount = 0
+    private var backoff = Backoff()
+
+    init(timing: Timing = Timing(), now: Instant) {
+        self.timing = timing
+        phase = .away(until: now)
+    }
+
+    /// What to do now. Each action but `wait` is given once.
+    /// - Parameter random: from 0 up to 1, for the wait before the next attempt if this one is over.
+    mutating func next(now: Instant, random: Double) -> Action {
+        guard pending.isEmpty else { return pending.removeFirst() }
+        switch phase {
+        case .away(let until):
+            guard now >= until else { return .wait(until: until) }
+            phase = .connecting
+            return .connect
+        case .connecting, .listening:
+            phase = .listening
+            return .listen
+        case .probing(let token, false, let deadline):
+            phase = .probing(token: token, isSent: true, deadline: deadline)
+            return .probe(token)
+        case .probing(_, true, let deadline):
+            guard now >= deadline else { return .wait(until: deadline) }
+            lost(isLive ? Self.silent : Self.swallowed, now: now, random: random)
+            return next(now: now, random: random)
+        case .live(let beatAt):
+            guard now >= beatAt else { return .wait(until: beatAt) }
+            probe(now)
+            return next(now: now, random: random)
+        }
+    }
+
+    /// LISTEN is through; whether it is in force, only a probe tells.
+    mutating func listening(now: Instant) { probe(now) }
+
+    /// A probe came back.
+    mutating func answered(_ token: String, now: Instant) {
+        guard case .probing(token, _, _) = phase else { return }
+        phase = .live(beatAt: now + timing.beatEvery)
+        backoff.reset()
+        guard !isLive else { return }
+        isLive = true
+        pending.append(.emit(.connected))
+    }
+
+    /// A notification came. False before `connected`: what it tells of is read then anyway.
+    func isWanted() -> Bool { isLive }
+
+    /// The attempt failed or the connection is of no use any more.
+    mutating func lost(_ reason: String, now: Instant, random: Double) {
+        phase = .away(until: now + backoff.next(random: random))
+        pending = [.close]
+        if isLive { pending.append(.emit(.disconnected(reason: reason))) }
+        isLive = false
+    }
+
+    private mutating func probe(_ now: Instant) {
+        probeCount += 1
+        phase = .probing(token: "\(probeCount)", isSent: false, deadline: now + timing.answerMax)
+    }
+
+    static let silent = "no answer to the heartbeat"
+    static let swallowed = """
+        notifications do not arrive: a transaction pooler swallows LISTEN. PARLEY_LISTEN_URL must lead directly to \
+        PostgreSQL
+        """
+}

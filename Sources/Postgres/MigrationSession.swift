@@ -1,0 +1,177 @@
+// The migrator's conversation with the database, on a thread that may wait. What is missing is decided elsewhere.
+
+import CLibpq
+import Logging
+
+/// One connection. After an error it is dropped, and PostgreSQL rolls back what was open.
+final class MigrationSession {
+    private let connection: BlockingConnection
+    private let lockKey: Int64
+
+    static let lockSeconds = 30
+
+    init(_ settings: PostgresSettings, lockKey: Int64, logger: Logger, stop: Waker) throws(PostgresError) {
+        self.lockKey = lockKey
+        do throws(ConnectFailure) {
+            connection = try Dial.connect(settings, logger: logger, stop: stop)
+        } catch {
+            throw error == .stopped ? .closed : .unavailable(error.reason)
+        }
+    }
+
+    func withChecksums(_ migrations: [Migration]) throws -> [Migration] {
+        let checksums = try checksums(migrations.map(\.text))
+        return zip(migrations, checksums).map { migration, checksum in
+            var migration = migration
+            migration.checksum = checksum
+            return migration
+        }
+    }
+
+    /// What `schema_migrations` holds; nothing if there is no such table.
+    func applied() throws -> [AppliedMigration] {
+        guard try exists("schema_migrations") else { return [] }
+        let rows = try query("select version, name, checksum, breaking from schema_migrations order by version")
+        return try rows.map { row in
+            AppliedMigration(
+                version: try row.int4(0), name: try row.text(1), checksum: try row.text(2), isBreaking: try row.bool(3))
+        }
+    }
+
+    /// Applies the first that is missing and gives its name; nil when none is. `isNewer`: the database holds
+    /// migrations that we don't know.
+    func applyNext(_ migrations: [Migration]) throws -> (name: String?, isNewer: Bool) {
+        try transaction { () -> (name: String?, isNewer: Bool) in
+            if try !exists("schema_migrations") { try run(Self.migrationsTable) }
+            let plan = try MigrationPlan(migrations, applied: try applied())
+            guard !plan.isBroken else { throw MigrationError.newer(unknown: plan.unknown.map(\.name)) }
+            guard let migration = plan.missing.first else { return (nil, !plan.unknown.isEmpty) }
+            try apply(name: migration.name, text: migration.text)
+            try query(
+                """
+                insert into schema_migrations (version, name, checksum, breaking)
+                values ($1::int4, $2::text, $3::text, $4::bool)
+                """,
+                [.int4(migration.version), .text(migration.name), .text(migration.checksum), .bool(migration.isBreaking)])
+            return (migration.name, !plan.unknown.isEmpty)
+        }
+    }
+
+    /// True when the set differed and was applied.
+    func replaceFunctions(_ functions: [Migrator.SQLFile]) throws -> Bool {
+        let checksum = try checksum(functions)
+        return try transaction {
+            if try !exists("schema_functions") { try run(Self.functionsTable) }
+            guard try storedChecksum() != checksum else { return false }
+            // Functions call one another, whatever the order of their names; bodies are checked when they run.
+            try run("set local check_function_bodies = off")
+            for file in functions { try apply(name: file.name, text: file.text) }
+            try query(
+                """
+                insert into schema_functions (id, checksum) values (1, $1::text)
+                on conflict (id) do update set checksum = excluded.checksum, applied_at = now()
+                """, [.text(checksum)])
+            return true
+        }
+    }
+
+    func functionsDiffer(_ functions: [Migrator.SQLFile]) throws -> Bool {
+        let stored = try exists("schema_functions") ? try storedChecksum() : nil
+        return try stored != checksum(functions)
+    }
+
+    // MARK: SQL
+
+    private static let migrationsTable = """
+        create table schema_migrations (
+            version int primary key,
+            name text not null,
+            checksum text not null,
+            breaking boolean not null,
+            applied_at timestamptz not null default now()
+        )
+        """
+
+    private static let functionsTable = """
+        create table schema_functions (
+            id int primary key check (id = 1),
+            checksum text not null,
+            applied_at timestamptz not null default now()
+        )
+        """
+
+    /// `set local`, not the session's settings: behind a transaction pooler only a transaction stays on one server
+    /// connection. The lock comes first, so that what is read after it holds until the commit.
+    private func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        try run(
+            """
+            begin;
+            set local lock_timeout = '\(Self.lockSeconds)s';
+            set local statement_timeout = 0;
+            set local idle_in_transaction_session_timeout = '60s';
+            """)
+        try query("select pg_advisory_xact_lock($1::int8)", [.int8(lockKey)])
+        let value = try body()
+        // COMMIT of an aborted transaction answers ROLLBACK, and that is no error to PostgreSQL.
+        guard try run("commit")?.commandTag == "COMMIT" else {
+            throw MigrationError.notOneTransaction(name: "the migration")
+        }
+        return value
+    }
+
+    /// Sends a file whole, in the transaction at hand, and makes sure that it is still the same afterwards.
+    private func apply(name: String, text: String) throws {
+        let before = try transactionID()
+        do {
+            try run(text)
+        } catch {
+            guard case .server(let failure) = error, failure.sqlState != "55P03" else { throw error }
+            throw MigrationError.failed(name: name, line: failure.position.map { Self.line($0, text) }, failure)
+        }
+        guard PQtransactionStatus(connection.handle.pointer) == PQTRANS_INTRANS, try transactionID() == before else {
+            throw MigrationError.notOneTransaction(name: name)
+        }
+    }
+
+    private func transactionID() throws -> String {
+        try query("select pg_current_xact_id()::text").first?.text(0) ?? ""
+    }
+
+    private func exists(_ table: String) throws -> Bool {
+        try query("select to_regclass($1::text) is not null", [.text(table)]).first?.bool(0) ?? false
+    }
+
+    private func storedChecksum() throws -> String? {
+        try query("select checksum from schema_functions where id = 1").first?.text(0)
+    }
+
+    /// Names are part of it, ends are marked: moving text between files is a change too.
+    private func checksum(_ functions: [Migrator.SQLFile]) throws -> String {
+        try checksums([functions.map { "\($0.name)\u{1}\($0.text)\u{1}" }.joined()]).first ?? ""
+    }
+
+    /// SHA-256 in hexadecimal, PostgreSQL's own: no other library is needed for it.
+    private func checksums(_ texts: [String]) throws -> [String] {
+        let rows = try query(
+            """
+            select encode(sha256(text), 'hex')
+            from unnest($1::bytea[]) with ordinality as texts (text, number) order by number
+            """, [.bytesArray(texts.map { Array($0.utf8) })])
+        return try rows.map { try $0.text(0) }
+    }
+
+    /// Migrations take as long as they take: only locks are bounded, and cancellation ends the wait.
+    private var deadline: Instant { .now + .seconds(7 * 86_400) }
+
+    @discardableResult
+    private func run(_ sql: String) throws(PostgresError) -> Rows? { try connection.execute(sql, until: deadline) }
+
+    @discardableResult
+    private func query(_ sql: String, _ parameters: [Parameter] = []) throws(PostgresError) -> Rows {
+        try connection.execute(sql, parameters, until: deadline)
+    }
+
+    private static func line(_ position: Int, _ text: String) -> Int {
+        text.unicodeScalars.prefix(max(0, position - 1)).count { $0 == "\n" } + 1
+    }
+}

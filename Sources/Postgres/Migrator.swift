@@ -1,0 +1,91 @@
+// Bringing a schema up to date. Knows files, versions and checksums, nothing of what they hold.
+
+import Logging
+
+/// Applies numbered migrations once each and in order, and replaceable functions whenever they changed. Any number of
+/// nodes may do so at once: each transaction takes an advisory lock and then looks at what is done.
+package struct Migrator: Sendable {
+    package struct SQLFile: Sendable, Equatable {
+        package let name: String
+        package let text: String
+
+        package init(name: String, text: String) {
+            self.name = name
+            self.text = text
+        }
+    }
+
+    private let migrations: [SQLFile]
+    private let functions: [SQLFile]
+    private let lockKey: Int64
+
+    /// - Parameters:
+    ///   - migrations: like `0001_init.sql`, in any order, each headed by `-- locks:`, `-- length:` and
+    ///     `-- breaking: yes|no`.
+    ///   - functions: `create or replace function …`, applied in the order of their names.
+    ///   - lockKey: for `pg_advisory_xact_lock`.
+    package init(migrations: [SQLFile], functions: [SQLFile], lockKey: Int64) {
+        self.migrations = migrations
+        self.functions = functions.sorted { $0.name < $1.name }
+        self.lockKey = lockKey
+    }
+
+    /// Applies what is missing, each migration in one transaction with its row in `schema_migrations`, then the
+    /// functions in one transaction if their set differs from the one applied last. On a schema of a newer release
+    /// that this one can live with, nothing is changed: its functions are the newer ones.
+    /// - Throws: `MigrationError`, `PostgresError`, `CancellationError`. What was committed before remains.
+    @discardableResult
+    package func migrate(
+        _ settings: PostgresSettings, logger: Logger = Logger(label: "postgres.migrator")
+    ) async throws -> MigrationReport {
+        try await inSession(settings, logger) { session, migrations in
+            var report = MigrationReport()
+            while true {
+                let (applied, isNewer) = try session.applyNext(migrations)
+                guard let applied else {
+                    report.functionsReplaced = try !isNewer && session.replaceFunctions(functions)
+                    return report
+                }
+                logger.notice("migration applied", metadata: ["migration": .string(applied)])
+                report.applied.append(applied)
+            }
+        }
+    }
+
+    /// Compares without changing or locking anything.
+    /// - Throws: as `migrate`.
+    package func check(
+        _ settings: PostgresSettings, logger: Logger = Logger(label: "postgres.migrator")
+    ) async throws -> SchemaState {
+        try await inSession(settings, logger) { session, migrations in
+            let applied = try session.applied()
+            guard !applied.isEmpty else { return .empty }
+            let plan = try MigrationPlan(migrations, applied: applied)
+            guard !plan.isBroken else { return .newer(unknown: plan.unknown.map(\.name), breaking: true) }
+            var missing = plan.missing.map(\.name)
+            if plan.unknown.isEmpty, try session.functionsDiffer(functions) { missing.append("functions") }
+            guard missing.isEmpty else { return .older(missing: missing) }
+            guard plan.unknown.isEmpty else { return .newer(unknown: plan.unknown.map(\.name), breaking: false) }
+            return .current
+        }
+    }
+
+    private func inSession<Value: Sendable>(
+        _ settings: PostgresSettings, _ logger: Logger,
+        _ body: @escaping @Sendable (MigrationSession, [Migration]) throws -> Value
+    ) async throws -> Value {
+        let migrations = try MigrationPlan.read(migrations)
+        let lockKey = lockKey
+        do {
+            return try await onThread("pg-migrate") { stop in
+                let session = try MigrationSession(settings, lockKey: lockKey, logger: logger, stop: stop)
+                return try body(session, try session.withChecksums(migrations))
+            }
+        } catch PostgresError.closed {
+            // Only cancellation stops a session.
+            throw CancellationError()
+        } catch PostgresError.server(let error) where error.sqlState == "55P03" {
+            throw MigrationError.lockTimedOut(seconds: MigrationSession.lockSeconds)
+        }
+    }
+}

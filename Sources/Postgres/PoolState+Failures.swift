@@ -1,0 +1,126 @@
+// The pool's decisions about connections that come, fail, stall and go.
+
+extension PoolState {
+    /// An attempt to connect succeeded. False when it is no longer wanted: close it.
+    mutating func connected(_ connection: ConnectionID, now: Instant) -> Bool {
+        guard phase == .open, let index = index(of: connection) else { return false }
+        members[index].isReady = true
+        members[index].progressAt = now
+        failure = nil
+        totals.connectCount += 1
+        return true
+    }
+
+    /// - Parameter random: from 0 up to 1.
+    mutating func connectFailed(
+        _ connection: ConnectionID, _ failure: ConnectFailure, now: Instant, random: Double
+    ) {
+        guard let index = index(of: connection) else { return }
+        members.remove(at: index)
+        self.failure = failure
+        connectNotBefore = now + backoff.next(random: random)
+        totals.connectFailureCount += 1
+    }
+
+    /// A sign of life: bytes arrived.
+    mutating func progressed(_ connection: ConnectionID, now: Instant) {
+        guard let index = index(of: connection) else { return }
+        members[index].progressAt = now
+    }
+
+    /// The socket takes no more, or takes more again.
+    mutating func setBlocked(_ connection: ConnectionID, _ isBlocked: Bool) {
+        guard let index = index(of: connection) else { return }
+        members[index].isBlocked = isBlocked
+    }
+
+    /// A connection broke. Of what was in flight on it, the last `unsentCount` never left: they go back to the head
+    /// of the queue, in order. The others are given back with the error that their callers get.
+    mutating func lost(
+        _ connection: ConnectionID, unsentCount: Int, now: Instant, random: Double
+    ) -> [(Work, PostgresError)] {
+        guard let index = index(of: connection) else { return [] }
+        var member = members.remove(at: index)
+        totals.lostCount += 1
+        // One that never finished anything counts as a failed attempt, or a server that drops all would be hammered.
+        if !member.hasFinishedAny { connectNotBefore = now + backoff.next(random: random) }
+        var failed: [(Work, PostgresError)] = []
+        for _ in 0..<unsentCount {
+            guard let id = member.inFlight.popLast(), let entry = entries[id] else { continue }
+            if entry.work != nil, phase == .open, entry.sendCount < limits.sendCountMax {
+                waitAgain(id)
+                continue
+            }
+            entries[id] = nil
+            if let work = entry.work {
+                failed.append((work, phase == .open ? .connectionLost(wasSent: false) : .closed))
+            }
+        }
+        while let id = member.inFlight.popFirst() {
+            guard let work = entries.removeValue(forKey: id)?.work else { continue }
+            failed.append((work, .connectionLost(wasSent: true)))
+        }
+        return failed
+    }
+
+    /// Takes no more statements; those that wait fail, those in flight have `drainMax` to end.
+    mutating func beginShutdown(now: Instant, drainMax: Duration) {
+        guard phase == .open else { return }
+        phase = .draining(until: now + drainMax)
+    }
+
+    mutating func drain(deadline: Instant, now: Instant, _ actions: inout [Action]) {
+        while let id = waiting.popFirst() {
+            guard let entry = entries.removeValue(forKey: id), let work = entry.work else { continue }
+            actions.append(.fail(work, .closed))
+        }
+        waitingCount = 0
+        guard inFlightCount == 0 || now >= deadline else { return }
+        for member in members where member.isReady { close(member, &actions) }
+        members = []
+        phase = .closed
+        actions.append(.stop)
+    }
+
+    mutating func closeStalled(now: Instant, _ actions: inout [Action]) {
+        guard let stallMax = limits.stallMax else { return }
+        for member in members where !member.inFlight.isEmpty && now >= member.progressAt + stallMax {
+            close(member, &actions)
+            totals.lostCount += 1
+        }
+        members.removeAll { !$0.inFlight.isEmpty && now >= $0.progressAt + stallMax }
+    }
+
+    private mutating func close(_ member: Member, _ actions: inout [Action]) {
+        var member = member
+        while let id = member.inFlight.popFirst() {
+            guard let work = entries.removeValue(forKey: id)?.work else { continue }
+            actions.append(.fail(work, .connectionLost(wasSent: true)))
+        }
+        actions.append(.close(member.id))
+    }
+
+    /// Fails those whose time is up, and all when the database refuses us and no connection is left.
+    mutating func failWaiting(now: Instant, _ actions: inout [Action]) {
+        let isRefused = failure?.isRefusal == true && readyCount == 0 && !isConnecting && isBackingOff(now)
+        while let id = waiting.first {
+            guard let entry = entries[id], entry.isWaiting, let work = entry.work else {
+                _ = waiting.popFirst()
+                continue
+            }
+            guard isRefused || now >= entry.deadline else { return }
+            _ = waiting.popFirst()
+            entries[id] = nil
+            waitingCount -= 1
+            totals.waitTimeoutCount += 1
+            actions.append(.fail(work, waitError))
+        }
+    }
+
+    private func isBackingOff(_ now: Instant) -> Bool { connectNotBefore.map { now < $0 } ?? false }
+
+    private var waitError: PostgresError {
+        guard readyCount == 0 else { return .waitTimedOut }
+        return .unavailable(failure?.reason ?? "still connecting")
+    }
+}

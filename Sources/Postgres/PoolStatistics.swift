@@ -1,0 +1,26 @@
+// What metrics read of the pool.
+
+/// A snapshot of the pool; totals count from the client's start.
+package struct PoolStatistics: Sendable, Equatable {
+    package var connectionCount = 0
+    package var connectingCount = 0
+    package var inFlightCount = 0
+    package var waitingCount = 0
+    package var totals = Totals()
+
+    package struct Totals: Sendable, Equatable {
+        /// Statements taken in.
+        package var statementCount = 0
+        /// Statements that the server answered with an error.
+        package var serverErrorCount = 0
+        package var poolFullCount = 0
+        /// Statements that waited in vain.
+        package var waitTimeoutCount = 0
+        package var connectCount = 0
+        package var connectFailureCount = 0
+        /// Connections that broke or were given up.
+        package var lostCount = 0
+        /// Statements sent again because their prepared form was gone.
+        package var retryCount = 0
+    }
+}

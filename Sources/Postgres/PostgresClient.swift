@@ -1,0 +1,69 @@
+// The client as callers see it. The pool's decisions are in `PoolState`, its actions in `ClientLoop`.
+
+import Logging
+
+/// Runs statements on a few pipelined connections. One thread does all I/O; callers suspend and never block.
+///
+/// Each statement is a transaction of its own: what succeeded is committed. A statement that was sent runs to its end,
+/// whatever becomes of its caller.
+package final class PostgresClient: Sendable {
+    /// An error when the process had no descriptor or thread to give: then every query fails with it.
+    private let shared: Result<ClientShared, PostgresError>
+
+    /// Connects at the first query, not here.
+    package init(_ settings: PostgresSettings, logger: Logger) {
+        shared = Result { () throws(PostgresError) in
+            let shared = try ClientShared(settings, logger: logger)
+            let poller = try Poller(waker: shared.waker)
+            try startThread("pg-io") {
+                var loop = ClientLoop(shared, poller)
+                loop.run()
+            }
+            return shared
+        }
+    }
+
+    deinit {
+        if case .success(let shared) = shared { shared.beginShutdown() }
+    }
+
+    /// Sends a statement and waits for its result.
+    /// - Throws: `PostgresError`, or `CancellationError` as soon as the task is cancelled: a statement that was still
+    ///   waiting is taken out of the queue, one that was sent runs to its end and its result is dropped.
+    package func query(_ statement: Statement, _ parameters: [Parameter] = []) async throws -> Rows {
+        let shared = try shared.get()
+        let encoded = try EncodedParameters(parameters)
+        try Task.checkCancellation()
+        let id = shared.nextRequestID()
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                shared.submit(
+                    id, Request(statement: statement, parameters: encoded, continuation: continuation))
+                // A cancellation just before `submit` found nothing to take out.
+                if Task.isCancelled { shared.cancel(id) }
+            }
+        } onCancel: {
+            shared.cancel(id)
+        }
+    }
+
+    /// Lets what is in flight end (at most `shutdownMax`), fails what waits with `closed`, closes all connections and
+    /// ends the I/O thread. An attempt to connect that hangs in a name look-up is left to end by itself.
+    package func shutdown() async {
+        guard case .success(let shared) = shared else { return }
+        shared.beginShutdown()
+        await shared.waitForEnd()
+    }
+
+    package var statistics: PoolStatistics {
+        guard case .success(let shared) = shared else { return PoolStatistics() }
+        return shared.state.withLock { $0.pool.statistics }
+    }
+
+    /// Lives until its task is cancelled, then shuts down: for a service group.
+    package func run() async {
+        // Sleeping throws only when it is cancelled, which is what is waited for.
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+        await shutdown()
+    }
+}

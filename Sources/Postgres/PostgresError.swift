@@ -1,0 +1,69 @@
+// Every way a statement fails. What an error means to a user is decided above; this layer only tells it apart.
+
+/// How a statement failed. Descriptions never show SQL, parameters or values.
+package enum PostgresError: Error, Equatable {
+    /// PostgreSQL refused or aborted the statement; nothing of it remains.
+    case server(ServerError)
+    /// The connection broke. `wasSent` false: the statement never ran. True: nobody knows whether it committed.
+    case connectionLost(wasSent: Bool)
+    /// No connection can be had, for this reason; the statement never ran.
+    case unavailable(String)
+    /// Too many statements wait already; the statement never ran.
+    case poolFull
+    /// No connection had room for it in `waitMax`; the statement never ran.
+    case waitTimedOut
+    /// A value isn't of the type asked for or is NULL, or a parameter is too large to send.
+    case decoding(String)
+    /// The client is shut down or shutting down; the statement never ran.
+    case closed
+}
+
+extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
+    package var description: String {
+        switch self {
+        case .server(let error): error.description
+        case .connectionLost(let wasSent): "database connection lost (\(wasSent ? "after" : "before") sending)"
+        case .unavailable(let reason): "database unavailable: \(reason)"
+        case .poolFull: "too many statements wait for the database"
+        case .waitTimedOut: "no database connection had room in time"
+        case .decoding(let what): "database value: \(what)"
+        case .closed: "database client is shut down"
+        }
+    }
+
+    package var debugDescription: String { description }
+}
+
+/// An error that PostgreSQL reported. Its text may hold users' data, so printing it shows only `sqlState` and
+/// `constraint`.
+package struct ServerError: Error, Equatable, Sendable {
+    /// Five characters, see PostgreSQL's appendix A; our own functions use class `PY`.
+    package let sqlState: String
+    package let message: String
+    package let detail: String?
+    package let hint: String?
+    package let constraint: String?
+    /// Where in the statement's text, in characters from 1, when the server says so.
+    package let position: Int?
+
+    package init(
+        sqlState: String, message: String = "", detail: String? = nil, hint: String? = nil, constraint: String? = nil,
+        position: Int? = nil
+    ) {
+        self.sqlState = sqlState
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+        self.constraint = constraint
+        self.position = position
+    }
+}
+
+extension ServerError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String {
+        "database error \(sqlState)" + (constraint.map { " (constraint \($0))" } ?? "")
+    }
+
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: ["sqlState": sqlState]) }
+}

@@ -1,0 +1,57 @@
+// What the migrator reports and how it fails.
+
+/// What `migrate` did.
+package struct MigrationReport: Sendable, Equatable {
+    /// Names of the migrations that this call applied, in order.
+    package var applied: [String] = []
+    /// The functions were applied again, since the set differed from the one in the database.
+    package var functionsReplaced = false
+}
+
+/// How the database's schema relates to this binary.
+package enum SchemaState: Sendable, Equatable {
+    case current
+    /// `migrate` would apply these; "functions" stands for the set of functions.
+    case older(missing: [String])
+    /// A newer release migrated it. `breaking`: this binary must not run on it.
+    case newer(unknown: [String], breaking: Bool)
+    /// No migration was ever applied.
+    case empty
+}
+
+/// Why a schema could not be migrated or checked. Connection trouble is thrown as `PostgresError`.
+package enum MigrationError: Error, Equatable {
+    /// The file itself is wrong; nothing was sent.
+    case invalidFile(name: String, reason: String)
+    /// The file was changed after it had been applied.
+    case checksumDiffers(name: String)
+    /// A file is missing in the database, though one with a higher number was applied.
+    case outOfOrder(name: String, newest: String)
+    /// The database holds migrations of a newer release that this one cannot live with.
+    case newer(unknown: [String])
+    /// PostgreSQL refused the file; nothing of it remains.
+    case failed(name: String, line: Int?, ServerError)
+    /// The file ended its transaction by itself, or COMMIT answered ROLLBACK.
+    case notOneTransaction(name: String)
+    /// Another node migrates, or something else holds a lock, for longer than this.
+    case lockTimedOut(seconds: Int)
+}
+
+extension MigrationError: CustomStringConvertible {
+    /// For operators: the server's message is shown, for it is about our own SQL, but no detail.
+    package var description: String {
+        switch self {
+        case .invalidFile(let name, let reason): "\(name): \(reason)"
+        case .checksumDiffers(let name):
+            "\(name) was changed after it had been applied; write a new migration instead"
+        case .outOfOrder(let name, let newest):
+            "\(name) was never applied, but \(newest) was: give it a higher number"
+        case .newer(let unknown):
+            "the database was migrated by a newer release (\(unknown.joined(separator: ", "))); run that one"
+        case .failed(let name, let line, let error):
+            "\(name)\(line.map { ", line \($0)" } ?? ""): \(error.message) (\(error.sqlState))"
+        case .notOneTransaction(let name): "\(name) is not one transaction: it must not commit, roll back or begin"
+        case .lockTimedOut(let seconds): "a lock was not free within \(seconds) s: another node may be migrating"
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// Accounts and sessions.
+import Domain
+import Postgres
+
+/// A session to be made: a device. Only the token's SHA-256 goes to the database.
+package struct NewSession: Sendable {
+    package var id: SessionID
+    package var digest: [UInt8]
+    package var deviceName: String?
+    package init(id: SessionID, digest: [UInt8], deviceName: String?) {
+        self.id = id
+        self.digest = digest
+        self.deviceName = deviceName
+    }
+}
+
+/// A session as found by its token's digest, and where in the log the database was read: what the log says after that
+/// position comes on top.
+package struct FoundSession: Sendable {
+    package var identity: Identity
+    package var position: Position
+}
+
+extension Store {
+    /// Makes an account that signs in by password, and its first session. `key` and `words` are case-folded.
+    /// Throws `username_taken`.
+    package func register(
+        user: UserID, username: String, key: String, name: String, words: [String], passwordHash: String,
+        session: NewSession
+    ) async throws -> (user: JSONText, session: JSONText) {
+        let row = try await row(
+            Statement("account_register", "select * from account_register($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
+            [
+                .id(user), .text(username), .text(key), .text(name), .texts(words), .text(passwordHash),
+                .id(session.id), .bytes(session.digest), .text(orNull: session.deviceName),
+            ])
+        return try await decoded { (try row.json(0), try row.json(1)) }
+    }
+
+    /// What a password is checked against: nil for an unknown name; no hash for accounts that sign in another way.
+    package func credentials(key: String) async throws -> (user: UserID, passwordHash: String?)? {
+        let rows = try await rows(
+            Statement("account_credentials", "select * from account_credentials($1)"), [.text(key)])
+        return try await decoded { try rows.first.map { (UserID(try $0.uuid(0)), try $0.textOrNull(1)) } }
+    }
+
+    /// Signs an account in on one more device.
+    package func signIn(user: UserID, session: NewSession) async throws -> (user: JSONText, session: JSONText) {
+        let row = try await row(
+            Statement("session_create", "select * from session_create($1, $2, $3, $4)"),
+            [.id(user), .id(session.id), .bytes(session.digest), .text(orNull: session.deviceName)])
+        return try await decoded { (try row.json(0), try row.json(1)) }
+    }
+
+    package func account(_ user: UserID) async throws -> JSONText {
+        try await json(Statement("account_get", "select account_get($1)"), [.id(user)])
+    }
+
+    /// `changes` is an object of the members to change; `words` the directory's words for the new name, if it has one.
+    package func updateAccount(_ user: UserID, changes: JSONText, words: [String]) async throws -> JSONText {
+        try await json(
+            Statement("account_update", "select account_update($1, $2, $3)"),
+            [.id(user), .json(changes), .texts(words)])
+    }
+
+    /// Throws `user_not_found`.
+    package func user(_ user: UserID) async throws -> JSONText {
+        let row = try await row(Statement("user_get", "select user_get($1)"), [.id(user)])
+        guard !row.isNull(0) else { throw Problem(.userNotFound, "There is no such user.") }
+        return try await decoded { try row.json(0) }
+    }
+
+    /// The directory, by a case-folded prefix.
+    package func searchUsers(prefix: String, _ request: PageRequest) async throws -> Page {
+        try await page(
+            Statement("user_search", "select * from user_search($1, $2, $3, $4)"), [.text(prefix)], request)
+    }
+}
+
+extension Store {
+    /// Whose token has this digest; nil for none.
+    package func findSession(digest: [UInt8]) async throws -> FoundSession? {
+        let rows = try await rows(Statement("session_find", "select * from session_find($1)"), [.bytes(digest)])
+        return try await decoded {
+            try rows.first.map {
+                FoundSession(
+                    identity: Identity(user: UserID(try $0.uuid(1)), session: SessionID(try $0.uuid(0))),
+                    position: Position(try $0.int8(2)))
+            }
+        }
+    }
+
+    package func sessions(of user: UserID, _ request: PageRequest) async throws -> Page {
+        try await page(Statement("session_list", "select * from session_list($1, $2, $3, $4)"), [.id(user)], request)
+    }
+
+    /// Signs a device out. Throws `session_not_found`.
+    package func deleteSession(_ session: SessionID, of user: UserID) async throws {
+        _ = try await rows(
+            Statement("session_delete", "select session_delete($1, $2)"), [.id(user), .id(session)])
+    }
+
+    /// Notes when sessions were last used, in microseconds since 1970.
+    package func touchSessions(_ times: [SessionID: Int64]) async throws {
+        _ = try await rows(
+            Statement("session_touch", "select session_touch($1, $2)"),
+            [.ids(Array(times.keys)), .timestamps(times.values.map { $0 })])
+    }
+}

@@ -1,0 +1,108 @@
+// Reading the log: a node's tail, a client that catches up, and the log's upkeep.
+import Domain
+import Postgres
+
+/// An event as the log holds it.
+package struct StoredEvent: Sendable {
+    package var position: Position
+    package var type: String
+    package var thread: ThreadID?
+    /// Nil: for every member of the thread at `position`.
+    package var user: UserID?
+    /// Whose membership of `thread` begins or ends here.
+    package var begins: [UserID]
+    package var ends: [UserID]
+    /// The session that a `session.revoked` is about.
+    package var session: SessionID?
+    /// An earlier position whose content is withdrawn by this.
+    package var withdraws: Position?
+    /// The whole event as clients get it.
+    package var body: JSONText
+
+    package init(
+        position: Position, type: String, thread: ThreadID? = nil, user: UserID? = nil, begins: [UserID] = [],
+        ends: [UserID] = [], session: SessionID? = nil, withdraws: Position? = nil, body: JSONText
+    ) {
+        self.position = position
+        self.type = type
+        self.thread = thread
+        self.user = user
+        self.begins = begins
+        self.ends = ends
+        self.session = session
+        self.withdraws = withdraws
+        self.body = body
+    }
+}
+
+/// What a user may see after a position.
+package enum CatchUp: Sendable {
+    /// The cursor is from a lost tail of the log, or older than the log keeps.
+    case expired
+    /// Not all: ask again from the last of these.
+    case part([(position: Position, body: JSONText)])
+    /// All up to `head`, and the threads of which the user is a member there.
+    case whole([(position: Position, body: JSONText)], head: Position, threads: [ThreadID])
+}
+
+extension Store {
+    /// The events after a position in the order of the log, at most `limit`.
+    package func readLog(after position: Position, limit: Int) async throws -> [StoredEvent] {
+        let rows = try await rows(
+            Statement("log_read", "select * from log_read($1, $2)"), [.int8(position.value), .int4(Int32(limit))])
+        return try await decoded {
+            try rows.map { row in
+                StoredEvent(
+                    position: Position(try row.int8(0)), type: try row.text(1),
+                    thread: try row.uuidOrNull(2).map(ThreadID.init), user: try row.uuidOrNull(3).map(UserID.init),
+                    begins: row.isNull(4) ? [] : try row.uuids(4).map(UserID.init),
+                    ends: row.isNull(5) ? [] : try row.uuids(5).map(UserID.init),
+                    session: try row.uuidOrNull(6).map(SessionID.init),
+                    withdraws: try row.int8OrNull(7).map { Position($0) }, body: try row.json(8))
+            }
+        }
+    }
+
+    /// The point of the log that is now.
+    package func now() async throws -> Cursor {
+        let row = try await row(Statement("sync_start", "select * from sync_start()"), [])
+        return try await decoded { Cursor(epoch: try row.int4(1), position: Position(try row.int8(0))) }
+    }
+
+    /// What `user` may see after a cursor, at most `limit` events and about `byteCountMax` bytes of them.
+    package func catchUp(
+        _ user: UserID, from cursor: Cursor, limit: Int, byteCountMax: Int
+    ) async throws -> CatchUp {
+        let row = try await row(
+            Statement("sync_read", "select * from sync_read($1, $2, $3, $4, $5)"),
+            [
+                .id(user), .int4(cursor.epoch), .int8(cursor.position.value), .int4(Int32(limit)),
+                .int4(Int32(byteCountMax)),
+            ])
+        return try await decoded {
+            guard try row.text(0) == "ok" else { return .expired }
+            var events: [(position: Position, body: JSONText)] = []
+            if !row.isNull(2) {
+                events = zip(try row.int8s(2), try row.texts(3)).map { (Position($0), JSONText(utf8: Array($1.utf8))) }
+            }
+            if try row.bool(4) { return .part(events) }
+            let threads = row.isNull(5) ? [] : try row.uuids(5).map(ThreadID.init)
+            return .whole(events, head: Position(try row.int8(1)), threads: threads)
+        }
+    }
+
+    /// For a client whose cursor is no good any more: a fresh one, and its threads with their heads (a JSON array).
+    package func restart(_ user: UserID) async throws -> (cursor: Cursor, threads: JSONText) {
+        let row = try await row(Statement("sync_restart", "select * from sync_restart($1)"), [.id(user)])
+        return try await decoded {
+            (Cursor(epoch: try row.int4(1), position: Position(try row.int8(0))), try row.json(2))
+        }
+    }
+
+    /// Makes partitions of the log ahead of its head; gives how many.
+    package func extendLog(partitionsAhead: Int) async throws -> Int {
+        let row = try await row(
+            Statement("log_extend", "select log_extend($1)"), [.int4(Int32(partitionsAhead))])
+        return try await decoded { Int(try row.int4(0)) }
+    }
+}

@@ -1,0 +1,149 @@
+// Messages and receipts: the two batched writes, and reading the archive.
+import Domain
+import Postgres
+
+extension Store {
+    /// What became of one message of a batch.
+    package enum Appended: Sendable {
+        case created(JSONText)
+        /// The same message is there already; this is what is stored.
+        case exists(JSONText)
+        case refused(Problem)
+    }
+
+    /// Appends a batch in one transaction: an outcome for each, in the order given.
+    /// Throws when the call as a whole failed; whether it took effect is then unknown only after `connectionLost`.
+    package func append(_ batch: [NewMessage]) async throws(BatchFailure) -> [Appended] {
+        let rows = try await batchRows(
+            Statement("message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7)"),
+            [
+                .ids(batch.map(\.id)), .ids(batch.map(\.thread)), .ids(batch.map(\.sender)),
+                .texts(batch.map(\.type)), .jsons(batch.map(\.payload.utf8)), .uuids(batch.map { $0.replyTo?.uuid }),
+                .texts(batch.map { "{" + $0.mentions.map(\.description).joined(separator: ",") + "}" }),
+            ])
+        return try Self.inOrder(rows, count: batch.count) { row in
+            switch try row.text(1) {
+            case "created": .created(try row.json(2))
+            case "exists": .exists(try row.json(2))
+            case "conflict": .refused(Problem(.idTaken, "Another message of this thread has that id."))
+            case "no_thread": .refused(.threadNotFound)
+            case "not_joined": .refused(.notJoined)
+            case "no_reply": .refused(.invalid("reply_to", "The thread has no such message."))
+            case "no_mention": .refused(.invalid("mentions", "Only members of the thread can be mentioned."))
+            case let other: .refused(Problem(.internalError, "Unknown outcome \(other)."))
+            }
+        }
+    }
+
+    /// Moves marks forward, a batch in one transaction: nil for done, else why not, in the order given.
+    package func put(_ batch: [ReceiptMove]) async throws(BatchFailure) -> [Problem?] {
+        let rows = try await batchRows(
+            Statement("receipt_put", "select * from receipt_put($1, $2, $3, $4)"),
+            [
+                .ids(batch.map(\.user)), .ids(batch.map(\.thread)), .int8s(batch.map { $0.read?.value }),
+                .int8s(batch.map { $0.delivered?.value }),
+            ])
+        return try Self.inOrder(rows, count: batch.count) { row in
+            switch try row.text(1) {
+            case "ok": nil
+            case "no_thread": .threadNotFound
+            case "not_joined": .notJoined
+            case "past_head": .invalid("seq", "The thread has no message of that seq yet.")
+            case let other: Problem(.internalError, "Unknown outcome \(other).")
+            }
+        }
+    }
+
+    /// Why a batch failed as a whole.
+    package enum BatchFailure: Error {
+        /// The connection broke after sending: the batch may have been committed.
+        case unknownOutcome
+        /// Nothing was changed, and the same batch may do better later.
+        case retryable(Problem)
+        /// Nothing was changed, for a reason in the data: tried in halves, all but the guilty go through.
+        case data(Problem)
+
+        package var problem: Problem {
+            switch self {
+            case .unknownOutcome: Problem(database: .connectionLost(wasSent: true))
+            case .retryable(let problem), .data(let problem): problem
+            }
+        }
+    }
+
+    private func batchRows(_ statement: Statement, _ parameters: [Parameter]) async throws(BatchFailure) -> Rows {
+        do {
+            return try await client.query(statement, parameters)
+        } catch PostgresError.connectionLost(wasSent: true) {
+            throw .unknownOutcome
+        } catch let error as PostgresError {
+            let problem = Problem(database: error)
+            throw problem.code == .internalError ? .data(problem) : .retryable(problem)
+        } catch {
+            throw .retryable(Problem(.unavailable, "The service is stopping.", retryAfterS: 1))
+        }
+    }
+
+    /// The rows' outcomes by their first column, which counts items from 1.
+    private static func inOrder<Outcome>(
+        _ rows: Rows, count: Int, _ outcome: (Row) throws -> Outcome
+    ) throws(BatchFailure) -> [Outcome] {
+        do {
+            var outcomes = [Outcome?](repeating: nil, count: count)
+            for row in rows { outcomes[Int(try row.int4(0)) - 1] = try outcome(row) }
+            let all = outcomes.compactMap { $0 }
+            guard all.count == count else { throw PostgresError.decoding("an item without an outcome") }
+            return all
+        } catch {
+            throw .data(Problem(.internalError, "The database gave an unexpected answer to a batch: \(error)"))
+        }
+    }
+}
+
+extension Store {
+    package func message(_ message: MessageID, in thread: ThreadID, for user: UserID) async throws -> JSONText {
+        try await json(
+            Statement("message_get", "select message_get($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+    }
+
+    /// A page of the archive, `{messages, head, end}`.
+    package func messages(
+        in thread: ThreadID, for user: UserID, before: ArchiveBound?, after: ArchiveBound?, limit: Int
+    ) async throws -> JSONText {
+        try await json(
+            Statement(
+                "message_page",
+                "select message_page($1, $2, $3, $4, $5::timestamptz, $6, $7, $8::timestamptz, $9)"),
+            [.id(user), .id(thread)] + before.parameters + after.parameters + [.int4(Int32(limit))])
+    }
+
+    /// Withdraws a message for everyone.
+    package func deleteMessage(_ message: MessageID, in thread: ThreadID, by user: UserID) async throws {
+        _ = try await rows(
+            Statement("message_delete", "select message_delete($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+    }
+
+    /// Who has a message and who read it, `{receipts}`.
+    package func receipts(of message: MessageID, in thread: ThreadID, for user: UserID) async throws -> JSONText {
+        try await json(
+            Statement("message_receipts", "select message_receipts($1, $2, $3)"),
+            [.id(user), .id(thread), .id(message)])
+    }
+}
+
+extension ArchiveBound? {
+    /// As the three parameters that a bound has in SQL: seq, id, time.
+    fileprivate var parameters: [Parameter] {
+        switch self {
+        case .none: [.null, .null, .null]
+        case .seq(let seq): [.int8(seq.value), .null, .null]
+        case .message(let id): [.null, .id(id), .null]
+        case .time(let micros): [.null, .null, .timestamp(microsSince1970: micros)]
+        }
+    }
+}
+
+extension Problem {
+    package static let threadNotFound = Problem(.threadNotFound, "You have no part in such a thread.")
+    package static let notJoined = Problem(.notJoined, "Accept the invitation to this thread first.")
+}

@@ -1,0 +1,109 @@
+// The database as the rest of the service sees it: one method a SQL function, in one file a feature beside this one.
+// SQLSTATEs and outages become `Problem`s here and nowhere else.
+import Domain
+import FoundationEssentials
+import Postgres
+
+/// Calls the database's functions. Every method throws `Problem` or `CancellationError` and nothing else.
+/// A method that changes something is one function call, which commits or fails whole.
+package struct Store: Sendable {
+    let client: PostgresClient
+
+    package init(_ client: PostgresClient) { self.client = client }
+
+    /// The rows of a statement.
+    func rows(_ statement: Statement, _ parameters: [Parameter]) async throws -> Rows {
+        do {
+            return try await client.query(statement, parameters)
+        } catch let error as PostgresError {
+            throw Problem(database: error)
+        }
+    }
+
+    /// The first row of a statement that always gives one.
+    func row(_ statement: Statement, _ parameters: [Parameter]) async throws -> Row {
+        guard let row = try await rows(statement, parameters).first else {
+            throw Problem(.internalError, "The database gave no answer.")
+        }
+        return row
+    }
+
+    /// A JSON text that is the only column of the only row.
+    func json(_ statement: Statement, _ parameters: [Parameter]) async throws -> JSONText {
+        try await decoded { try await row(statement, parameters).json(0) }
+    }
+
+    /// A list from a function with the columns (item, rank, id), which was asked for one entry more than the page holds.
+    func page(_ statement: Statement, _ leading: [Parameter], _ request: PageRequest) async throws -> Page {
+        let rows = try await rows(
+            statement,
+            leading + [
+                .int4(Int32(request.limit + 1)), .int8(orNull: request.after?.rank), .uuid(orNull: request.after?.id),
+            ])
+        return try await decoded {
+            let shown = rows.prefix(request.limit)
+            let last = rows.count > request.limit ? shown.last : nil
+            return Page(
+                items: try shown.map { try $0.json(0) },
+                next: try last.map { PageKey(rank: try $0.int8(1), id: try $0.uuid(2)) })
+        }
+    }
+
+    /// Runs a decoding; a value of an unexpected type is our own fault and shows as an internal error.
+    func decoded<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as PostgresError {
+            throw Problem(database: error)
+        }
+    }
+}
+
+extension Problem {
+    /// What a failure of the database means to the caller of the API.
+    package init(database error: PostgresError) {
+        switch error {
+        case .server(let error):
+            self.init(server: error)
+        case .connectionLost, .unavailable, .closed:
+            self.init(.unavailable, "The database is not available right now.", retryAfterS: 1)
+        case .poolFull, .waitTimedOut:
+            self.init(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
+        case .decoding(let what):
+            self.init(.internalError, "The database gave an unexpected value: \(what)")
+        }
+    }
+
+    private init(server error: ServerError) {
+        // Class PY is our functions' own: the message is a code of the contract, the hint with 422 the field.
+        if error.sqlState.hasPrefix("PY"), let code = ProblemCode(rawValue: error.message) {
+            let detail = error.detail ?? ""
+            self = code == .invalid ? .invalid(error.hint ?? "", detail) : Problem(code, detail)
+            return
+        }
+        switch error.sqlState {
+        // Lock not available, statement timeout, idle in transaction, deadlock, serialization: another try may do.
+        case "55P03", "57014", "25P03", "40P01", "40001":
+            self.init(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
+        // Insufficient resources (disk full, out of memory, too many connections), operator intervention, I/O error,
+        // a read-only server (a standby that the address still points at).
+        case let state where state.hasPrefix("53") || state.hasPrefix("57") || state.hasPrefix("58") || state == "25006":
+            self.init(.unavailable, "The database is not available right now.", retryAfterS: 2)
+        default:
+            self.init(.internalError, "The database refused: \(error.sqlState)")
+        }
+    }
+}
+
+extension Row {
+    func json(_ column: Int) throws -> JSONText { JSONText(utf8: try bytes(column)) }
+}
+
+extension Parameter {
+    static func text(orNull text: String?) -> Parameter { text.map(Parameter.text) ?? .null }
+    static func int8(orNull value: Int64?) -> Parameter { value.map(Parameter.int8) ?? .null }
+    static func uuid(orNull uuid: UUID?) -> Parameter { uuid.map(Parameter.uuid) ?? .null }
+    static func id<Kind>(_ id: Identifier<Kind>) -> Parameter { .uuid(id.uuid) }
+    static func ids<Kind>(_ ids: [Identifier<Kind>]) -> Parameter { .uuids(ids.map(\.uuid)) }
+    static func json(_ text: JSONText) -> Parameter { .json(text.utf8) }
+}

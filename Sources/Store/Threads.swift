@@ -1,0 +1,84 @@
+// Threads, members and the inbox.
+import Domain
+import Postgres
+
+/// A page of the inbox and the point of the log at which it was read.
+package struct InboxPage: Sendable {
+    /// An array of thread views.
+    package var threads: JSONText
+    package var unreadTotal: Int64
+    package var cursor: Cursor
+    package var next: PageKey?
+}
+
+extension Store {
+    /// Makes a thread. For a direct pair that has one it gives the standing thread, with `created` false.
+    package func createThread(
+        id: ThreadID, kind: ThreadKind, title: String?, roomKey: String?, creator: UserID, members: [UserID], invite: Bool
+    ) async throws -> (created: Bool, thread: JSONText) {
+        let row = try await row(
+            Statement("thread_create", "select * from thread_create($1, $2, $3, $4, $5, $6, $7)"),
+            [
+                .id(id), .text(kind.rawValue), .text(orNull: title), .text(orNull: roomKey), .id(creator), .ids(members),
+                .bool(invite),
+            ])
+        return try await decoded { (try row.bool(0), try row.json(1)) }
+    }
+
+    /// Joins the room with this case-folded title, or makes it.
+    package func joinRoom(
+        id: ThreadID, title: String, key: String, user: UserID, memberCountMax: Int
+    ) async throws -> (created: Bool, thread: JSONText) {
+        let row = try await row(
+            Statement("room_join", "select * from room_join($1, $2, $3, $4, $5)"),
+            [.id(id), .id(user), .text(title), .text(key), .int4(Int32(memberCountMax))])
+        return try await decoded { (try row.bool(0), try row.json(1)) }
+    }
+
+    package func rooms(prefix: String, _ request: PageRequest) async throws -> Page {
+        try await page(Statement("room_list", "select * from room_list($1, $2, $3, $4)"), [.text(prefix)], request)
+    }
+
+    package func thread(_ thread: ThreadID, for user: UserID) async throws -> JSONText {
+        try await json(Statement("thread_get", "select thread_get($1, $2)"), [.id(user), .id(thread)])
+    }
+
+    package func members(of thread: ThreadID, for user: UserID, _ request: PageRequest) async throws -> Page {
+        try await page(
+            Statement("member_list", "select * from member_list($1, $2, $3, $4, $5)"), [.id(user), .id(thread)], request)
+    }
+
+    /// Adds, invites, promotes; or with `actor == user` accepts an invitation or joins a room.
+    package func putMember(
+        _ user: UserID, in thread: ThreadID, by actor: UserID, role: MemberRole?, status: MemberStatus?, limits: Limits
+    ) async throws -> JSONText {
+        try await json(
+            Statement("member_put", "select member_put($1, $2, $3, $4, $5, $6, $7)"),
+            [
+                .id(actor), .id(thread), .id(user), .text(orNull: role?.rawValue), .text(orNull: status?.rawValue),
+                .int4(Int32(limits.groupMemberCountMax)), .int4(Int32(limits.roomMemberCountMax)),
+            ])
+    }
+
+    /// Removes, or with `actor == user` leaves.
+    package func deleteMember(_ user: UserID, in thread: ThreadID, by actor: UserID) async throws {
+        _ = try await rows(
+            Statement("member_delete", "select member_delete($1, $2, $3)"), [.id(actor), .id(thread), .id(user)])
+    }
+
+    package func inbox(for user: UserID, unreadOnly: Bool, _ request: PageRequest) async throws -> InboxPage {
+        let row = try await row(
+            Statement("inbox", "select * from inbox($1, $2, $3, $4, $5)"),
+            [
+                .id(user), .int4(Int32(request.limit)), .bool(unreadOnly), .int8(orNull: request.after?.rank),
+                .uuid(orNull: request.after?.id),
+            ])
+        return try await decoded {
+            var next: PageKey?
+            if let rank = try row.int8OrNull(4), let id = try row.uuidOrNull(5) { next = PageKey(rank: rank, id: id) }
+            return InboxPage(
+                threads: try row.json(0), unreadTotal: try row.int8(1),
+                cursor: Cursor(epoch: try row.int4(3), position: Position(try row.int8(2))), next: next)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// Removes a test cluster's directory when the test process is gone, however it went. The server itself is told by the
+// kernel.
+
+import EmbeddedPostgres
+import Foundation
+
+/// A directory, and a shell that waits for the end of a pipe which only the test process holds open: the kernel closes
+/// it at any kind of end.
+final class Guardian: Sendable {
+    let directory: String
+    private let process: ChildProcess
+    private let pipe: ProcessPipe
+
+    private init(directory: String, process: ChildProcess, pipe: ProcessPipe) {
+        self.directory = directory
+        self.process = process
+        self.pipe = pipe
+    }
+
+    /// Waits for the end, then for the server (at most 10 s), then removes the directory.
+    private static let script = """
+        read -r _
+        n=0
+        while [ $n -lt 100 ] && [ -e "$1/postgres/postmaster.pid" ] \\
+            && kill -0 "$(head -n 1 "$1/postgres/postmaster.pid")" 2>/dev/null; do sleep 0.1; n=$((n + 1)); done
+        rm -rf "$1"
+        """
+
+    static func start() async throws -> Guardian {
+        var template = Array("/tmp/parley-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
+        let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let pipe = try ProcessPipe()
+        let shell = Command(executable: "/bin/sh", arguments: ["-c", script, "sh", directory])
+        let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(null) }
+        let process = try await ChildProcess.start(shell, input: pipe.readEnd, output: null)
+        return Guardian(directory: directory, process: process, pipe: pipe)
+    }
+
+    /// Opens the directory to the user that PostgreSQL runs as (root's servers run as another), and makes the socket's.
+    func makeAccessible(socketDirectory: String) throws -> Account? {
+        let account = geteuid() == 0 ? Account.named("postgres") ?? Account.named("nobody") : nil
+        if account != nil { _ = chmod(directory, 0o711) }
+        guard mkdir(socketDirectory, 0o700) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        if let account { _ = chown(socketDirectory, account.userID, account.groupID) }
+        return account
+    }
+
+    /// Has the directory removed now and waits for that.
+    func end() async {
+        pipe.closeWriteEnd()
+        _ = await process.waitForExit(atMost: .seconds(20))
+    }
+}

@@ -1,0 +1,107 @@
+// A real PostgreSQL for tests: one for the whole test process, or one of one's own to stop and start.
+// Schemas and migrations are the tests' own business.
+
+import EmbeddedPostgres
+import Foundation
+import Synchronization
+
+/// A PostgreSQL in a directory under /tmp. Server and directory go with the test process, however that ends.
+package final class TestCluster: Sendable {
+    private let cluster: PostgresCluster
+    private let guardian: Guardian
+    private let databaseCount = Atomic(0)
+
+    private init(cluster: PostgresCluster, guardian: Guardian) {
+        self.cluster = cluster
+        self.guardian = guardian
+    }
+
+    private static let sharedStart = Mutex<Task<TestCluster, any Error>?>(nil)
+
+    /// The one that all suites of this test process share: never stop it. fsync is on, as in production.
+    package static func shared() async throws -> TestCluster {
+        let start = sharedStart.withLock { start in
+            let running = start ?? Task { try await own() }
+            start = running
+            return running
+        }
+        return try await start.value
+    }
+
+    /// A cluster of one's own (0.9 s): for tests that stop it, or need settings.
+    package static func own(fsync: Bool = true, settings: [String: String] = [:]) async throws -> TestCluster {
+        let guardian = try await Guardian.start()
+        var configuration = PostgresCluster.Configuration(
+            binaries: try PostgresBinaries.find(), dataDirectory: guardian.directory + "/postgres",
+            socketDirectory: guardian.directory + "/socket", logFile: guardian.directory + "/postgres.log")
+        configuration.account = try guardian.makeAccessible(socketDirectory: configuration.socketDirectory)
+        configuration.flushesNewCluster = false
+        configuration.settings = ["log_min_messages": "warning", "log_min_error_statement": "error"]
+        if !fsync { configuration.settings["fsync"] = "off" }
+        configuration.settings.merge(settings) { $1 }
+        let cluster = PostgresCluster(configuration)
+        try await cluster.initialise()
+        try await cluster.start()
+        return TestCluster(cluster: cluster, guardian: guardian)
+    }
+
+    /// A new database, owned by the role that the conninfo names (no superuser), copied from `template` if given: the
+    /// conninfo, or the name, of a database without sessions.
+    package func createDatabase(template: String? = nil) async throws -> String {
+        let number = databaseCount.add(1, ordering: .relaxed).newValue
+        let name = "test_\(number)"
+        let source = template.map(Self.databaseName) ?? "template1"
+        try await psql("create database \(name) owner \(PostgresCluster.ownerRole) template \"\(source)\"")
+        return cluster.conninfo(database: name)
+    }
+
+    /// As the owner of the database: what `createDatabase` gives.
+    package func conninfo(database: String) -> String { cluster.conninfo(database: database) }
+
+    package func superuserConninfo(database: String = "postgres") -> String {
+        cluster.conninfo(database: database, user: PostgresCluster.superuserRole)
+    }
+
+    /// Runs SQL as superuser through psql (30 ms), each statement its own transaction; returns what it printed, without
+    /// headers, columns apart by `|`. `database` is a name or a conninfo.
+    @discardableResult
+    package func psql(_ sql: String, database: String = "postgres") async throws -> String {
+        let conninfo = superuserConninfo(database: Self.databaseName(database))
+        let command = Command(
+            executable: cluster.configuration.binaries.psql,
+            arguments: ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", conninfo])
+        let (status, output) = try await command.run(input: sql)
+        guard status == 0 else { throw PsqlError(description: output) }
+        return output.trimmingCharacters(in: .newlines)
+    }
+
+    package struct PsqlError: Error, CustomStringConvertible {
+        /// What psql printed.
+        package let description: String
+    }
+
+    package var isRunning: Bool { cluster.isRunning }
+
+    /// The server's process id while it runs.
+    package var processID: pid_t? { cluster.processID }
+
+    package func stop(_ mode: PostgresCluster.StopMode = .fast) async { await cluster.stop(mode) }
+
+    package func start() async throws { try await cluster.start() }
+
+    /// Ends the server and removes everything.
+    package func close() async {
+        await cluster.stop(.immediate)
+        await guardian.end()
+    }
+
+    /// The server's log so far.
+    package func log() throws -> String {
+        try String(contentsOfFile: cluster.configuration.logFile, encoding: .utf8)
+    }
+
+    private static func databaseName(_ text: String) -> String {
+        guard let range = text.range(of: "dbname='") else { return text }
+        return String(text[range.upperBound...].prefix { $0 != "'" })
+    }
+}
