@@ -24,8 +24,10 @@ struct HubStateTests {
                 body: JSONText(utf8: Array(repeating: 120, count: byteCount))))
     }
 
+    private func cursor(_ position: Int64) -> Cursor { Cursor(epoch: 1, position: Position(position)) }
+
     private func state(head: Int64 = 0, limits: HubLimits = HubLimits()) -> HubState<Int> {
-        HubState(head: Position(head), limits: limits)
+        HubState(start: cursor(head), limits: limits)
     }
 
     private func positions(_ answer: PollAnswer) -> [Int64]? {
@@ -36,7 +38,7 @@ struct HubStateTests {
     private func poll(
         _ state: inout HubState<Int>, _ user: UserID, after: Int64, wait: Int = 0, limit: Int = 100, waiter: Int = 1
     ) -> HubState<Int>.PollDecision {
-        state.poll(identity(user), after: Position(after), limit: limit, waitTickCount: wait, waiter: waiter)
+        state.poll(identity(user), from: cursor(after), limit: limit, waitTickCount: wait, waiter: waiter)
     }
 
     @Test("sends a poll without a mailbox to the database")
@@ -48,14 +50,14 @@ struct HubStateTests {
     @Test("answers from the mailbox what came after the cursor, once")
     func answersFromMailbox() {
         var state = state()
-        let opened = state.open(ann, threads: [thread], at: Position(0))
+        let opened = state.open(ann, threads: [thread], at: cursor(0))
         #expect(opened)
         _ = state.apply([event(1, thread), event(2, ThreadID.make()), event(3, thread)])
         guard case .answer(.events(let events, let upTo, let more)) = poll(&state, ann, after: 0) else {
             return #expect(Bool(false), "no answer")
         }
         #expect(events.map(\.position.value) == [1, 3])
-        #expect(upTo == Position(3))
+        #expect(upTo == cursor(3))
         #expect(!more)
         guard case .answer(let again) = poll(&state, ann, after: 3) else { return #expect(Bool(false), "no answer") }
         #expect(positions(again) == [])
@@ -64,8 +66,8 @@ struct HubStateTests {
     @Test("wakes a parked poll with all of a read at once, and only those concerned")
     func wakes() {
         var state = state()
-        _ = state.open(ann, threads: [thread], at: Position(0))
-        _ = state.open(ben, threads: [], at: Position(0))
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        _ = state.open(ben, threads: [], at: cursor(0))
         guard case .parked = poll(&state, ann, after: 0, wait: 10, waiter: 7) else { return #expect(Bool(false)) }
         guard case .parked = poll(&state, ben, after: 0, wait: 10, waiter: 8) else { return #expect(Bool(false)) }
         let wakes = state.apply([event(1, thread), event(2, thread)])
@@ -78,7 +80,7 @@ struct HubStateTests {
     func replays() {
         var state = state()
         _ = state.apply([event(1, thread), event(2, thread), event(3, thread)])
-        let opened = state.open(ann, threads: [thread], at: Position(1))
+        let opened = state.open(ann, threads: [thread], at: cursor(1))
         #expect(opened)
         guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
         #expect(positions(answer) == [2, 3])
@@ -91,7 +93,7 @@ struct HubStateTests {
             event(1, thread), event(2, thread, begins: [ann]), event(3, thread), event(4, thread, ends: [ann]),
             event(5, thread),
         ])
-        let opened = state.open(ann, threads: [], at: Position(0))
+        let opened = state.open(ann, threads: [], at: cursor(0))
         #expect(opened)
         guard case .answer(let answer) = poll(&state, ann, after: 0) else { return #expect(Bool(false)) }
         #expect(positions(answer) == [2, 3, 4])
@@ -101,14 +103,14 @@ struct HubStateTests {
     func snapshotAhead() {
         var state = state()
         // Read at 3, where ann had left the thread again; the tail has not come there yet.
-        let opened = state.open(ann, threads: [], at: Position(3))
+        let opened = state.open(ann, threads: [], at: cursor(3))
         #expect(opened)
         _ = state.apply([event(1, thread, begins: [ann]), event(2, thread), event(3, thread, ends: [ann]), event(4, thread)])
         guard case .answer(.events(let events, let upTo, _)) = poll(&state, ann, after: 3) else {
             return #expect(Bool(false))
         }
         #expect(events.isEmpty)
-        #expect(upTo == Position(4))
+        #expect(upTo == cursor(4))
     }
 
     @Test("refuses to open where the events since the read are forgotten")
@@ -117,16 +119,16 @@ struct HubStateTests {
         limits.recentEventCountMax = 2
         var state = state(limits: limits)
         _ = state.apply((1...5).map { event($0, thread) })
-        let opened = state.open(ann, threads: [thread], at: Position(2))
+        let opened = state.open(ann, threads: [thread], at: cursor(2))
         #expect(!opened)
-        let reopened = state.open(ann, threads: [thread], at: Position(3))
+        let reopened = state.open(ann, threads: [thread], at: cursor(3))
         #expect(reopened)
     }
 
     @Test("keeps a poll waiting whose cursor is ahead of this node's tail")
     func cursorAhead() {
         var state = state()
-        _ = state.open(ann, threads: [thread], at: Position(0))
+        _ = state.open(ann, threads: [thread], at: cursor(0))
         guard case .parked = poll(&state, ann, after: 2, wait: 10) else { return #expect(Bool(false)) }
         #expect(state.apply([event(1, thread), event(2, thread)]).isEmpty)
         let wakes = state.apply([event(3, thread)])
@@ -139,7 +141,7 @@ struct HubStateTests {
         var limits = HubLimits()
         limits.mailboxEventCountMax = 3
         var state = state(limits: limits)
-        _ = state.open(ann, threads: [thread], at: Position(0))
+        _ = state.open(ann, threads: [thread], at: cursor(0))
         _ = state.apply((1...5).map { event($0, thread) })
         #expect(state.counters.dropped == 2)
         guard case .cold = poll(&state, ann, after: 1) else { return #expect(Bool(false), "not cold") }
@@ -152,13 +154,13 @@ struct HubStateTests {
         var limits = HubLimits()
         limits.answerByteCountMax = 25
         var state = state(limits: limits)
-        _ = state.open(ann, threads: [thread], at: Position(0))
+        _ = state.open(ann, threads: [thread], at: cursor(0))
         _ = state.apply([event(1, thread, byteCount: 100), event(2, thread), event(3, thread), event(4, thread)])
         guard case .answer(.events(let first, let upTo, let more)) = poll(&state, ann, after: 0) else {
             return #expect(Bool(false))
         }
         #expect(first.map(\.position.value) == [1])
-        #expect(upTo == Position(1))
+        #expect(upTo == cursor(1))
         #expect(more)
         guard case .answer(.events(let second, _, let moreYet)) = poll(&state, ann, after: 1, limit: 2) else {
             return #expect(Bool(false))
@@ -170,21 +172,21 @@ struct HubStateTests {
     @Test("forgets withdrawn content: it is read again from the database")
     func withdraws() {
         var state = state()
-        _ = state.open(ann, threads: [thread], at: Position(0))
+        _ = state.open(ann, threads: [thread], at: cursor(0))
         _ = state.apply([event(1, thread), event(2, thread, withdraws: 1)])
         guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "still served") }
         guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
         #expect(positions(answer) == [2])
-        let opened = state.open(ben, threads: [thread], at: Position(0))
+        let opened = state.open(ben, threads: [thread], at: cursor(0))
         #expect(!opened)
     }
 
     @Test("ends the polls of a session that is signed out, and no others")
     func revokes() {
         var state = state()
-        _ = state.open(ann, threads: [thread], at: Position(0))
+        _ = state.open(ann, threads: [thread], at: cursor(0))
         let gone = identity(ann)
-        _ = state.poll(gone, after: Position(0), limit: 10, waitTickCount: 10, waiter: 1)
+        _ = state.poll(gone, from: cursor(0), limit: 10, waitTickCount: 10, waiter: 1)
         _ = poll(&state, ann, after: 0, wait: 10, waiter: 2)
         let wakes = state.apply([event(1, nil, user: ann, session: gone.session)])
         #expect(wakes.count == 2)
@@ -196,7 +198,7 @@ struct HubStateTests {
     @Test("answers a poll with no events when its time is up, with a cursor that has moved on")
     func timesOut() {
         var state = state()
-        _ = state.open(ann, threads: [], at: Position(0))
+        _ = state.open(ann, threads: [], at: cursor(0))
         _ = poll(&state, ann, after: 0, wait: 2)
         _ = state.apply([event(1, thread)])
         #expect(state.advance().isEmpty)
@@ -204,14 +206,14 @@ struct HubStateTests {
         #expect(wakes.count == 1)
         guard case .events(let events, let upTo, _) = wakes[0].answer else { return #expect(Bool(false)) }
         #expect(events.isEmpty)
-        #expect(upTo == Position(1))
+        #expect(upTo == cursor(1))
     }
 
     @Test("drops a mailbox that nobody has asked for in a while, but none with a waiting poll")
     func idle() {
         var state = state()
-        _ = state.open(ann, threads: [thread], at: Position(0))
-        _ = state.open(ben, threads: [thread], at: Position(0))
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        _ = state.open(ben, threads: [thread], at: cursor(0))
         _ = poll(&state, ben, after: 0, wait: 100_000)
         for _ in 0..<1000 { _ = state.advance() }
         #expect(state.mailboxCount == 1)
@@ -221,7 +223,7 @@ struct HubStateTests {
     @Test("forgets a poll whose client has gone")
     func cancels() {
         var state = state()
-        _ = state.open(ann, threads: [thread], at: Position(0))
+        _ = state.open(ann, threads: [thread], at: cursor(0))
         guard case .parked(let id) = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
         state.cancel(ann, poll: id)
         #expect(state.apply([event(1, thread)]).isEmpty)
@@ -231,7 +233,7 @@ struct HubStateTests {
     @Test("when closing, answers who waits and who comes, and says so")
     func closes() {
         var state = state()
-        _ = state.open(ann, threads: [thread], at: Position(0))
+        _ = state.open(ann, threads: [thread], at: cursor(0))
         _ = poll(&state, ann, after: 0, wait: 10)
         state.beginClosing()
         let wakes = state.drain(atMost: 10)

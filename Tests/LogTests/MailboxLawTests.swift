@@ -55,7 +55,7 @@ struct MailboxLawTests {
     func law(seed: UInt64) throws {
         var random = Seeded(seed: seed)
         let history = History(count: 150, random: &random)
-        var state = HubState<Int>(head: Position(0))
+        var state = HubState<Int>(start: Cursor(epoch: 1, position: .start))
         var cursors: [UserID: Int64] = [:]
         var starts: [UserID: Int64] = [:]
         var seen: [UserID: [Int64]] = [:]
@@ -64,13 +64,13 @@ struct MailboxLawTests {
             guard let cursor = cursors[user] else { return }
             let limit = 1 + Int(random.next() % 5)
             let identity = Identity(user: user, session: SessionID.make())
-            let decision = state.poll(identity, after: Position(cursor), limit: limit, waitTickCount: 0, waiter: 0)
+            let decision = state.poll(identity, from: Cursor(epoch: 1, position: Position(cursor)), limit: limit, waitTickCount: 0, waiter: 0)
             guard case .answer(.events(let events, let upTo, _)) = decision else {
                 Issue.record("seed \(seed): no answer from the mailbox at \(cursor)")
                 return
             }
             seen[user, default: []] += events.map(\.position.value)
-            cursors[user] = upTo.value
+            cursors[user] = upTo.position.value
         }
 
         var applied = 0
@@ -83,7 +83,7 @@ struct MailboxLawTests {
                     // A read of the database up to 10 events behind the tail, or ahead of it.
                     let snapshot = min(max(0, applied - 10 + Int(random.next() % 20)), history.events.count)
                     let threads = Array(history.memberships[snapshot][user] ?? [])
-                    let opened = state.open(user, threads: threads, at: Position(Int64(snapshot)))
+                    let opened = state.open(user, threads: threads, at: Cursor(epoch: 1, position: Position(Int64(snapshot))))
                     #expect(opened)
                     cursors[user] = Int64(snapshot)
                     starts[user] = Int64(snapshot)
