@@ -6,7 +6,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// An HTTP/1.1 server over its own event loops. Ends with ``drain(deadline:)``, which must be called once.
+/// An HTTP/1.1 server over its own event loops. Ends with ``drain(deadline:)``, without which its loops go on.
 package final class HTTPServer: Sendable {
     /// The port listened on, also where the settings said 0.
     package let port: Int
@@ -116,11 +116,11 @@ package final class HTTPServer: Sendable {
 
     /// Stops accepting, closes what is between requests, and every other connection after its answer. What is left at
     /// the deadline is cut, and the handlers of its waiting requests are told that the client has gone. Waiting
-    /// requests are not answered by this: their owner does that meanwhile.
+    /// requests are not answered by this: their owner does that meanwhile. A second call returns at once.
     package func drain(deadline: Duration) async {
-        await stopAccepting()
+        guard !state.isDraining.exchange(true, ordering: .sequentiallyConsistent) else { return }
         setClosing()
-        state.isDraining.store(true, ordering: .sequentiallyConsistent)
+        await stopAccepting()
         for loop in loops { loop.eventLoop.execute { loop.value.forEachConnection { $0.drain() } } }
         state.openGateIfDrained()
         let timer = loops.first?.eventLoop.scheduleTask(in: TimeAmount(deadline)) { [state] in state.gate.open() }

@@ -1,4 +1,4 @@
-// The limits and time-outs of the HTTP transport. Each bounds what one client can make the server hold; none is optional.
+// The limits and time-outs of the HTTP transport. Each bounds what a client can make the server hold; none is optional.
 
 /// Where the server listens, and every limit of a connection and of a request.
 ///
