@@ -37,6 +37,11 @@ package struct TransportSettings: Sendable {
     package var pipelinedRequestCountMax = 8
     package var pipelinedByteCountMax = 64 * 1024
 
+    /// What may wait for a client to take it on a stream whose writer doesn't wait itself.
+    package var unsentByteCountMax = 1024 * 1024
+    /// How long a drain waits, after its deadline, for the tasks that it has cancelled.
+    package var cancellationGrace = Duration.seconds(1)
+
     package init() {}
 
     package init(host: String, port: Int) {

@@ -48,7 +48,8 @@ struct AnsweringRequests {
             let client = try await RawClient.connect(server.port)
             try await client.send(
                 "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
-                    + "POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;e=1\r\nde\r\n1\r\nf\r\n0\r\nT: 1\r\n\r\n"
+                    + "POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    + "2;e=1\r\nde\r\n1\r\nf\r\n0\r\nT: 1\r\n\r\n"
                     + "GET /3 HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try await client.answer().body == "POST /1 abc")
             #expect(try await client.answer().body == "POST /2 def")

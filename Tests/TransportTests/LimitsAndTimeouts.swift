@@ -47,10 +47,12 @@ struct LimitsAndTimeouts {
 
     @Test("a connection without a request is closed without a word", arguments: [true, false])
     func silent(hasHadRequest: Bool) async throws {
-        try await withServer({
-            $0.headerTimeout = hasHadRequest ? .seconds(60) : .milliseconds(50)
-            $0.idleTimeout = hasHadRequest ? .milliseconds(50) : .seconds(60)
-        }, handler: echo) { server in
+        try await withServer(
+            {
+                $0.headerTimeout = hasHadRequest ? .seconds(60) : .milliseconds(50)
+                $0.idleTimeout = hasHadRequest ? .milliseconds(50) : .seconds(60)
+            }, handler: echo
+        ) { server in
             let client = try await RawClient.connect(server.port)
             if hasHadRequest {
                 try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -97,10 +99,13 @@ struct LimitsAndTimeouts {
     @Test("a client that takes none of its answer is cut")
     func slowReader() async throws {
         let answered = Collected<Reply>()
-        try await withServer({ $0.writeTimeout = .milliseconds(100) }, handler: { _, reply in
-            answered.add(reply)
-            reply.send(OutboundResponse(status: .ok, body: ByteBuffer(repeating: 0x61, count: 30_000_000)))
-        }) { server in
+        try await withServer(
+            { $0.writeTimeout = .milliseconds(100) },
+            handler: { _, reply in
+                answered.add(reply)
+                reply.send(OutboundResponse(status: .ok, body: ByteBuffer(repeating: 0x61, count: 30_000_000)))
+            }
+        ) { server in
             let client = try await RawClient.connect(server.port, readsByItself: false)
             try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             let reply = try await answered.next()
@@ -110,14 +115,64 @@ struct LimitsAndTimeouts {
         }
     }
 
+    @Test("a client that reads slowly is neither idle nor stalled")
+    func slowButSteady() async throws {
+        let count = 20_000_000
+        try await withServer(
+            {
+                $0.idleTimeout = .milliseconds(50)
+                $0.writeTimeout = .seconds(2)
+            },
+            handler: { _, reply in
+                reply.send(OutboundResponse(status: .ok, body: ByteBuffer(repeating: 0x61, count: count)))
+            }
+        ) { server in
+            let client = try await RawClient.connect(server.port, readsByItself: false)
+            try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            // Time is what this test is about: several idle time-outs pass.
+            try await Task.sleep(for: .milliseconds(300))
+            try await client.readByItself()
+            #expect(try await client.rest().utf8.count > count)
+        }
+    }
+
+    @Test("a stream that a client doesn't take is cut before it fills the memory")
+    func pushedStream() async throws {
+        let streams = Collected<(Reply, ResponseStream)>()
+        try await withServer(
+            { $0.unsentByteCountMax = 100_000 },
+            handler: { _, reply in
+                streams.add((reply, reply.stream(.ok, headers: [:])))
+            }
+        ) { server in
+            let client = try await RawClient.connect(server.port, readsByItself: false)
+            try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            let (reply, stream) = try await streams.next()
+            let piece = ByteBuffer(repeating: 0x61, count: 10_000)
+            var sentCount = 0
+            while !reply.isClientGone {
+                stream.send(piece)
+                sentCount += 1
+                await Task.yield()
+            }
+            // More than that fits into no kernel's buffers.
+            #expect(sentCount < 100_000)
+            #expect(throws: Never.self) { stream.end() }
+            await #expect(throws: (any Error).self) { try await stream.write(piece) }
+            try await client.close()
+        }
+    }
+
     @Test("a request that waits for its answer has no time-out")
     func parked() async throws {
         let parked = Collected<Reply>()
-        try await withServer({
-            $0.idleTimeout = .milliseconds(20)
-            $0.bodyTimeout = .milliseconds(20)
-            $0.writeTimeout = .milliseconds(20)
-        }, handler: { parked.add($1) }) { server in
+        try await withServer(
+            {
+                $0.idleTimeout = .milliseconds(20)
+                $0.bodyTimeout = .milliseconds(20)
+                $0.writeTimeout = .milliseconds(20)
+            }, handler: { parked.add($1) }
+        ) { server in
             let client = try await RawClient.connect(server.port)
             try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             let reply = try await parked.next()

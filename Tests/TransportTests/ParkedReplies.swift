@@ -154,18 +154,18 @@ struct ParkedReplies {
     }
 
     #if DEBUG
-    @Test("answering twice stops a debug build")
-    func twice() async {
-        await #expect(processExitsWith: .failure) {
-            try await withServer(handler: { _, reply in
-                reply.send(text("1"))
-                reply.send(text("2"))
-            }) { server in
-                let client = try await RawClient.connect(server.port)
-                try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-                _ = try await client.rest()
+        @Test("answering twice stops a debug build")
+        func twice() async {
+            await #expect(processExitsWith: .failure) {
+                try await withServer(handler: { _, reply in
+                    reply.send(text("1"))
+                    reply.send(text("2"))
+                }) { server in
+                    let client = try await RawClient.connect(server.port)
+                    try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                    _ = try await client.rest()
+                }
             }
         }
-    }
     #endif
 }

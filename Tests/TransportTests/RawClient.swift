@@ -6,9 +6,9 @@ import NIOPosix
 import Synchronization
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #else
-import Darwin
+    import Darwin
 #endif
 
 struct TimedOut: Error, CustomStringConvertible {
@@ -44,6 +44,9 @@ final class RawClient: Sendable {
     func send(_ text: String) async throws { try await send(bytes: ByteBuffer(string: text)) }
 
     func send(bytes: ByteBuffer) async throws { try await channel.writeAndFlush(bytes).get() }
+
+    /// From now on takes what comes.
+    func readByItself() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
     /// Closes the sending side only, as `nc -N` does.
     func closeOutput() async throws { try await channel.close(mode: .output).get() }

@@ -67,7 +67,9 @@ struct RefusingRequests {
         Refusal("another protocol", "SSH-2.0-OpenSSH_9.2\r\n", 400),
         Refusal("another expectation", post("Expect: tea\r\nContent-Length: 1\r\n\r\na"), 417),
         Refusal("a body over the limit", post("Content-Length: 101\r\n\r\n"), 413),
-        Refusal("chunks over the limit", post("Transfer-Encoding: chunked\r\n\r\n65\r\n\(letters(101))\r\n0\r\n\r\n"), 413),
+        Refusal(
+            "chunks over the limit",
+            post("Transfer-Encoding: chunked\r\n\r\n65\r\n\(letters(101))\r\n0\r\n\r\n"), 413),
         Refusal("a long target", "GET /\(letters(600)) HTTP/1.1\r\nHost: x\r\n\r\n", 414),
         Refusal("a long header", "GET / HTTP/1.1\r\nHost: x\r\nA: \(letters(1100))\r\n\r\n", 431),
         Refusal("long headers together", "GET / HTTP/1.1\r\nHost: x\r\n\(fields(8, letters(200)))\r\n", 431),
@@ -107,7 +109,8 @@ struct RefusingRequests {
         let parked = Collected<Reply>()
         try await withServer(handler: { parked.add($1) }) { server in
             let client = try await RawClient.connect(server.port)
-            try await client.send("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n")
+            let good = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+            try await client.send(good + good + "nonsense\r\n\r\n")
             for number in 1...2 { try await parked.next().send(text("\(number)")) }
             #expect(try await client.answer().body == "1")
             #expect(try await client.answer().body == "2")
@@ -134,8 +137,8 @@ struct RefusingRequests {
             for (line, target) in [
                 ("GET http://h:1/a?b", "GET /a?b"), ("GET HTTPS://h", "GET /"), ("GET http://h?q", "GET /?q"),
                 ("OPTIONS *", "OPTIONS *"), ("OPTIONS http://h", "OPTIONS *"), ("GET /%zz%00%ff?%", "GET /%zz%00%ff?%"),
-                ("GET //a/../b", "GET //a/../b"), ("QUERY /é", "QUERY /é"),
-            ] where !line.hasPrefix("QUERY") {
+                ("GET //a/../b", "GET //a/../b"),
+            ] {
                 try await client.send("\(line) HTTP/1.1\r\nHost: h\r\n\r\n")
                 #expect(try await client.answer().body == target + " ")
             }
@@ -146,7 +149,8 @@ struct RefusingRequests {
     func garbage() async throws {
         try await withServer({ $0.lingerTimeout = .milliseconds(50) }, handler: echo) { server in
             var random = SplitMix(state: 20_261_121)
-            let good = Array("POST /a?b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n".utf8)
+            let head = "POST /a?b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+            let good = Array("\(head)3\r\nabc\r\n0\r\n\r\n".utf8)
             for round in 0..<300 {
                 var bytes = round % 3 == 0 ? (0..<200).map { _ in UInt8.random(in: 0...255, using: &random) } : good
                 for _ in 0..<(round % 5) {

@@ -145,6 +145,29 @@ struct RouterBehindTheTransport {
         }
     }
 
+    @Test("a drain's end cancels the tasks that still run, and waits for them")
+    func drained() async throws {
+        let entered = Collected<Void>()
+        let hasEnded = Atomic(false)
+        try await withRouter({ router in
+            router.get("wait") { _, _ -> String in
+                entered.add(())
+                try? await Task.sleep(for: .seconds(600))
+                hasEnded.store(true, ordering: .releasing)
+                return "never"
+            }
+        }) { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.send("GET /wait HTTP/1.1\r\nHost: h\r\n\r\n")
+            try await entered.next()
+            #expect(server.statistics.tasksRunning == 1)
+            await server.drain(deadline: .milliseconds(50))
+            let taskHasEnded = hasEnded.load(ordering: .acquiring)
+            #expect(taskHasEnded)
+            #expect(server.statistics.tasksRunning == 0)
+        }
+    }
+
     @Test("cancels the request's task when the client goes away", arguments: [true, false])
     func cancels(byReset: Bool) async throws {
         let entered = Collected<Void>()
