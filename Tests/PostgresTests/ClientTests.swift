@@ -183,10 +183,11 @@ struct ClientTests {
             {
                 $0.inFlightPerConnectionMax = 1
                 $0.waitingCountMax = 1
-                $0.waitMax = .milliseconds(50)
+                $0.waitMax = .seconds(1)
             }
         ) { client in
-            async let slow = client.run("select pg_sleep(0.5)::text")
+            try await client.run("select 1")
+            async let slow = client.run("select pg_sleep(2)::text")
             try await eventually { client.statistics.inFlightCount == 1 }
             async let waiting = client.run("select 1")
             try await eventually { client.statistics.waitingCount == 1 }
