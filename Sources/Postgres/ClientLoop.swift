@@ -157,7 +157,8 @@ struct ClientLoop {
             shared.logger.warning("cannot connect to the database", metadata: ["reason": .string(failure.reason)])
         case .success(let handle):
             let id = arrival.connection
-            guard let link = PipelinedConnection(handle, id: id, preparesStatements: shared.settings.preparesStatements),
+            guard
+                let link = PipelinedConnection(handle, id: id, preparesStatements: shared.settings.preparesStatements),
                 poller.add(link.socket, token: id)
             else {
                 losses.append(id)

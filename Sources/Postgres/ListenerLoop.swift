@@ -99,7 +99,9 @@ struct ListenerLoop {
 
     private mutating func read(until deadline: Instant) throws(PostgresError) {
         guard let connection else {
-            guard wait(for: stop.descriptor, CInt(POLLIN), stop: stop, until: deadline) != .stopped else { throw .closed }
+            guard wait(for: stop.descriptor, CInt(POLLIN), stop: stop, until: deadline) != .stopped else {
+                throw .closed
+            }
             return
         }
         switch wait(for: connection.handle.socket, CInt(POLLIN), stop: stop, until: deadline) {

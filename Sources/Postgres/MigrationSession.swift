@@ -52,7 +52,10 @@ final class MigrationSession {
                 insert into schema_migrations (version, name, checksum, breaking)
                 values ($1::int4, $2::text, $3::text, $4::bool)
                 """,
-                [.int4(migration.version), .text(migration.name), .text(migration.checksum), .bool(migration.isBreaking)])
+                [
+                    .int4(migration.version), .text(migration.name), .text(migration.checksum),
+                    .bool(migration.isBreaking),
+                ])
             return (migration.name, !plan.unknown.isEmpty)
         }
     }

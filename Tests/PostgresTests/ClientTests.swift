@@ -116,32 +116,40 @@ struct ClientTests {
 
     @Test("throws at once when the task was cancelled while its statement waited, which never runs")
     func cancelsWaiting() async throws {
-        try await withClient(connections: 1, { $0.inFlightPerConnectionMax = 1 }) { client in
+        let conninfo = try await TestCluster.shared().createDatabase()
+        try await withClient(connections: 1, conninfo: conninfo, { $0.inFlightPerConnectionMax = 1 }) { client in
             try await client.run("create table marks (mark int4)")
-            async let slow = client.run("select pg_sleep(0.3)::text")
-            try await eventually { client.statistics.inFlightCount == 1 }
-            let waiting = Task { try await client.run("insert into marks values (1)") }
-            try await eventually { client.statistics.waitingCount == 1 }
-            waiting.cancel()
-            await #expect(throws: CancellationError.self) { try await waiting.value }
-            #expect(client.statistics.inFlightCount == 1, "the slow one still runs")
-            _ = try await slow
+            try await Gate.closed(conninfo) { gate in
+                async let slow = client.run(Gate.pass)
+                try await eventually { client.statistics.inFlightCount == 1 }
+                let waiting = Task { try await client.run("insert into marks values (1)") }
+                try await eventually { client.statistics.waitingCount == 1 }
+                waiting.cancel()
+                await #expect(throws: CancellationError.self) { try await waiting.value }
+                #expect(client.statistics.inFlightCount == 1, "the slow one still runs")
+                try await gate.open()
+                _ = try await slow
+            }
             #expect(try await client.run("select count(*) from marks").first?.int8(0) == 0)
         }
     }
 
     @Test("throws at once when the task was cancelled after sending; the statement and its neighbours run on")
     func cancelsSent() async throws {
-        try await withClient(connections: 1) { client in
+        let conninfo = try await TestCluster.shared().createDatabase()
+        try await withClient(connections: 1, conninfo: conninfo) { client in
             try await client.run("create table marks (mark int4)")
-            let sent = Task { try await client.run("insert into marks select 1 from pg_sleep(0.3)") }
-            try await eventually { client.statistics.inFlightCount == 1 }
-            async let neighbour = client.run("select count(*) from marks")
-            try await eventually { client.statistics.inFlightCount == 2 }
-            sent.cancel()
-            await #expect(throws: CancellationError.self) { try await sent.value }
-            #expect(client.statistics.inFlightCount == 2)
-            #expect(try await neighbour.first?.int8(0) == 1)
+            try await Gate.closed(conninfo) { gate in
+                let sent = Task { try await client.run("insert into marks select 1 from (\(Gate.pass)) gate") }
+                try await eventually { client.statistics.inFlightCount == 1 }
+                async let neighbour = client.run("select count(*) from marks")
+                try await eventually { client.statistics.inFlightCount == 2 }
+                sent.cancel()
+                await #expect(throws: CancellationError.self) { try await sent.value }
+                #expect(client.statistics.inFlightCount == 2)
+                try await gate.open()
+                #expect(try await neighbour.first?.int8(0) == 1)
+            }
         }
     }
 
@@ -178,41 +186,49 @@ struct ClientTests {
 
     @Test("refuses statements past the limit, and those that waited too long")
     func bounds() async throws {
+        let conninfo = try await TestCluster.shared().createDatabase()
         try await withClient(
-            connections: 1,
+            connections: 1, conninfo: conninfo,
             {
                 $0.inFlightPerConnectionMax = 1
                 $0.waitingCountMax = 1
-                $0.waitMax = .seconds(1)
+                $0.waitMax = .seconds(2)
             }
         ) { client in
             try await client.run("select 1")
-            async let slow = client.run("select pg_sleep(2)::text")
-            try await eventually { client.statistics.inFlightCount == 1 }
-            async let waiting = client.run("select 1")
-            try await eventually { client.statistics.waitingCount == 1 }
-            await #expect(throws: PostgresError.poolFull) { try await client.run("select 2") }
-            do {
-                _ = try await waiting
-                Issue.record("the wait has no end")
-            } catch {
-                #expect(error as? PostgresError == .waitTimedOut)
+            try await Gate.closed(conninfo) { gate in
+                async let slow = client.run(Gate.pass)
+                try await eventually { client.statistics.inFlightCount == 1 }
+                let waiting = Task { try await client.run("select 1") }
+                try await eventually { client.statistics.waitingCount == 1 }
+                await #expect(throws: PostgresError.poolFull) { try await client.run("select 2") }
+                await #expect(throws: PostgresError.waitTimedOut) { try await waiting.value }
+                try await gate.open()
+                _ = try await slow
             }
-            _ = try await slow
         }
     }
 
     @Test("ends what is in flight when it shuts down, and takes nothing new")
     func shutsDown() async throws {
-        let settings = PostgresSettings(
-            conninfo: try await TestCluster.shared().createDatabase(), applicationName: "parley-test")
-        let client = PostgresClient(settings, logger: quiet)
-        async let slow = client.run("select pg_sleep(0.2)::text, 42::int4")
-        try await eventually { client.statistics.inFlightCount == 1 }
-        await client.shutdown()
-        #expect(try await slow.first?.int4(1) == 42)
-        await #expect(throws: PostgresError.closed) { try await client.run("select 1") }
-        await client.shutdown()
+        let conninfo = try await TestCluster.shared().createDatabase()
+        try await withClient(conninfo: conninfo) { client in
+            try await Gate.closed(conninfo) { gate in
+                async let slow = client.run(Gate.pass)
+                try await eventually { client.statistics.inFlightCount == 1 }
+                async let shutdown: Void = client.shutdown()
+                try await eventually {
+                    do { return try await client.run("select 1").isEmpty } catch {
+                        return error as? PostgresError == .closed
+                    }
+                }
+                try await gate.open()
+                #expect(try await slow.first?.int4(1) == 42)
+                await shutdown
+            }
+            await #expect(throws: PostgresError.closed) { try await client.run("select 1") }
+            await client.shutdown()
+        }
     }
 
     @Test("runs until cancelled, then is shut down")

@@ -126,7 +126,6 @@ struct ListenerTests {
             let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-listen")
             let listener = PostgresListener(settings, channel: "x", logger: quiet)
             let task = Task { try await listener.run { _ in } }
-            try await Task.sleep(for: .milliseconds(20))
             task.cancel()
             try await bounded(.seconds(5)) { try await task.value }
         }

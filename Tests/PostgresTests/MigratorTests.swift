@@ -28,7 +28,9 @@ struct MigratorTests {
 
     func value(_ sql: String) async throws -> Int64? {
         var value: Int64?
-        try await withClient(connections: 1, conninfo: settings.conninfo) { value = try await $0.run(sql).first?.int8(0) }
+        try await withClient(connections: 1, conninfo: settings.conninfo) {
+            value = try await $0.run(sql).first?.int8(0)
+        }
         return value
     }
 
@@ -82,21 +84,25 @@ struct MigratorTests {
         #expect(line == 6 && cause.sqlState == "42703")
         #expect(try await value("select count(*) from pg_class where relname = 'b'") == 0)
         #expect(try await migrator([Self.first, bad]).check(settings, logger: quiet).isOlder)
-        #expect(try await migrator([Self.first, Self.second]).migrate(settings, logger: quiet).applied == ["0002_b.sql"])
+        #expect(
+            try await migrator([Self.first, Self.second]).migrate(settings, logger: quiet).applied == ["0002_b.sql"])
     }
 
     @Test("leaves nothing of functions of which one fails")
     func failingFunction() async throws {
-        let bad = Migrator.SQLFile(name: "g.sql", text: "create or replace function g() returns no_such language sql as '';")
+        let bad = Migrator.SQLFile(
+            name: "g.sql", text: "create or replace function g() returns no_such language sql as '';")
         await #expect(throws: MigrationError.self) {
             try await migrator([Self.first], [Self.function, bad]).migrate(settings, logger: quiet)
         }
         #expect(try await value("select count(*) from pg_proc where proname = 'f'") == 0)
     }
 
-    @Test("refuses a file that ends its transaction, or hides an error from it", arguments: [
-        "create table b (); commit;", "create table b (); commit; begin;", "rollback; begin;",
-    ])
+    @Test(
+        "refuses a file that ends its transaction, or hides an error from it",
+        arguments: [
+            "create table b (); commit;", "create table b (); commit; begin;", "rollback; begin;",
+        ])
     func refusesTransactionControl(sql: String) async throws {
         await #expect(throws: MigrationError.notOneTransaction(name: "0001_a.sql")) {
             try await migrator([Self.migration("0001_a.sql", sql)]).migrate(settings, logger: quiet)

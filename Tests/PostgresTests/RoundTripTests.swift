@@ -43,7 +43,8 @@ struct RoundTripTests {
     @Test("that is a time means the same to the server")
     func time() async throws {
         try await withClient { client in
-            let row = try await roundTrip(client, "timestamptz::text", .timestamp(microsSince1970: 1_000_000_000_500_000))
+            let row = try await roundTrip(
+                client, "timestamptz::text", .timestamp(microsSince1970: 1_000_000_000_500_000))
             #expect(try row.text(0) == "2001-09-09 01:46:40.5+00")
         }
     }
@@ -58,12 +59,14 @@ struct RoundTripTests {
             #expect(try await roundTrip(client, "int8[]", .int8s([1, nil])).int8sOrNulls(0) == [1, nil])
             #expect(try await roundTrip(client, "int4[]", .int4s([.min, .max])).int4s(0) == [.min, .max])
             #expect(try await roundTrip(client, "int2[]", .int2s([3, nil])).int2sOrNulls(0) == [3, nil])
-            #expect(try await roundTrip(client, "bool[]", .bools([true, nil, false])).boolsOrNulls(0) == [true, nil, false])
+            #expect(
+                try await roundTrip(client, "bool[]", .bools([true, nil, false])).boolsOrNulls(0) == [true, nil, false])
             let bytes: [[UInt8]?] = [[0, 255], [], nil]
             #expect(try await roundTrip(client, "bytea[]", .bytesArray(bytes)).bytesArrayOrNulls(0) == bytes)
             let jsons: [[UInt8]?] = [Array("{}".utf8), nil]
             #expect(try await roundTrip(client, "json[]", .jsons(jsons)).bytesArrayOrNulls(0) == jsons)
-            #expect(try await roundTrip(client, "timestamptz[]", .timestamps([5, nil])).timestampsOrNulls(0) == [5, nil])
+            #expect(
+                try await roundTrip(client, "timestamptz[]", .timestamps([5, nil])).timestampsOrNulls(0) == [5, nil])
         }
     }
 

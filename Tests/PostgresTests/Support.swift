@@ -62,3 +62,19 @@ extension PostgresClient {
         try await query(Statement("test", sql), parameters)
     }
 }
+
+/// Holds statements up for as long as a test wants: `Gate.pass` waits in the server until the gate is opened.
+struct Gate {
+    static let pass = "select pg_advisory_xact_lock_shared(1)::text, 42::int4"
+    private let client: PostgresClient
+
+    /// A gate in this database, closed.
+    static func closed(_ conninfo: String, _ body: (Gate) async throws -> Void) async throws {
+        try await withClient(connections: 1, conninfo: conninfo) { client in
+            try await client.run("select pg_advisory_lock(1)::text")
+            try await body(Gate(client: client))
+        }
+    }
+
+    func open() async throws { try await client.run("select pg_advisory_unlock(1)") }
+}
