@@ -27,10 +27,10 @@ package final class Event: Sendable {
 
 /// What a poll is answered with.
 package enum PollAnswer: Sendable {
-    /// Events in the order of the log, perhaps none; `position` is what the client has seen with them.
-    case events([Event], upTo: Position, more: Bool)
+    /// Events in the order of the log, perhaps none; `upTo` is what the client has seen with them.
+    case events([Event], upTo: Cursor, more: Bool)
     /// The session was signed out.
     case revoked
     /// The node is going away: no events, ask another.
-    case closing(upTo: Position)
+    case closing(upTo: Cursor)
 }
