@@ -100,6 +100,10 @@ package final class SyncEndpoint: Sendable {
         case .parked(let poll):
             let hub = hub
             waiter.reply.onClientGone { hub.cancel(identity.user, poll: poll) }
+            // Signed out between the check of the token and the parking: the event that ends polls has gone by.
+            if authenticator.sessions.isRevoked(identity.session), hub.cancel(identity.user, poll: poll) {
+                waiter.reply.send(ProblemDocument.response(.badToken))
+            }
         case .cold, .expired:
             // Both were dealt with where they came up.
             waiter.reply.send(ProblemDocument.response(Problem(.overloaded, "Ask again.", retryAfterS: 1)))
