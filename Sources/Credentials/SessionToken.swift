@@ -34,7 +34,7 @@ package struct SessionToken: Sendable, Equatable {
         self = token
     }
 
-    /// With `digest` 0.45 µs, measured; 0.04 µs for what is no token.
+    /// With `digest` 0.35 µs, measured; 0.04 µs for what is no token.
     package init?(parsing text: UnsafeBufferPointer<UInt8>) {
         guard text.count == Self.characterCount, text.starts(with: Self.prefix.utf8),
             var bytes = Base64.urlSafe.decode(text.dropFirst(Self.prefix.utf8.count)),
