@@ -14,9 +14,10 @@ struct NormalisedPassword: Sendable {
             return
         }
         var spaced = String.UnicodeScalarView()
-        spaced.append(contentsOf: typed.unicodeScalars.map { scalar in
-            scalar.properties.generalCategory == .spaceSeparator ? " " : scalar
-        })
+        spaced.append(
+            contentsOf: typed.unicodeScalars.map { scalar in
+                scalar.properties.generalCategory == .spaceSeparator ? " " : scalar
+            })
         text = String(spaced).precomposedStringWithCanonicalMapping
     }
 }

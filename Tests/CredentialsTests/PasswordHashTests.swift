@@ -63,17 +63,19 @@ struct PasswordHashTests {
         #expect(try !PasswordHash(parsing: line).matches("Password"))
     }
 
-    @Test("is refused when it is malformed or asks for too much", arguments: [
-        "", "$", "password", "$scrypt$ln=14,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA",
-        "$bcrypt$ln=14,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
-        "$scrypt$ln=14,p=1,r=8$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
-        "$scrypt$ln=0,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
-        "$scrypt$ln=20,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
-        "$scrypt$ln=14,r=8,p=99$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
-        "$scrypt$ln=99999999999999999999,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
-        "$scrypt$ln=14,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA==$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
-        "$scrypt$ln=14,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA$",
-    ])
+    @Test(
+        "is refused when it is malformed or asks for too much",
+        arguments: [
+            "", "$", "password", "$scrypt$ln=14,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA",
+            "$bcrypt$ln=14,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
+            "$scrypt$ln=14,p=1,r=8$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
+            "$scrypt$ln=0,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
+            "$scrypt$ln=20,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
+            "$scrypt$ln=14,r=8,p=99$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
+            "$scrypt$ln=9999999999999999999,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
+            "$scrypt$ln=14,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA==$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA",
+            "$scrypt$ln=14,r=8,p=1$AQIDBAUGBwgJCgsMDQ4PEA$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA$",
+        ])
     func malformed(line: String) {
         #expect(throws: CredentialsError.malformedHash) { try PasswordHash(parsing: line) }
     }
@@ -81,18 +83,22 @@ struct PasswordHashTests {
 
 @Suite("A password as typed")
 struct NormalisedPasswordTests {
-    @Test("is the same however it was composed or spaced", arguments: [
-        ("caf\u{e9}", "cafe\u{301}"), ("\u{1112}\u{1161}\u{11ab}", "\u{d55c}"), ("a\u{a0}b", "a b"),
-        ("a\u{3000}b", "a b"), ("\u{212b}", "\u{c5}"),
-    ])
+    @Test(
+        "is the same however it was composed or spaced",
+        arguments: [
+            ("caf\u{e9}", "cafe\u{301}"), ("\u{1112}\u{1161}\u{11ab}", "\u{d55c}"), ("a\u{a0}b", "a b"),
+            ("a\u{3000}b", "a b"), ("\u{212b}", "\u{c5}"),
+        ])
     func same(one: String, other: String) {
         let first = NormalisedPassword(one).text
         #expect(Array(first.utf8) == Array(NormalisedPassword(other).text.utf8))
     }
 
-    @Test("keeps case, width and everything else", arguments: [
-        ("A", "a"), ("\u{ff21}", "A"), ("a ", "a"), ("ß", "ss"), ("😀", "😃"),
-    ])
+    @Test(
+        "keeps case, width and everything else",
+        arguments: [
+            ("A", "a"), ("\u{ff21}", "A"), ("a ", "a"), ("ß", "ss"), ("😀", "😃"),
+        ])
     func different(one: String, other: String) {
         #expect(NormalisedPassword(one).text != NormalisedPassword(other).text)
     }
