@@ -39,5 +39,38 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+
+        // HTTP/1.1 on SwiftNIO, with parked replies. Knows nothing of chat.
+        .target(
+            name: "Transport",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+            ],
+            swiftSettings: settings),
+
+        // A private PostgreSQL, made and kept.
+        .target(
+            name: "EmbeddedPostgres", dependencies: [.product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
+
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "Domain", "EmbeddedPostgres", "Postgres", "Store", .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "EmbeddedPostgresTests",
+            dependencies: ["EmbeddedPostgres", "TestSupport", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LogTests",
+            dependencies: [
+                "Domain", "Log", "Postgres", "Store", "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
     ]
 )

@@ -1,5 +1,5 @@
 // Typed identifiers: a UUID that says what it names. Parsing and printing of UUIDs live here, and nowhere else.
-package import FoundationEssentials
+import FoundationEssentials
 
 /// A UUID of a certain kind of thing. Printed in lower case; parsed in either.
 package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {

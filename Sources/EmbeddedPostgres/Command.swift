@@ -50,6 +50,10 @@ package struct Command: Sendable {
     private static let setpriv: String? = ["/usr/bin/setpriv", "/bin/setpriv"].first { path in access(path, X_OK) == 0
     }
 
+    private static func highestDescriptor() throws -> Int32 {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.max() ?? 2
+    }
+
     /// spawn.h gives it to GNU programs only; part of glibc's binary interface since 2.26.
     private static let startsSession: Int32 = 0x80
 
@@ -63,9 +67,8 @@ package struct Command: Sendable {
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, output, 2)
         // Nearly all descriptors close by themselves; a listening socket that didn't would outlive us in the child.
-        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-            if let file = Int32(name), file > 2 { posix_spawn_file_actions_addclose(&actions, file) }
-        }
+        // Some beyond the highest, for those that other threads open just now: closing what isn't open is no error.
+        for file in 3...(try Self.highestDescriptor() + 256) { posix_spawn_file_actions_addclose(&actions, file) }
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

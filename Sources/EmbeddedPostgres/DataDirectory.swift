@@ -37,7 +37,10 @@ final class DataDirectory: Sendable {
     /// Lets another Parley have it.
     func release() {
         let file = lock.exchange(-1, ordering: .relaxed)
-        if file >= 0 { close(file) }
+        guard file >= 0 else { return }
+        // Closing isn't enough: a child being started on another thread has a copy until it becomes its program.
+        flock(file, LOCK_UN)
+        close(file)
     }
 
     private static func lockFile(_ path: String) throws -> Int32 {

@@ -72,6 +72,7 @@ package final class EmbeddedPostgres: Sendable {
     /// drop everything and recovers at the next start; then lets go of the directory. Not cut short by cancellation.
     package func stop(waitMax: Duration = .seconds(5)) async {
         await cluster.stop(.fast, waitMax: waitMax)
+        SocketDirectory.removeIfElsewhere(cluster.configuration.socketDirectory, beside: directory.path + "/socket")
         directory.release()
         logger.info("PostgreSQL stopped")
     }

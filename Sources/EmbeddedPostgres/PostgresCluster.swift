@@ -108,7 +108,7 @@ package final class PostgresCluster: Sendable {
                 continue
             }
             throw EmbeddedPostgresError(
-                .startFailed, "PostgreSQL did not start (\(configuration.logFile)): \(ServerLog.reason(in: words))")
+                .startFailed, "PostgreSQL did not start (\(configuration.logFile)): \(ServerLog.reason(in: words)).")
         }
     }
 

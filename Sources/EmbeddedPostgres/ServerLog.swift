@@ -43,14 +43,19 @@ final class ServerLog: Sendable {
         return text ?? ""
     }
 
-    /// The line that says why: the last FATAL, PANIC or ERROR, else initdb's error, else the last line.
+    /// The words that say why: the last PANIC, FATAL or ERROR with its hint, initdb's error, else the last line.
     static func reason(in text: String) -> String {
         let lines = text.split(separator: "\n").map(String.init)
-        for word in ["PANIC:", "FATAL:", "ERROR:", "error:", "setpriv:"] {
-            if let line = lines.last(where: { $0.contains(word) }), let range = line.firstRange(of: word) {
-                let hint = lines.last { $0.contains("HINT:") }.map { " (" + $0.drop { $0 != "H" } + ")" } ?? ""
-                return String(line[range.upperBound...].drop { $0 == " " }) + (word == "FATAL:" ? hint : "")
-            }
+        func last(_ mark: String) -> String? {
+            lines.compactMap { line in
+                line.firstRange(of: mark).map { String(line[$0.upperBound...].drop { $0 == " " }) }
+            }.last
+        }
+        for mark in ["PANIC:", "FATAL:", "ERROR:", "error:", "setpriv:"] {
+            guard let words = last(mark) else { continue }
+            // A bad setting is named in a line before.
+            let detail = words.hasSuffix("contains errors") ? last("LOG:") : last("HINT:")
+            return detail.map { "\(words) (\($0))" } ?? words
         }
         return lines.last ?? "it said nothing"
     }

@@ -28,6 +28,11 @@ enum SocketDirectory {
                 + "XDG_RUNTIME_DIR, /run and /tmp can be written.")
     }
 
+    /// Leaves nothing behind in a runtime directory once the server has ended. The next start makes it again.
+    static func removeIfElsewhere(_ path: String, beside: String) {
+        if path != beside { rmdir(path) }
+    }
+
     /// /run is root's alone, so names in it can't be taken by others first; XDG_RUNTIME_DIR is one user's alone, so a
     /// server of root's that runs as another user couldn't get into it.
     private static func usual() -> [String] {

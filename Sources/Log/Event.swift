@@ -1,6 +1,6 @@
 // An event as a node holds it: read once, shared by every mailbox that it concerns.
-package import Domain
-package import Store
+import Domain
+import Store
 
 /// One event of the log, immutable and shared. Its body is the bytes that every client gets.
 package final class Event: Sendable {
@@ -27,10 +27,10 @@ package final class Event: Sendable {
 
 /// What a poll is answered with.
 package enum PollAnswer: Sendable {
-    /// Events in the order of the log, perhaps none; `position` is what the client has seen with them.
-    case events([Event], upTo: Position, more: Bool)
+    /// Events in the order of the log, perhaps none; `upTo` is what the client has seen with them.
+    case events([Event], upTo: Cursor, more: Bool)
     /// The session was signed out.
     case revoked
     /// The node is going away: no events, ask another.
-    case closing(upTo: Position)
+    case closing(upTo: Cursor)
 }

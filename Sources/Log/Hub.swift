@@ -1,7 +1,7 @@
 // The hub: where the log meets the polls. The decisions are `HubState`'s; here are the lock, the clock and the sending.
-package import Domain
+import Domain
 import Logging
-package import Store
+import Store
 import Synchronization
 
 /// Delivers the log's events to the polls of this node.
@@ -11,7 +11,6 @@ import Synchronization
 /// what the tail has brought since from the recent events, and only then is the poll parked.
 package final class Hub<Waiter: Sendable>: Sendable {
     private let state: Mutex<HubState<Waiter>>
-    private let epoch: Mutex<Int32>
     private let store: Store
     private let limits: HubLimits
     private let send: @Sendable ([Wake<Waiter>]) -> Void
@@ -25,12 +24,11 @@ package final class Hub<Waiter: Sendable>: Sendable {
         self.store = store
         self.limits = limits
         self.send = send
-        epoch = Mutex(start.epoch)
-        state = Mutex(HubState(head: start.position, limits: limits))
+        state = Mutex(HubState(start: start, limits: limits))
     }
 
     /// Where this node's tail has come to.
-    package var head: Cursor { Cursor(epoch: epoch.withLock { $0 }, position: state.withLock { $0.head }) }
+    package var head: Cursor { state.withLock { Cursor(epoch: $0.epoch, position: $0.head) } }
     package var counters: HubCounters { state.withLock { $0.counters } }
     package var mailboxCount: Int { state.withLock { $0.mailboxCount } }
 
@@ -46,12 +44,11 @@ package final class Hub<Waiter: Sendable>: Sendable {
 
     /// The steady state: no query, no suspension. `wait` in milliseconds.
     package func poll(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: () -> Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: Waiter
     ) -> Outcome {
-        guard cursor.epoch == epoch.withLock({ $0 }) else { return .cold }
+        let waitTickCount = (waitMs + tickMs - 1) / tickMs
         let decision = state.withLock {
-            $0.poll(
-                identity, after: cursor.position, limit: limit, waitTickCount: (waitMs + tickMs - 1) / tickMs, waiter: waiter)
+            $0.poll(identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter)
         }
         return switch decision {
         case .answer(let answer): .answer(answer)
@@ -62,7 +59,7 @@ package final class Hub<Waiter: Sendable>: Sendable {
 
     /// Reads what the mailbox lacks from the database, opens the mailbox, and answers or parks as `poll` does.
     package func read(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: () -> Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: Waiter
     ) async throws -> Outcome {
         // Again only if this node's tail ran further than it remembers while the database was being read.
         for _ in 0..<5 {
@@ -71,8 +68,7 @@ package final class Hub<Waiter: Sendable>: Sendable {
             switch found {
             case .expired:
                 return .expired
-            case .part(let events):
-                let last = events.last?.position ?? cursor.position
+            case .part(let events, let last):
                 return .answer(.events(events.map(Event.init), upTo: last, more: true))
             case .whole(let events, let head, let threads):
                 let isOpen = state.withLock { $0.open(identity.user, threads: threads, at: head) }
@@ -80,8 +76,7 @@ package final class Hub<Waiter: Sendable>: Sendable {
                     return .answer(.events(events.map(Event.init), upTo: head, more: false))
                 }
                 guard isOpen else { continue }
-                let current = Cursor(epoch: epoch.withLock { $0 }, position: max(head, cursor.position))
-                switch poll(identity, from: current, limit: limit, waitMs: waitMs, waiter: waiter) {
+                switch poll(identity, from: head, limit: limit, waitMs: waitMs, waiter: waiter) {
                 case .cold: continue
                 case let outcome: return outcome
                 }
@@ -102,8 +97,7 @@ package final class Hub<Waiter: Sendable>: Sendable {
 
     /// Forgets everything: the log isn't what this node has read of it.
     func restart(at cursor: Cursor) {
-        epoch.withLock { $0 = cursor.epoch }
-        finish(state.withLock { $0.restart(at: cursor.position) })
+        finish(state.withLock { $0.restart(at: cursor) })
     }
 
     /// The clock: ends polls whose time is up. Runs until cancelled.

@@ -1,6 +1,6 @@
 // What the hub decides: who gets which event, which poll waits, when a mailbox goes. No lock, no clock, no I/O.
 import DequeModule
-package import Domain
+import Domain
 
 package struct HubLimits: Sendable {
     package var mailboxEventCountMax = 512
@@ -33,6 +33,8 @@ struct HubState<Waiter: Sendable> {
     let limits: HubLimits
     /// Everything up to here has been applied.
     private(set) var head: Position
+    /// Of the log that is being read; positions of another are not comparable with these.
+    private(set) var epoch: Int32
     private(set) var tick = 0
     private(set) var counters = HubCounters()
     private var isClosing = false
@@ -45,8 +47,9 @@ struct HubState<Waiter: Sendable> {
     private var deadlines: [Int: [(user: UserID, poll: UInt64)]] = [:]
     private var lastPoll: UInt64 = 0
 
-    init(head: Position, limits: HubLimits = HubLimits()) {
-        self.head = head
+    init(start: Cursor, limits: HubLimits = HubLimits()) {
+        head = start.position
+        epoch = start.epoch
         self.limits = limits
         recentSince = head
     }
@@ -57,10 +60,11 @@ struct HubState<Waiter: Sendable> {
 
     /// Answers from the mailbox, or parks the poll for `waitTickCount`.
     mutating func poll(
-        _ identity: Identity, after position: Position, limit: Int, waitTickCount: Int, waiter: () -> Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitTickCount: Int, waiter: Waiter
     ) -> PollDecision {
-        guard !isClosing else { return .answer(.closing(upTo: position)) }
-        guard let mailbox = mailboxes[identity.user], position >= mailbox.since else { return .cold }
+        guard !isClosing else { return .answer(.closing(upTo: cursor)) }
+        let position = cursor.position
+        guard cursor.epoch == epoch, let mailbox = mailboxes[identity.user], position >= mailbox.since else { return .cold }
         mailbox.lastPolledTick = tick
         let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         if !found.events.isEmpty || waitTickCount == 0 {
@@ -68,7 +72,7 @@ struct HubState<Waiter: Sendable> {
         }
         lastPoll += 1
         mailbox.parked.append(
-            ParkedPoll(id: lastPoll, waiter: waiter(), session: identity.session, after: position, limit: limit))
+            ParkedPoll(id: lastPoll, waiter: waiter, session: identity.session, after: position, limit: limit))
         deadlines[tick + waitTickCount, default: []].append((identity.user, lastPoll))
         counters.parked += 1
         return .parked(lastPoll)
@@ -78,12 +82,14 @@ struct HubState<Waiter: Sendable> {
         _ found: (events: [Event], more: Bool), mailbox: Mailbox<Waiter>, after position: Position
     ) -> PollAnswer {
         let upTo = found.more ? found.events[found.events.count - 1].position : max(head, mailbox.openedAt, position)
-        return .events(found.events, upTo: upTo, more: found.more)
+        return .events(found.events, upTo: Cursor(epoch: epoch, position: upTo), more: found.more)
     }
 
     /// Makes a mailbox from what was read of the database at `position`, unless there is one that reaches back as far.
     /// False when the events since then aren't at hand any more: read again.
-    mutating func open(_ user: UserID, threads: [ThreadID], at position: Position) -> Bool {
+    mutating func open(_ user: UserID, threads: [ThreadID], at snapshot: Cursor) -> Bool {
+        let position = snapshot.position
+        guard snapshot.epoch == epoch else { return false }
         if let mailbox = mailboxes[user] {
             if mailbox.since <= position { return true }
             // What it lacks was dropped; its parked polls stay, for they wait for what comes after.
@@ -241,15 +247,17 @@ struct HubState<Waiter: Sendable> {
     }
 
     /// The log isn't what this node has read: everything kept is dropped, and all go on from `position`.
-    mutating func restart(at position: Position) -> [Wake<Waiter>] {
-        let wakes = takeParked(atMost: .max) { .events([], upTo: $0.after, more: false) }
+    mutating func restart(at start: Cursor) -> [Wake<Waiter>] {
+        let old = epoch
+        let wakes = takeParked(atMost: .max) { .events([], upTo: Cursor(epoch: old, position: $0.after), more: false) }
         mailboxes = [:]
         subscribers = [:]
         deadlines = [:]
         recent = []
         recentByteCount = 0
-        recentSince = position
-        head = position
+        recentSince = start.position
+        head = start.position
+        epoch = start.epoch
         return wakes
     }
 
@@ -258,7 +266,8 @@ struct HubState<Waiter: Sendable> {
 
     /// Some of the polls that still wait, told that the node is going away.
     mutating func drain(atMost count: Int) -> [Wake<Waiter>] {
-        takeParked(atMost: count) { .closing(upTo: $0.after) }
+        let epoch = epoch
+        return takeParked(atMost: count) { .closing(upTo: Cursor(epoch: epoch, position: $0.after)) }
     }
 
     private mutating func takeParked(

@@ -1,6 +1,6 @@
 // Whose token is whose, kept on the node and corrected by the log, so that a request in steady state asks nobody.
-package import Domain
-package import Store
+import Domain
+import Store
 import Synchronization
 
 /// The sessions this node has seen. An answer from here is exact as far as the node's tail has come; while the tail is

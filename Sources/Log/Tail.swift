@@ -1,8 +1,8 @@
 // The tail: this node's one reader of the log. Everything real-time on the node follows from what it reads.
-package import Domain
-package import Logging
-package import Postgres
-package import Store
+import Domain
+import Logging
+import Postgres
+import Store
 import Synchronization
 
 /// Figures of the tail since it started.

@@ -1,7 +1,7 @@
 // The batched writes of the service: messages and receipts. Rarer changes call the store directly.
-package import Domain
-package import Logging
-package import Store
+import Domain
+import Logging
+import Store
 
 /// Writes messages and marks in batches, each item with its own outcome.
 package final class Writer: Sendable {

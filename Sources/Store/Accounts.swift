@@ -1,5 +1,5 @@
 // Accounts and sessions.
-package import Domain
+import Domain
 import Postgres
 
 /// A session to be made: a device. Only the token's SHA-256 goes to the database.

@@ -1,5 +1,5 @@
 // Reading the log: a node's tail, a client that catches up, and the log's upkeep.
-package import Domain
+import Domain
 import Postgres
 
 /// An event as the log holds it.
@@ -40,9 +40,9 @@ package enum CatchUp: Sendable {
     /// The cursor is from a lost tail of the log, or older than the log keeps.
     case expired
     /// Not all: ask again from the last of these.
-    case part([(position: Position, body: JSONText)])
+    case part([(position: Position, body: JSONText)], last: Cursor)
     /// All up to `head`, and the threads of which the user is a member there.
-    case whole([(position: Position, body: JSONText)], head: Position, threads: [ThreadID])
+    case whole([(position: Position, body: JSONText)], head: Cursor, threads: [ThreadID])
 }
 
 extension Store {
@@ -82,12 +82,16 @@ extension Store {
         return try await decoded {
             guard try row.text(0) == "ok" else { return .expired }
             var events: [(position: Position, body: JSONText)] = []
-            if !row.isNull(2) {
-                events = zip(try row.int8s(2), try row.texts(3)).map { (Position($0), JSONText(utf8: Array($1.utf8))) }
+            if !row.isNull(3) {
+                events = zip(try row.int8s(3), try row.texts(4)).map { (Position($0), JSONText(utf8: Array($1.utf8))) }
             }
-            if try row.bool(4) { return .part(events) }
-            let threads = row.isNull(5) ? [] : try row.uuids(5).map(ThreadID.init)
-            return .whole(events, head: Position(try row.int8(1)), threads: threads)
+            var head = Cursor(epoch: try row.int4(2), position: Position(try row.int8(1)))
+            if try row.bool(5) {
+                head.position = events.last?.position ?? cursor.position
+                return .part(events, last: head)
+            }
+            let threads = row.isNull(6) ? [] : try row.uuids(6).map(ThreadID.init)
+            return .whole(events, head: head, threads: threads)
         }
     }
 

@@ -1,5 +1,5 @@
 // Messages and receipts: the two batched writes, and reading the archive.
-package import Domain
+import Domain
 import Postgres
 
 extension Store {

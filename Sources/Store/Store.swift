@@ -1,8 +1,8 @@
 // The database as the rest of the service sees it: one method a SQL function, in one file a feature beside this one.
 // SQLSTATEs and outages become `Problem`s here and nowhere else.
-package import Domain
+import Domain
 import FoundationEssentials
-package import Postgres
+import Postgres
 
 /// Calls the database's functions. Every method throws `Problem` or `CancellationError` and nothing else.
 /// A method that changes something is one function call, which commits or fails whole.

@@ -1,5 +1,5 @@
 // Threads, members and the inbox.
-package import Domain
+import Domain
 import Postgres
 
 /// A page of the inbox and the point of the log at which it was read.

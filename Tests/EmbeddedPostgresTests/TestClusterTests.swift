@@ -35,7 +35,7 @@ struct TestClusterTests {
     @Test("says what psql said when a statement fails")
     func failure() async throws {
         let cluster = try await TestCluster.shared()
-        let error = await #expect(throws: TestCluster.PsqlError.self) { try await cluster.psql("select 1/0") }
+        let error = await #expect(throws: Psql.Failure.self) { try await cluster.psql("select 1/0") }
         #expect(error?.description.contains("division by zero") == true)
     }
 }

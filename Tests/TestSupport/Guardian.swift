@@ -27,9 +27,7 @@ final class Guardian: Sendable {
         """
 
     static func start() async throws -> Guardian {
-        var template = Array("/tmp/parley-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
-        let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let directory = try TemporaryDirectory.make()
         let pipe = try ProcessPipe()
         let shell = Command(executable: "/bin/sh", arguments: ["-c", script, "sh", directory])
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
@@ -38,10 +36,9 @@ final class Guardian: Sendable {
         return Guardian(directory: directory, process: process, pipe: pipe)
     }
 
-    /// Opens the directory to the user that PostgreSQL runs as (root's servers run as another), and makes the socket's.
-    func makeAccessible(socketDirectory: String) throws -> Account? {
+    /// Makes the socket's directory for the user that PostgreSQL runs as (root's servers run as another).
+    func prepare(socketDirectory: String) throws -> Account? {
         let account = geteuid() == 0 ? Account.named("postgres") ?? Account.named("nobody") : nil
-        if account != nil { _ = chmod(directory, 0o711) }
         guard mkdir(socketDirectory, 0o700) == 0 else { throw CocoaError(.fileWriteUnknown) }
         if let account { _ = chown(socketDirectory, account.userID, account.groupID) }
         return account

@@ -2,18 +2,25 @@
 
 import Foundation
 
-/// A new empty directory under /tmp, removed with this value. Only its owner may enter it.
+/// A new empty directory under /tmp, removed with this value. Others may pass through it but not list it: root's
+/// PostgreSQL runs as another user, and has to get to its directory.
 package final class TemporaryDirectory: Sendable {
-    /// Absolute, symbolic links resolved, at most 40 bytes.
+    /// Absolute, about 25 bytes.
     package let path: String
 
     package init() throws {
-        var template = Array("/tmp/parley-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = try Self.make()
     }
 
     deinit {
         try? FileManager.default.removeItem(atPath: path)
+    }
+
+    static func make() throws -> String {
+        var template = Array("/tmp/parley-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard chmod(path, 0o711) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return path
     }
 }

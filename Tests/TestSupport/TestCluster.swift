@@ -34,7 +34,7 @@ package final class TestCluster: Sendable {
         var configuration = PostgresCluster.Configuration(
             binaries: try PostgresBinaries.find(), dataDirectory: guardian.directory + "/postgres",
             socketDirectory: guardian.directory + "/socket", logFile: guardian.directory + "/postgres.log")
-        configuration.account = try guardian.makeAccessible(socketDirectory: configuration.socketDirectory)
+        configuration.account = try guardian.prepare(socketDirectory: configuration.socketDirectory)
         configuration.flushesNewCluster = false
         configuration.settings = ["log_min_messages": "warning", "log_min_error_statement": "error"]
         if !fsync { configuration.settings["fsync"] = "off" }
@@ -62,22 +62,10 @@ package final class TestCluster: Sendable {
         cluster.conninfo(database: database, user: PostgresCluster.superuserRole)
     }
 
-    /// Runs SQL as superuser through psql (30 ms), each statement its own transaction; returns what it printed, without
-    /// headers, columns apart by `|`. `database` is a name or a conninfo.
+    /// Runs SQL as superuser, see `Psql.run`. `database` is a name or a conninfo.
     @discardableResult
     package func psql(_ sql: String, database: String = "postgres") async throws -> String {
-        let conninfo = superuserConninfo(database: Self.databaseName(database))
-        let command = Command(
-            executable: cluster.configuration.binaries.psql,
-            arguments: ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", conninfo])
-        let (status, output) = try await command.run(input: sql)
-        guard status == 0 else { throw PsqlError(description: output) }
-        return output.trimmingCharacters(in: .newlines)
-    }
-
-    package struct PsqlError: Error, CustomStringConvertible {
-        /// What psql printed.
-        package let description: String
+        try await Psql.run(sql, conninfo: superuserConninfo(database: Self.databaseName(database)))
     }
 
     package var isRunning: Bool { cluster.isRunning }

@@ -1,7 +1,7 @@
 -- What a user may see of the log after a position, oldest first: read from the database when no mailbox has it.
 -- One row, all from one snapshot:
 --   state      ok | expired (the cursor is from a lost tail, or older than the log keeps)
---   head       the last position in this snapshot
+--   head, epoch   the last position in this snapshot, and the epoch it belongs to
 --   positions, bodies   the events, at most `p_limit` and (but for the first) `p_bytes` of them
 --   more       there is more up to `head`
 --   threads    unless `more`: the threads of which the user is a member at `head`
@@ -9,12 +9,13 @@
 -- scan of the threads that changed; never a walk past other people's events.
 -- locks: nothing
 create or replace function sync_read(p_user uuid, p_epoch int, p_pos bigint, p_limit int, p_bytes int)
-returns table (state text, head bigint, positions bigint[], bodies text[], more boolean, threads uuid[])
+returns table (state text, head bigint, epoch int, positions bigint[], bodies text[], more boolean, threads uuid[])
 language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 begin
     head := log_head();
+    epoch := log_epoch();
     if p_pos > head
         or p_pos >= (select min(l.first_pos) from log_epochs l where l.epoch > p_epoch)
         or not exists (select from log_epochs l where l.epoch = p_epoch)

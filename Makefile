@@ -1,0 +1,48 @@
+# Everything that one does with this repository. `make run` and `make test` do all their own set-up on a Debian machine
+# that has the Swift toolchain, git and make.
+
+SWIFT ?= swift
+# Flags for `make run`, e.g. make run ARGS="--http-port 9000".
+ARGS ?=
+# What builds the image.
+ENGINE ?= $(firstword $(foreach program,docker podman buildah,$(if $(shell command -v $(program)),$(program))))
+IMAGE ?= parley
+
+# An import that Package.swift doesn't declare is an error. Warnings are, too: Package.swift says so.
+CHECKS = --explicit-target-dependency-import-check error
+
+.PHONY: help run test deps build lint format docs image clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
+
+run: deps ## build and serve on http://127.0.0.1:8080, with a PostgreSQL of its own; Ctrl-C stops both
+	@$(SWIFT) build -c release --product parley
+	@exec .build/release/parley serve $(ARGS)
+
+# The format comes first, being quick; the tests come last, so that their result does.
+test: deps lint build ## check the format, build everything, run all tests
+	@$(SWIFT) test --skip-build --disable-xctest
+
+deps: ## install missing system packages (nothing to do, nothing done)
+	@.ci/deps
+
+build: deps
+	@$(SWIFT) build --build-tests $(CHECKS)
+
+lint:
+	@$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
+
+format: ## bring all Swift files into the format that `make test` asks for
+	@$(SWIFT) format --in-place --parallel --recursive Sources Tests Package.swift
+
+docs: build ## bring the README's table of settings up to date
+	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ConfigurationTests
+
+image: ## build the container image
+	@test -n "$(ENGINE)" || { echo 'parley: none of docker, podman and buildah is installed.' >&2; exit 1; }
+	@$(ENGINE) build -f docker/Dockerfile -t $(IMAGE) .
+
+clean: ## remove what was built (data in .parley stays)
+	@rm -rf .build

@@ -1,0 +1,15 @@
+// The subcommands of the executable, as a person types them. What they do is the executable's affair.
+
+/// What `parley` is asked to do.
+package enum Command: String, CaseIterable, Sendable {
+    case serve
+    case migrate
+
+    /// One sentence for the list of commands.
+    package var summary: String {
+        switch self {
+        case .serve: "Serve the HTTP API until SIGTERM or Ctrl-C."
+        case .migrate: "Bring the database's schema up to this version, then exit."
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// Where log lines go and what they look like: standard error, as text or JSON, one line an event whatever it holds.
+import FoundationEssentials
+package import Logging
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A log handler that gives each event as one whole line to `write`.
+package struct LineLogHandler: LogHandler {
+    package var logLevel: Logger.Level
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
+    private let label: String
+    private let format: Settings.LogFormat
+    private let now: @Sendable () -> Date
+    private let write: @Sendable (String) -> Void
+
+    /// - Parameter write: takes a line with its newline; called from any thread.
+    package init(
+        label: String, level: Logger.Level, format: Settings.LogFormat,
+        metadataProvider: Logger.MetadataProvider? = nil,
+        write: @escaping @Sendable (String) -> Void = StandardError.write
+    ) {
+        self.init(
+            label: label, level: level, format: format, metadataProvider: metadataProvider, now: { Date() },
+            write: write)
+    }
+
+    init(
+        label: String, level: Logger.Level, format: Settings.LogFormat, metadataProvider: Logger.MetadataProvider?,
+        now: @escaping @Sendable () -> Date, write: @escaping @Sendable (String) -> Void
+    ) {
+        self.label = label
+        self.format = format
+        logLevel = level
+        self.metadataProvider = metadataProvider
+        self.now = now
+        self.write = write
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        // What is nearer to the statement wins.
+        var merged = metadata
+        if let provided = metadataProvider?.get() { merged.merge(provided) { $1 } }
+        if let own = event.metadata { merged.merge(own) { $1 } }
+        if let error = event.error { merged["error"] = "\(error)" }
+        let time = now().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let line =
+            switch format {
+            case .text:
+                LogLine.text(time, event.level, label, event.message, merged)
+            case .json:
+                LogLine.json(time, event.level, label, event.message, merged)
+            }
+        write(line)
+    }
+}
+
+extension LineLogHandler {
+    /// Makes this the handler of every logger of the process. Once, before the first logger is made.
+    package static func bootstrap(_ settings: Settings) {
+        let (level, format) = (settings.logLevel, settings.logFormat)
+        LoggingSystem.bootstrap(
+            { label, provider in
+                LineLogHandler(label: label, level: level, format: format, metadataProvider: provider)
+            }, metadataProvider: nil)
+    }
+}
+
+package enum StandardError {
+    /// Lines of several threads don't mix, even in a pipe, where a long one takes more than one write.
+    private static let lock = Mutex<Void>(())
+
+    /// Writes whole, blocking as any write to a terminal or pipe may. A line that can't be written is lost: there is
+    /// nowhere left to say so.
+    @Sendable package static func write(_ line: String) {
+        lock.withLock { _ in
+            var line = line
+            line.withUTF8 { bytes in
+                var rest = UnsafeRawBufferPointer(bytes)
+                while let start = rest.baseAddress, !rest.isEmpty {
+                    // Qualified: `write` alone is this function.
+                    #if canImport(Glibc)
+                        let count = Glibc.write(STDERR_FILENO, start, rest.count)
+                    #else
+                        let count = Darwin.write(STDERR_FILENO, start, rest.count)
+                    #endif
+                    if count < 0, errno == EINTR { continue }
+                    guard count > 0 else { return }
+                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                }
+            }
+        }
+    }
+}

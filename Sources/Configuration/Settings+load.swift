@@ -1,0 +1,61 @@
+// Reading the settings from where people put them: flag before environment before file before default.
+
+extension Settings {
+    /// Reads everything once, and reports everything that is wrong at once.
+    ///
+    /// - Parameters:
+    ///   - arguments: the flags, without the program's name and the command.
+    ///   - environment: only `PARLEY_…` is looked at; an empty value counts as unset.
+    ///   - readFile: gives the text of the configuration file at a path; its error completes "can't be read: ".
+    package static func load(
+        arguments: [String], environment: [String: String], for command: Command = .serve,
+        readFile: (String) throws -> String = ConfigurationFile.read
+    ) throws(ConfigurationErrors) -> Settings {
+        let flags = Flags(arguments, of: Setting.all, for: command)
+        var settings = Settings()
+        var mistakes = flags.mistakes
+
+        /// Takes a value if it is legal, and complains under the name that the person used if not.
+        func take(_ text: String, for setting: Setting, from origin: String) {
+            guard let rejection = setting.accept(text, &settings) else { return }
+            let value = setting.exposure == .open ? text.quoted : "the value"
+            mistakes.append("\(origin): \(value) \(rejection).")
+        }
+
+        var isSet: Set<String> = []
+        for setting in Setting.all {
+            if let text = flags.values[setting.flag] {
+                take(text, for: setting, from: setting.flag)
+            } else if let text = environment[setting.variable], !text.isEmpty {
+                take(text, for: setting, from: setting.variable)
+            } else {
+                continue
+            }
+            isSet.insert(setting.key)
+        }
+
+        if let path = settings.configurationFile {
+            let file = Result { try readFile(path) }.map(ConfigurationFile.parse)
+            switch file {
+            case .failure(let error):
+                mistakes.append("The configuration file \(path.quoted) can't be read: \(error).")
+            case .success(let (entries, complaints)):
+                mistakes += complaints.map { "\(path), line \($0.line): \($0.sentence)" }
+                for entry in entries {
+                    let setting = Setting.all.first { $0.key == entry.key && $0.isAllowedInFile }
+                    if let setting, !isSet.contains(setting.key) {
+                        take(entry.value, for: setting, from: "\(path), line \(entry.line), \(setting.key)")
+                    } else if setting == nil {
+                        mistakes.append("\(path), line \(entry.line): \(entry.key.quoted) is not a setting.")
+                    }
+                }
+            }
+        }
+
+        if mistakes.isEmpty { mistakes = Setting.contradictions(in: settings) }
+        if !mistakes.isEmpty { throw ConfigurationErrors(mistakes: mistakes) }
+        let known = Set(Setting.all.map(\.variable))
+        settings.unknownVariables = environment.keys.filter { $0.hasPrefix("PARLEY_") && !known.contains($0) }.sorted()
+        return settings
+    }
+}

@@ -1,0 +1,52 @@
+// Everything that can be configured, as typed values with their defaults. Names and help are in SettingsTable.swift,
+// reading in Settings+load.swift.
+package import Domain
+package import Logging
+
+/// The configuration of one process: read once at start, then passed on by value.
+package struct Settings: Sendable, Equatable {
+    /// Whether the service brings the schema up to date by itself when it starts.
+    package enum Migration: String, CaseIterable, Sendable {
+        case auto
+        /// Refuse to start on a schema that is too old.
+        case off
+    }
+
+    package enum LogFormat: String, CaseIterable, Sendable {
+        case text
+        /// One JSON object a line.
+        case json
+    }
+
+    /// The file that some of the values came from.
+    package var configurationFile: String?
+
+    /// A name or an address to bind.
+    package var httpHost = "127.0.0.1"
+    /// 0 takes any free port.
+    package var httpPort = 8080
+    /// Open client connections on this node.
+    package var connectionCountMax = 20_000
+    /// How long a stopping node takes to answer its waiting polls.
+    package var drainSeconds = 3
+
+    /// A libpq connection string; nil for the embedded PostgreSQL. May hold a password: print `effectiveDescription`.
+    package var databaseURL: String?
+    /// For `LISTEN`, where `databaseURL` leads through a pooler; nil for the same.
+    package var listenURL: String?
+    package var databaseConnectionCountMax = 4
+    /// Of the embedded PostgreSQL; relative to the working directory.
+    package var dataDirectory = ".parley"
+    package var migration = Migration.auto
+
+    package var rateLimitsEnabled = true
+    package var limits = Limits()
+
+    package var logLevel = Logger.Level.info
+    package var logFormat = LogFormat.text
+
+    /// Names of `PARLEY_…` variables that this version does not know, sorted: to be warned about. Never their values.
+    package var unknownVariables: [String] = []
+
+    package init() {}
+}

@@ -1,0 +1,75 @@
+// The one list of what can be configured. Flags, variables, the file, `--help` and the README's table all come from it.
+
+extension Setting {
+    /// In the order in which people read them.
+    package static let all: [Setting] = [
+        Setting(
+            "config", \.configurationFile, .optional(.path), "FILE",
+            "file of settings, one `key = value` a line, `#` for comments",
+            commands: [.serve, .migrate], isAllowedInFile: false),
+        Setting("http_host", \.httpHost, .host, "HOST", "address to listen on; 0.0.0.0 or :: for all"),
+        Setting("http_port", \.httpPort, .integer(0...65_535), "PORT", "port to listen on; 0 for any free one"),
+        Setting(
+            "database_url", \.databaseURL, .optional(.connectionString), "URL",
+            "PostgreSQL, as a libpq URL or key words; unset: Parley starts and keeps its own under the data directory",
+            exposure: .connectionString, commands: [.serve, .migrate]),
+        Setting(
+            "listen_url", \.listenURL, .optional(.connectionString), "URL",
+            "direct connection for LISTEN, where the database URL leads through a pooler; unset: the same",
+            exposure: .connectionString),
+        Setting(
+            "database_connections", \.databaseConnectionCountMax, .integer(1...100), "COUNT",
+            "connections to PostgreSQL in the pool; each carries many statements at once, so few are enough"),
+        Setting(
+            "data_dir", \.dataDirectory, .path, "DIRECTORY", "home of Parley's own PostgreSQL",
+            commands: [.serve, .migrate]),
+        Setting(
+            "migrate", \.migration, .word, "auto|off",
+            "auto: bring the schema up to date at start; off: refuse to start on an old one"),
+        Setting(
+            "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
+            "accepted for configurations to come; this version limits no rates"),
+        Setting(
+            "text_bytes_max", \.limits.textByteCountMax, .integer(1...524_288), "BYTES",
+            "longest text of a message, in bytes of UTF-8"),
+        Setting(
+            "payload_bytes_max", \.limits.payloadByteCountMax, .integer(1...524_288), "BYTES",
+            "largest payload of a message, in bytes of JSON; not below the longest text"),
+        Setting(
+            "group_members_max", \.limits.groupMemberCountMax, .integer(2...100_000), "COUNT",
+            "members of a group"),
+        Setting(
+            "room_members_max", \.limits.roomMemberCountMax, .integer(2...10_000_000), "COUNT",
+            "members of a room"),
+        Setting(
+            "title_characters_max", \.limits.titleCharacterCountMax, .integer(1...1_000), "COUNT",
+            "longest title of a thread, in characters"),
+        Setting(
+            "connections_max", \.connectionCountMax, .integer(1...1_000_000), "COUNT",
+            "open client connections; one more is answered 503"),
+        Setting(
+            "drain_seconds", \.drainSeconds, .integer(0...8), "SECONDS",
+            "over how long a stopping node spreads the answers to its waiting polls"),
+        Setting(
+            "log_level", \.logLevel, .word, "LEVEL",
+            "trace, debug, info, notice, warning, error or critical", commands: [.serve, .migrate]),
+        Setting(
+            "log_format", \.logFormat, .word, "text|json", "json: one object a line; logs go to standard error",
+            commands: [.serve, .migrate]),
+    ]
+
+    /// What no row can say alone, as whole sentences.
+    static func contradictions(in settings: Settings) -> [String] {
+        var found: [String] = []
+        if settings.listenURL != nil, settings.databaseURL == nil {
+            found.append("PARLEY_LISTEN_URL says nothing without PARLEY_DATABASE_URL: set both or neither.")
+        }
+        let limits = settings.limits
+        if limits.payloadByteCountMax < limits.textByteCountMax {
+            found.append(
+                "PARLEY_PAYLOAD_BYTES_MAX (\(limits.payloadByteCountMax)) is below PARLEY_TEXT_BYTES_MAX "
+                    + "(\(limits.textByteCountMax)), but a payload holds the text.")
+        }
+        return found
+    }
+}

@@ -1,0 +1,91 @@
+// How one value is written as text, in a flag, a variable or a line of the file alike: parsing and printing.
+
+/// A value's textual form.
+struct ValueFormat<Value: Sendable>: Sendable {
+    /// What a legal value is, to stand after "is not": "a whole number from 1 to 9".
+    let expectation: String
+    /// Nil for a text that isn't legal.
+    let parse: @Sendable (String) -> Value?
+    let print: @Sendable (Value) -> String
+}
+
+extension ValueFormat {
+    /// The same, for a value that may be unset.
+    static func optional<Wrapped>(_ format: ValueFormat<Wrapped>) -> Self where Value == Wrapped? {
+        // The outer optional of `parse` is legality, the inner one is the value.
+        Self(
+            expectation: format.expectation, parse: { text in format.parse(text).map { .some($0) } },
+            print: { $0.map(format.print) ?? "" })
+    }
+}
+
+extension ValueFormat<Int> {
+    static func integer(_ range: ClosedRange<Int>) -> Self {
+        ValueFormat(
+            expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            // Digits only: `Int` would take "+8" too, which no one means.
+            parse: { text in
+                guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+                return Int(text).flatMap { range.contains($0) ? $0 : nil }
+            },
+            print: String.init)
+    }
+}
+
+extension ValueFormat<Bool> {
+    static var onOrOff: Self {
+        ValueFormat(
+            expectation: "\"on\" or \"off\"",
+            parse: { text in
+                switch text {
+                case "on": true
+                case "off": false
+                default: nil
+                }
+            },
+            print: { $0 ? "on" : "off" })
+    }
+}
+
+extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// One of an enumeration's words.
+    static var word: Self {
+        let words = Value.allCases.map { "\"\($0.rawValue)\"" }
+        let allButLast = words.dropLast().joined(separator: ", ")
+        return ValueFormat(
+            expectation: "\(allButLast) or \(words.last ?? "")", parse: { Value(rawValue: $0) }, print: \.rawValue)
+    }
+}
+
+extension ValueFormat<String> {
+    /// A name or an address to bind. "localhost:8080" is a frequent slip, so a lone colon is refused.
+    static var host: Self {
+        ValueFormat(
+            expectation: "a host name or an address (the port has its own setting)",
+            parse: { text in
+                let colons = text.utf8.count { $0 == UInt8(ascii: ":") }
+                let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
+                return isPlain && colons != 1 ? text : nil
+            },
+            print: { $0 })
+    }
+
+    static var path: Self {
+        ValueFormat(
+            expectation: "a path", parse: { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? $0 : nil },
+            print: { $0 })
+    }
+
+    /// The form only; libpq judges the rest when it connects.
+    static var connectionString: Self {
+        ValueFormat(
+            expectation: "a PostgreSQL URL (postgresql://…) or libpq key words (host=… dbname=…)",
+            parse: { text in
+                if let scheme = text.firstRange(of: "://"), !text[..<scheme.lowerBound].contains("=") {
+                    return ["postgres", "postgresql"].contains(text[..<scheme.lowerBound]) ? text : nil
+                }
+                return text.contains("=") && !text.hasPrefix("=") ? text : nil
+            },
+            print: ConnectionString.redacted)
+    }
+}

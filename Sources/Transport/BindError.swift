@@ -1,0 +1,49 @@
+// Why a server can't listen, in a sentence for the operator.
+
+import NIOCore
+import NIOPosix
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The listening socket could not be opened.
+package struct BindError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Reason: Hashable, Sendable {
+        case portTaken
+        case addressNotAvailable
+        case notPermitted
+        case unknownHost
+        case other
+    }
+
+    package let reason: Reason
+    /// One sentence, ready to be shown.
+    package let description: String
+
+    init(_ error: any Error, host: String, port: Int) {
+        let place = "\(host):\(port)"
+        switch (error as? IOError)?.errnoCode {
+        case EADDRINUSE:
+            reason = .portTaken
+            description = "Cannot listen on \(place): another process has that port."
+        case EADDRNOTAVAIL:
+            reason = .addressNotAvailable
+            description = "Cannot listen on \(place): this machine has no such address."
+        case EACCES, EPERM:
+            reason = .notPermitted
+            description = "Cannot listen on \(place): permission denied (ports under 1024 need a privilege)."
+        case .some:
+            reason = .other
+            description = "Cannot listen on \(place): \(error)."
+        case nil where error is SocketAddressError || error is NIOConnectionError:
+            reason = .unknownHost
+            description = "Cannot listen on \(place): the host name is not known."
+        case nil:
+            reason = .other
+            description = "Cannot listen on \(place): \(error)."
+        }
+    }
+}

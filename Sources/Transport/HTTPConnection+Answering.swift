@@ -1,0 +1,163 @@
+// How answers leave a connection: whole ones, streamed ones, and the transport's own refusals.
+
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+extension HTTPConnection {
+    /// Bodies up to this size are copied behind their head, so that one buffer is one write; larger ones are not.
+    private static let copiedBodyByteCountMax = 4 * 1024
+
+    /// Writes the answer to request `id`; nothing if that one is no longer waiting.
+    func answer(_ id: UInt32, _ response: OutboundResponse) {
+        guard phase == .waiting, id == requestID else { return }
+        goneHandler = nil
+        let keepsAlive =
+            requestKeepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
+        writeWhole(response, keepsAlive: keepsAlive)
+        endRequest(keepsAlive: keepsAlive)
+    }
+
+    /// The handler has let go of request `id`.
+    func answerUnanswered(_ id: UInt32) {
+        guard phase == .waiting, id == requestID else { return }
+        server.logger.error("a request was let go of without an answer")
+        server.counters.failures.add(1, ordering: .relaxed)
+        answer(id, server.handler.problem(for: .unanswered))
+    }
+
+    /// Tells the client what is wrong, and closes.
+    func refuse(_ failure: TransportFailure) {
+        server.counters.failures.add(1, ordering: .relaxed)
+        // The request's method is unknown, or beside the point: a body is always sent.
+        requestIsHead = false
+        requestIsHTTP10 = false
+        writeWhole(server.handler.problem(for: failure), keepsAlive: false)
+        startLingering()
+    }
+
+    private func writeWhole(_ response: OutboundResponse, keepsAlive: Bool) {
+        let byteCount = response.body.readableBytes
+        let framing: BodyFraming
+        if response.status.forbidsBody {
+            framing = .none
+        } else if requestIsHead, byteCount == 0, let given = response.headers[.contentLength].flatMap({ Int($0) }) {
+            framing = .length(max(0, given))
+        } else {
+            framing = .length(byteCount)
+        }
+        let sendsBody = byteCount > 0 && !requestIsHead && !response.status.forbidsBody
+        let isCopied = sendsBody && byteCount <= Self.copiedBodyByteCountMax
+        loop.scratch.clear()
+        loop.scratch.writeHead(
+            response.status, response.headers, framing: framing, connection: connectionHeader(keepsAlive),
+            date: loop.dateLine)
+        if isCopied { loop.scratch.writeImmutableBuffer(response.body) }
+        write(loop.scratch)
+        if sendsBody && !isCopied { write(response.body) }
+    }
+
+    private func connectionHeader(_ keepsAlive: Bool) -> ConnectionHeader {
+        if !keepsAlive { return .close }
+        return requestIsHTTP10 ? .keepAlive : .none
+    }
+
+    private func endRequest(keepsAlive: Bool) {
+        if keepsAlive {
+            phase = .idle
+            deadline = loop.deadline(after: server.settings.idleTimeout)
+        } else {
+            startLingering()
+        }
+        // A read that is going on turns to the next request itself, at its end.
+        if !isGathering { advance() }
+    }
+
+    // MARK: streams
+
+    func startStream(
+        _ id: UInt32, _ status: HTTPResponse.Status, _ headers: HTTPFields, contentLength: Int?
+    ) {
+        guard phase == .waiting, id == requestID else { return }
+        phase = .streaming
+        let hasNoBody = requestIsHead || status.forbidsBody
+        if let contentLength, !status.forbidsBody {
+            streamFraming = .length(contentLength)
+        } else if hasNoBody {
+            streamFraming = .none
+        } else {
+            streamFraming = requestIsHTTP10 ? .untilClose : .chunked
+        }
+        if case .untilClose = streamFraming { requestKeepsAlive = false }
+        if server.isClosing.load(ordering: .relaxed) { requestKeepsAlive = false }
+        loop.scratch.clear()
+        loop.scratch.writeHead(
+            status, headers, framing: streamFraming, connection: connectionHeader(requestKeepsAlive),
+            date: loop.dateLine)
+        write(loop.scratch)
+        if !isGathering { flushIfNeeded() }
+    }
+
+    /// False once the stream is over, by its end or the client's.
+    @discardableResult
+    func writeStream(_ id: UInt32, _ bytes: ByteBuffer) -> Bool {
+        guard phase == .streaming, id == requestID else { return false }
+        guard bytes.readableBytes > 0, !requestIsHead else { return true }
+        switch streamFraming {
+        case .chunked:
+            var chunk = ByteBuffer()
+            chunk.reserveCapacity(bytes.readableBytes + 16)
+            chunk.writeChunk(bytes)
+            write(chunk)
+        case .length(let missingCount):
+            // More than was announced would be taken for the next answer.
+            let slice = bytes.getSlice(at: bytes.readerIndex, length: min(missingCount, bytes.readableBytes))
+            guard let slice else { return false }
+            streamFraming = .length(missingCount - slice.readableBytes)
+            write(slice)
+        case .untilClose:
+            write(bytes)
+        case .none:
+            break
+        }
+        if !isGathering { flushIfNeeded() }
+        return true
+    }
+
+    func endStream(_ id: UInt32) {
+        guard phase == .streaming, id == requestID else { return }
+        goneHandler = nil
+        switch streamFraming {
+        case .chunked: write(ByteBuffer(string: "0\r\n\r\n"))
+        case .length(let missingCount) where missingCount > 0 && !requestIsHead: return close()
+        case .length, .untilClose, .none: break
+        }
+        endRequest(keepsAlive: requestKeepsAlive && !server.isClosing.load(ordering: .relaxed))
+    }
+
+    /// A stream that fails half-way must not look whole: the connection is cut.
+    func abortStream(_ id: UInt32) {
+        guard phase == .streaming, id == requestID else { return }
+        goneHandler = nil
+        close()
+    }
+
+    // MARK: bytes
+
+    func write(_ bytes: ByteBuffer) {
+        guard let context else { return }
+        context.write(Self.wrapOutboundOut(bytes), promise: nil)
+        needsFlush = true
+        if !mayHaveOutput {
+            mayHaveOutput = true
+            untakenByteCount = 0
+            stalledSince = loop.now
+        }
+    }
+
+    func flushIfNeeded() {
+        guard needsFlush, let context else { return }
+        needsFlush = false
+        context.flush()
+    }
+}

@@ -1,0 +1,261 @@
+// One connection: decoded parts in, requests to the handler one after the other. Confined to its event loop.
+// Answering is in HTTPConnection+Answering.swift, time-outs and endings in HTTPConnection+Ending.swift.
+
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// The only channel handler behind NIO's request decoder: request assembly, queue and writer in one, to keep a waiting
+/// poll small.
+///
+/// ```
+/// head ──> body ──> waiting ──> (streaming) ──> idle ──> head …
+///   └────────┴─────────┴──────────────┴──> lingering ──> closed
+/// ```
+final class HTTPConnection: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    enum Phase {
+        /// Kept alive, nothing of a next request has come. Ends by `idleTimeout`.
+        case idle
+        /// A head is on its way; also a new connection before its first byte. Ends by `headerTimeout`.
+        case head
+        /// Ends by `bodyTimeout`.
+        case body
+        /// The handler has the request; nothing here limits how long.
+        case waiting
+        /// The head of a streamed answer is out.
+        case streaming
+        /// The last answer is written or on its way: what comes is discarded until the client closes or `lingerTimeout`.
+        case lingering
+        case closed
+    }
+
+    let loop: LoopState
+    var context: ChannelHandlerContext?
+    var handle: ConnectionHandle?
+    /// This connection's place in the loop's list.
+    var slot: Int?
+    var phase = Phase.head
+    var deadline = NIODeadline.distantFuture
+    /// Above the connection limit: not counted, never served.
+    var isRefused = false
+    /// The client has closed its sending side.
+    var isInputClosed = false
+    var isOutputClosed = false
+    var needsFlush = false
+    /// Whether bytes may still wait to be taken by the client, and since when it has taken none.
+    var mayHaveOutput = false
+    var untakenByteCount = 0
+    var stalledSince = NIODeadline.now()
+
+    // The request that is being answered.
+    var requestID: UInt32 = 0
+    var requestIsHead = false
+    var requestIsHTTP10 = false
+    var requestKeepsAlive = false
+    var goneHandler: (@Sendable () -> Void)?
+    var isGoneAtHalfClose = false
+    var streamFraming = BodyFraming.none
+    var writableWaiter: CheckedContinuation<Void, any Error>?
+
+    var queue = RequestQueue()
+    /// Between a read's first part and its end, when what was written is flushed at once.
+    var isReading = false
+    /// Whether this read gave a part of a request; without one it brought a piece of a head.
+    private var readGavePart = false
+    private var hasReceived = false
+    private var isAdvancing = false
+    private var isReadHeld = false
+    private var peer: SocketAddress?
+
+    init(loop: LoopState) { self.loop = loop }
+
+    var server: ServerState { loop.server }
+
+    /// Nothing of a request has come, so closing loses nothing.
+    var isUnused: Bool { phase == .idle && queue.hasNothing || phase == .head && !hasReceived }
+
+    // MARK: channel events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        handle = ConnectionHandle(self, eventLoop: context.eventLoop)
+        if context.channel.isActive { open(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) { open(context) }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard phase != .lingering, phase != .closed, !queue.isBroken else { return }
+        isReading = true
+        readGavePart = true
+        do throws(TransportFailure) {
+            switch Self.unwrapInboundIn(data) {
+            case .head(let head):
+                queue.begin(try RequestHead(head, settings: server.settings))
+            // A body may follow in the same read; then there is no need to wait for it.
+            case .body(var bytes):
+                try queue.add(&bytes, settings: server.settings)
+            case .end:
+                if isReady, let request = queue.takeCompleted() { return dispatch(request) }
+                queue.complete()
+                if queue.isFlooded(server.settings) { close() }
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        hasReceived = true
+        if !readGavePart, phase == .idle { enter(.head, after: server.settings.headerTimeout) }
+        readGavePart = false
+        endReading()
+    }
+
+    private func endReading() {
+        isReading = false
+        advance()
+        flushIfNeeded()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        guard context.channel.isWritable else { return }
+        writableWaiter.take()?.resume()
+        advance()
+    }
+
+    /// Reading pauses while enough is pipelined behind a request. The end of the input is noticed anyway.
+    func read(context: ChannelHandlerContext) {
+        if phase != .lingering, !isReady, queue.isFull(server.settings) {
+            isReadHeld = true
+        } else {
+            context.read()
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event as? ChannelEvent {
+        case .inputClosed:
+            isInputClosed = true
+            endReading()
+            inputEnded()
+        case .outputClosed:
+            isOutputClosed = true
+            outputEnded()
+        case nil:
+            break
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error {
+        case let error as HTTPParserError:
+            // The end of the input in the middle of a request, or bytes after the last request: no one to tell.
+            if error == .invalidEOFState || error == .closedConnection { return }
+            fail(TransportFailure(error))
+        case is ByteToMessageDecoderError:
+            break  // more bytes after what was refused
+        default:
+            server.logger.debug("connection failed", metadata: ["error": "\(error)"])
+            close()
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { finish() }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        finish()
+        self.context = nil
+    }
+
+    // MARK: requests
+
+    /// Not while a request is being answered, nor while the client leaves its answers lying.
+    private var isReady: Bool {
+        switch phase {
+        case .idle, .head, .body: context?.channel.isWritable ?? false
+        case .waiting, .streaming, .lingering, .closed: false
+        }
+    }
+
+    /// Turns to what has been received meanwhile, for as long as each request is answered at once.
+    func advance() {
+        guard !isAdvancing else { return }
+        isAdvancing = true
+        while isReady, advanceOnce() {}
+        isAdvancing = false
+        if !isReading { flushIfNeeded() }
+        if isInputClosed { inputEnded() }
+        if isReadHeld, phase == .lingering || isReady || !queue.isFull(server.settings) {
+            isReadHeld = false
+            context?.read()
+        }
+    }
+
+    /// Whether writes are gathered now and flushed by someone further out.
+    var isGathering: Bool { isAdvancing || isReading }
+
+    /// True if there may be more to do.
+    private func advanceOnce() -> Bool {
+        switch queue.next() {
+        case .nothing:
+            return false
+        case .partial(let request):
+            guard phase != .body else { return false }
+            enter(.body, after: server.settings.bodyTimeout)
+            if request.head.expectsContinue, request.body.readableBytes == 0 {
+                write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
+            }
+            return false
+        case .request(let request):
+            dispatch(request)
+            return true
+        case .failure(let failure):
+            refuse(failure)
+            return false
+        }
+    }
+
+    /// The input is over; what came whole before is still answered.
+    private func fail(_ failure: TransportFailure) {
+        guard phase != .lingering, phase != .closed else { return }
+        queue.fail(failure)
+        advance()
+    }
+
+    /// Changes the phase; its time runs from the first time it is entered.
+    private func enter(_ next: Phase, after timeout: Duration) {
+        guard phase != next else { return }
+        phase = next
+        deadline = loop.deadline(after: timeout)
+    }
+
+    private func dispatch(_ request: PendingRequest) {
+        guard let handle else { return }
+        let head = request.head
+        phase = .waiting
+        deadline = .distantFuture
+        requestID &+= 1
+        requestIsHead = head.method == .head
+        requestIsHTTP10 = head.isHTTP10
+        requestKeepsAlive = head.keepsAlive
+        server.counters.requests.add(1, ordering: .relaxed)
+        let inbound = InboundRequest(
+            method: head.method, target: head.target, headers: head.headers, body: request.body,
+            eventLoop: loop.eventLoop, pathByteCount: head.pathByteCount, peer: peer)
+        server.handler.handle(inbound, Reply(handle: handle, id: requestID))
+    }
+
+    private func open(_ context: ChannelHandlerContext) {
+        guard slot == nil, phase != .closed else { return }
+        peer = context.remoteAddress
+        loop.add(self)
+        deadline = loop.deadline(after: server.settings.headerTimeout)
+        admit()
+    }
+}

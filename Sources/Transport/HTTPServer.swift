@@ -1,0 +1,167 @@
+// The server: listening, counting, and going away in good order. What happens on a connection is `HTTPConnection`'s.
+
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// An HTTP/1.1 server over its own event loops. Ends with ``drain(deadline:)``, which must be called once.
+package final class HTTPServer: Sendable {
+    /// The port listened on, also where the settings said 0.
+    package let port: Int
+
+    private let state: ServerState
+    private let listener: any Channel
+    private let loops: [NIOLoopBound<LoopState>]
+    private let ownedGroup: MultiThreadedEventLoopGroup?
+
+    private init(
+        state: ServerState, listener: any Channel, loops: [NIOLoopBound<LoopState>],
+        ownedGroup: MultiThreadedEventLoopGroup?
+    ) {
+        self.state = state
+        self.listener = listener
+        self.loops = loops
+        self.ownedGroup = ownedGroup
+        self.port = listener.localAddress?.port ?? 0
+    }
+
+    /// Listens, and serves from then on.
+    /// - Parameter group: event loops to share; without one the server makes its own and ends them with the drain.
+    package static func bind(
+        _ settings: TransportSettings, handler: any RequestHandler, group: MultiThreadedEventLoopGroup? = nil,
+        logger: Logger
+    ) async throws(BindError) -> HTTPServer {
+        let ownedGroup =
+            group == nil ? MultiThreadedEventLoopGroup(numberOfThreads: max(1, settings.threadCount)) : nil
+        do {
+            let state = ServerState(settings: settings, handler: handler, logger: logger)
+            guard let group = group ?? ownedGroup else { throw ChannelError.ioOnClosedChannel }
+            let loops = try await makeLoops(state, group)
+            let listener = try await listen(settings, group, loops)
+            return HTTPServer(state: state, listener: listener, loops: loops, ownedGroup: ownedGroup)
+        } catch {
+            try? await ownedGroup?.shutdownGracefully()
+            throw BindError(error, host: settings.host, port: settings.port)
+        }
+    }
+
+    private static func makeLoops(
+        _ state: ServerState, _ group: MultiThreadedEventLoopGroup
+    ) async throws -> [NIOLoopBound<LoopState>] {
+        var loops: [NIOLoopBound<LoopState>] = []
+        for eventLoop in group.makeIterator() {
+            let loop = try await eventLoop.submit {
+                let loop = LoopState(server: state, eventLoop: eventLoop)
+                loop.start()
+                return NIOLoopBound(loop, eventLoop: eventLoop)
+            }.get()
+            loops.append(loop)
+        }
+        return loops
+    }
+
+    private static func listen(
+        _ settings: TransportSettings, _ group: MultiThreadedEventLoopGroup, _ loops: [NIOLoopBound<LoopState>]
+    ) async throws -> any Channel {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = settings.headerByteCountMax
+        limits.maxHeaderListSize = settings.headerByteCountMax
+        limits.maxHeaderFieldCount = settings.headerCountMax
+        let decoderLimits = limits
+        let loopOf = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.eventLoop), $0) })
+        return try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.maxMessagesPerRead, value: 64)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    // Out of descriptors: wait a second instead of spinning on a listener that stays readable.
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
+                }
+            }
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // Small until it proves busy: an idle connection keeps its buffer.
+            .childChannelOption(
+                .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: 65_536)
+            )
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let loop = loopOf[ObjectIdentifier(channel.eventLoop)]?.value else {
+                        throw ChannelError.ioOnClosedChannel
+                    }
+                    let decoder = HTTPRequestDecoder(
+                        leftOverBytesStrategy: .dropBytes, limitConfiguration: decoderLimits)
+                    try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(decoder))
+                    try channel.pipeline.syncOperations.addHandler(HTTPConnection(loop: loop))
+                }
+            }
+            .bind(host: settings.host, port: settings.port)
+            .get()
+    }
+
+    // MARK: going away
+
+    /// Closes the listening socket: new connections are refused by the kernel. Open ones go on.
+    package func stopAccepting() async {
+        // Fails only if it is closed already.
+        try? await listener.close().get()
+    }
+
+    /// From now on each answer carries `Connection: close`.
+    package func setClosing() { state.isClosing.store(true, ordering: .relaxed) }
+
+    /// Stops accepting, closes what is between requests, and every other connection after its answer. What is left at
+    /// the deadline is cut, and the handlers of its waiting requests are told that the client has gone. Waiting
+    /// requests are not answered by this: their owner does that meanwhile.
+    package func drain(deadline: Duration) async {
+        await stopAccepting()
+        setClosing()
+        state.isDraining.store(true, ordering: .sequentiallyConsistent)
+        for loop in loops { loop.eventLoop.execute { loop.value.forEachConnection { $0.drain() } } }
+        state.openGateIfDrained()
+        let timer = loops.first?.eventLoop.scheduleTask(in: TimeAmount(deadline)) { [state] in state.gate.open() }
+        await state.gate.wait()
+        timer?.cancel()
+        for loop in loops {
+            // Fails only if the group was shut down before the server.
+            try? await loop.eventLoop.submit {
+                loop.value.forEachConnection { $0.close() }
+                loop.value.stop()
+            }.get()
+        }
+        try? await ownedGroup?.shutdownGracefully()
+    }
+
+    // MARK: figures
+
+    package struct Statistics: Hashable, Sendable {
+        package var connectionsOpen = 0
+        package var connectionsTotal = 0
+        /// Turned away over the limit.
+        package var connectionsRefused = 0
+        /// Handed to the handler.
+        package var requests = 0
+        /// Refused by the transport or left without an answer.
+        package var failures = 0
+        /// Clients that left while their request waited.
+        package var clientsGone = 0
+        /// Connections ended by a time-out.
+        package var timeouts = 0
+    }
+
+    package var statistics: Statistics {
+        let counters = state.counters
+        return Statistics(
+            connectionsOpen: counters.connectionsOpen.load(ordering: .relaxed),
+            connectionsTotal: counters.connectionsTotal.load(ordering: .relaxed),
+            connectionsRefused: counters.connectionsRefused.load(ordering: .relaxed),
+            requests: counters.requests.load(ordering: .relaxed),
+            failures: counters.failures.load(ordering: .relaxed),
+            clientsGone: counters.clientsGone.load(ordering: .relaxed),
+            timeouts: counters.timeouts.load(ordering: .relaxed))
+    }
+}

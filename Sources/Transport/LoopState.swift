@@ -1,0 +1,83 @@
+// What the connections of one event loop share: the sweep's list, the coarse clock, the date. Confined to its loop.
+
+import NIOCore
+
+/// Runs a task's jobs on an event loop, so that a request's task never leaves its connection's thread by itself.
+final class LoopTaskExecutor: TaskExecutor {
+    private let eventLoop: any EventLoop
+
+    init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// One event loop's share of a server. Not `Sendable`: reached through `NIOLoopBound` only.
+final class LoopState {
+    let server: ServerState
+    let eventLoop: any EventLoop
+    let executor: LoopTaskExecutor
+    /// The clock of all time-outs, moved by the sweep: reading the real one per request would cost for nothing.
+    private(set) var now = NIODeadline.now()
+    /// The `Date` line with its CRLF.
+    private(set) var dateLine = ByteBuffer()
+    /// Where answers are put together; its storage is used again once the last answer is written.
+    var scratch = ByteBuffer()
+    private(set) var connections: [HTTPConnection] = []
+    private let sweepInterval: TimeAmount
+    private var sweep: RepeatedTask?
+
+    init(server: ServerState, eventLoop: any EventLoop) {
+        self.server = server
+        self.eventLoop = eventLoop
+        self.executor = LoopTaskExecutor(eventLoop: eventLoop)
+        self.sweepInterval = TimeAmount(server.settings.sweepInterval)
+        self.dateLine = ByteBuffer(string: "Date: \(HTTPDate.now())\r\n")
+    }
+
+    func start() {
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        sweep = eventLoop.scheduleRepeatedTask(initialDelay: sweepInterval, delay: sweepInterval) { _ in
+            bound.value.tick()
+        }
+    }
+
+    /// Also lets go of itself.
+    func stop() {
+        sweep?.cancel()
+        sweep = nil
+    }
+
+    func add(_ connection: HTTPConnection) {
+        connection.slot = connections.count
+        connections.append(connection)
+    }
+
+    func remove(_ connection: HTTPConnection) {
+        guard let slot = connection.slot, let last = connections.popLast() else { return }
+        connection.slot = nil
+        guard last !== connection else { return }
+        connections[slot] = last
+        last.slot = slot
+    }
+
+    /// A moment at least `timeout` away. The coarse clock may be one interval behind, so one is added.
+    func deadline(after timeout: Duration) -> NIODeadline { now + TimeAmount(timeout) + sweepInterval }
+
+    private func tick() {
+        now = .now()
+        dateLine = ByteBuffer(string: "Date: \(HTTPDate.now())\r\n")
+        forEachConnection { $0.tick() }
+    }
+
+    /// From the end, because a connection that closes meanwhile is replaced in the list by the last one.
+    func forEachConnection(_ body: (HTTPConnection) -> Void) {
+        var index = connections.count - 1
+        while index >= 0 {
+            if index < connections.count { body(connections[index]) }
+            index -= 1
+        }
+    }
+}

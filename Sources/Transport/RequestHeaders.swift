@@ -1,0 +1,37 @@
+// A request's headers as NIO's codec gives them, looked up by HTTPTypes' names. Converted only for who needs them all.
+
+import HTTPTypes
+import NIOHTTP1
+
+/// Header fields; names compare without regard to case.
+package struct RequestHeaders: Sendable {
+    let headers: HTTPHeaders
+
+    package var count: Int { headers.count }
+
+    /// The value, several of one name joined by `, ` (`; ` for Cookie); nil without one. Bytes that weren't UTF-8 have
+    /// come out as U+FFFD.
+    package subscript(name: HTTPField.Name) -> String? {
+        let all = headers[name.canonicalName]
+        return all.count < 2 ? all.first : all.joined(separator: name == .cookie ? "; " : ", ")
+    }
+
+    /// All values of one name, in their order.
+    package subscript(values name: HTTPField.Name) -> [String] { headers[name.canonicalName] }
+
+    package func contains(_ name: HTTPField.Name) -> Bool { headers.contains(name: name.canonicalName) }
+
+    /// The `Host` field, which HTTPTypes has no name for. Never missing in HTTP/1.1.
+    package var host: String? { headers.first(name: "host") }
+
+    /// All fields as HTTPTypes has them.
+    package var fields: HTTPFields {
+        var fields = HTTPFields()
+        fields.reserveCapacity(headers.count)
+        for (name, value) in headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return fields
+    }
+}

@@ -1,0 +1,111 @@
+// Runs a Hummingbird responder (a router's) for a request of this transport. Which requests come here is the API's.
+
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// What a request context is made from. A context for this transport says `typealias Source = TransportContextSource`
+/// and, as nothing puts Hummingbird's request id into the logger here, brings its own `id`.
+package struct TransportContextSource: RequestContextSource, Sendable {
+    package let logger: Logger
+    package let eventLoop: any EventLoop
+    package let peer: SocketAddress?
+
+    /// The peer's IP address in text.
+    package var remoteAddress: String? { peer?.ipAddress }
+}
+
+/// The bridge to Hummingbird's async world: one task a request, on the connection's event loop.
+package struct RouterAdapter<Responder: HTTPResponder>: Sendable
+where Responder.Context: InitializableFromSource<TransportContextSource> {
+    /// Bodies of a known size up to this are sent whole, in one write; others are streamed.
+    private static var collectedByteCountMax: Int { 64 * 1024 }
+
+    private let responder: Responder
+    private let logger: Logger
+    private let problem: @Sendable (any Error) -> OutboundResponse
+
+    /// - Parameter problem: renders what the responder throws. Not called for a client that has gone.
+    package init(
+        responder: Responder, logger: Logger, problem: @escaping @Sendable (any Error) -> OutboundResponse
+    ) {
+        self.responder = responder
+        self.logger = logger
+        self.problem = problem
+    }
+
+    /// Answers `request` by the responder. From any thread.
+    ///
+    /// The task is unstructured because a channel's callback has no task to be a child of: this is the one seam
+    /// between them. Its owner is the connection, which holds it as long as the request lasts and cancels it when the
+    /// client goes away or the server's drain ends.
+    package func handle(_ request: InboundRequest, _ reply: Reply) {
+        let task = Task(executorPreference: reply.handle.executor) {
+            await respond(to: request, reply)
+        }
+        reply.onClientGone(atHalfClose: false) { task.cancel() }
+    }
+
+    private func respond(to request: InboundRequest, _ reply: Reply) async {
+        do {
+            let head = HTTPRequest(
+                method: request.method, scheme: "http", authority: request.headers.host, path: request.target,
+                headerFields: request.headers.fields)
+            let source = TransportContextSource(logger: logger, eventLoop: reply.eventLoop, peer: request.peer)
+            let response = try await responder.respond(
+                to: Request(head: head, body: RequestBody(buffer: request.body)),
+                context: Responder.Context(source: source))
+            if let byteCount = response.body.contentLength, byteCount <= Self.collectedByteCountMax {
+                let collector = BodyCollector()
+                try await response.body.write(collector)
+                reply.send(OutboundResponse(status: response.status, headers: response.headers, body: collector.bytes))
+            } else {
+                await stream(response, reply)
+            }
+        } catch {
+            if reply.isClientGone { return }
+            reply.send(problem(error))
+        }
+    }
+
+    private func stream(_ response: Response, _ reply: Reply) async {
+        let stream = reply.stream(
+            response.status, headers: response.headers, contentLength: response.body.contentLength)
+        do {
+            try await response.body.write(StreamBodyWriter(stream: stream))
+            stream.end()
+        } catch {
+            // The head is out, so the only honest end is a cut connection.
+            if !reply.isClientGone {
+                logger.error("a streamed answer failed half-way", metadata: ["error": "\(error)"])
+            }
+            stream.abort()
+        }
+    }
+}
+
+/// Takes a small body without going through the connection.
+private final class BodyCollector: ResponseBodyWriter {
+    var bytes = ByteBuffer()
+
+    func write(_ buffer: ByteBuffer) async throws {
+        if bytes.readableBytes == 0 {
+            bytes = buffer
+        } else {
+            bytes.writeImmutableBuffer(buffer)
+        }
+    }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+/// Hands each piece to the connection and waits while the client is behind. Trailers are dropped: nobody reads them.
+private struct StreamBodyWriter: ResponseBodyWriter {
+    let stream: ResponseStream
+
+    func write(_ buffer: ByteBuffer) async throws { try await stream.write(buffer) }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws { stream.end() }
+}

@@ -1,0 +1,53 @@
+// The limits and time-outs of the HTTP transport. Each bounds what one client can make the server hold; none is optional.
+
+/// Where the server listens, and every limit of a connection and of a request.
+///
+/// Time-outs are checked by a sweep over the connections about once a second, so each ends between its value and two
+/// seconds later.
+package struct TransportSettings: Sendable {
+    /// A name or an address to bind; `0.0.0.0` or `::` for all.
+    package var host = "127.0.0.1"
+    /// 0 takes any free port.
+    package var port = 8080
+    /// Event loops, where the server makes its own group.
+    package var threadCount = 2
+    /// Open connections; one more is answered 503 and closed.
+    package var connectionCountMax = 20_000
+    /// Request line and headers together.
+    package var headerByteCountMax = 32 * 1024
+    /// The target in the request line alone: 414. One over `headerByteCountMax` can't be told from other headers: 431.
+    package var targetByteCountMax = 16 * 1024
+    package var headerCountMax = 100
+    package var bodyByteCountMax = 1024 * 1024
+    /// From the connection's opening, or the first bytes of a later request, to the end of the headers.
+    package var headerTimeout = Duration.seconds(10)
+    /// From the end of the headers to the end of the body.
+    package var bodyTimeout = Duration.seconds(30)
+    /// A kept-alive connection without a request.
+    package var idleTimeout = Duration.seconds(75)
+    /// The longest that a client may take none of the bytes that wait for it.
+    package var writeTimeout = Duration.seconds(30)
+    /// After an answer that closes: how long to go on discarding what the client still sends, so that the kernel does
+    /// not reset the connection before the client has read the answer (RFC 9112, 9.6).
+    package var lingerTimeout = Duration.seconds(2)
+    /// How long an ordinary request may still be answered after its client has closed its sending side. See ``Reply``.
+    package var halfCloseGrace = Duration.seconds(2)
+    /// Requests, and bytes of their bodies, received behind one that waits for its answer; past either reading pauses.
+    /// Requests on one connection are handled one after the other. A client that sends 32 times as many is cut off.
+    package var pipelinedRequestCountMax = 8
+    package var pipelinedByteCountMax = 64 * 1024
+
+    package init() {}
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Often enough for the shortest time-out, and never more than once in 10 ms.
+    var sweepInterval: Duration {
+        let timeouts = [headerTimeout, bodyTimeout, idleTimeout, writeTimeout, lingerTimeout, halfCloseGrace]
+        let shortest = timeouts.min() ?? .seconds(4)
+        return max(.milliseconds(10), min(.seconds(1), shortest / 4))
+    }
+}

@@ -1,0 +1,68 @@
+// What the command line asks for, and what the helps and the README's table say.
+import Configuration
+import FoundationEssentials
+import Testing
+
+@Suite("Invoking parley")
+struct InvokingParley {
+    private func parse(_ arguments: String...) throws -> Invocation {
+        try Invocation.parse(arguments: arguments, environment: [:])
+    }
+
+    @Test("runs a command with its settings")
+    func run() throws {
+        var settings = Settings()
+        #expect(try parse("migrate") == .run(.migrate, settings))
+        settings.httpPort = 0
+        #expect(try parse("serve", "--http-port", "0") == .run(.serve, settings))
+    }
+
+    @Test("shows help wherever it is asked for, even beside mistakes")
+    func help() throws {
+        #expect(try parse() == .show(Help.overview))
+        #expect(try parse("--help") == .show(Help.overview))
+        #expect(try parse("help") == .show(Help.overview))
+        #expect(try parse("serve", "--nonsense", "-h") == .show(Help.text(for: .serve)))
+        #expect(try parse("help", "migrate") == .show(Help.text(for: .migrate)))
+        #expect(try parse("--version") == .show("parley \(Invocation.version)"))
+    }
+
+    @Test("refuses what is no command, and says which there are")
+    func unknownCommand() {
+        let error = #expect(throws: ConfigurationErrors.self) { try parse("sevre") }
+        #expect(error?.description == "\"sevre\" is not a command of parley; there are: serve, migrate.")
+    }
+
+    @Test("lists a command's flags with their defaults, in lines of at most 100 columns", arguments: Command.allCases)
+    func flags(command: Command) {
+        let text = Help.text(for: command)
+        for setting in Setting.all {
+            #expect(text.contains("  \(setting.flag) \(setting.placeholder)\n") == setting.commands.contains(command))
+        }
+        #expect(text.contains("[info]"))
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    }
+
+    @Test("has the same settings in the README as in the executable (make docs brings them there)")
+    func readme() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let file = root.appending(path: "README.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let start = try #require(text.firstRange(of: "<!-- settings -->\n")).upperBound
+        let end = try #require(text.firstRange(of: "\n<!-- /settings -->")).lowerBound
+        if ProcessInfo.processInfo.environment["UPDATE_README"] == "1" {
+            let updated = text[..<start] + Help.markdownTable + text[end...]
+            try updated.write(to: file, atomically: true, encoding: .utf8)
+        } else {
+            #expect(text[start..<end] == Help.markdownTable)
+        }
+    }
+
+    @Test("names every setting once, in words that suit a variable")
+    func names() {
+        let keys = Setting.all.map(\.key)
+        #expect(Set(keys).count == keys.count)
+        #expect(keys.allSatisfy { $0.allSatisfy { $0 == "_" || ("a"..."z").contains($0) } })
+    }
+}

@@ -1,0 +1,181 @@
+// What the settings become from flags, environment and file, and what is said about mistakes in them.
+import Configuration
+import Domain
+import Logging
+import Testing
+
+@Suite("Loading settings")
+struct LoadingSettings {
+    private func load(
+        _ arguments: [String] = [], _ environment: [String: String] = [:], for command: Command = .serve,
+        file: String = ""
+    ) throws(ConfigurationErrors) -> Settings {
+        try Settings.load(arguments: arguments, environment: environment, for: command) { path in
+            guard path == "parley.conf" else { throw Missing() }
+            return file
+        }
+    }
+
+    private struct Missing: Error, CustomStringConvertible { let description = "there is no such file" }
+
+    private func mistakes(
+        _ arguments: [String] = [], _ environment: [String: String] = [:], for command: Command = .serve,
+        file: String = ""
+    ) -> [String] {
+        do {
+            _ = try load(arguments, environment, for: command, file: file)
+            return []
+        } catch {
+            return error.mistakes
+        }
+    }
+
+    @Test("gives the contract's defaults when nothing is set")
+    func defaults() throws {
+        let settings = try load()
+        #expect(settings == Settings())
+        #expect(settings.httpHost == "127.0.0.1" && settings.httpPort == 8080)
+        #expect(settings.databaseURL == nil && settings.dataDirectory == ".parley" && settings.migration == .auto)
+        #expect(settings.logLevel == .info && settings.logFormat == .text && settings.rateLimitsEnabled)
+        #expect(settings.limits == Limits())
+    }
+
+    @Test("takes a flag before the environment, that before the file, that before the default")
+    func precedence() throws {
+        let file = "http_port = 1\ndrain_seconds = 1\nlog_level = trace"
+        let settings = try load(
+            ["--config", "parley.conf", "--http-port", "3"], ["PARLEY_HTTP_PORT": "2", "PARLEY_DRAIN_SECONDS": "2"],
+            file: file)
+        #expect(settings.httpPort == 3)
+        #expect(settings.drainSeconds == 2)
+        #expect(settings.logLevel == .trace)
+        #expect(settings.logFormat == .text)
+    }
+
+    @Test("means the same by every name of every setting", arguments: Setting.all)
+    func sameNames(setting: Setting) throws {
+        let value = try #require(Self.others[setting.key])
+        // Without the database's address the listener's would be refused.
+        let base = setting.key == "listen_url" ? ["--database-url", "host=pooler"] : []
+        let byFlag = try load(base + [setting.flag, value])
+        let byEqualsSign = try load(base + ["\(setting.flag)=\(value)"])
+        let byVariable = try load(base, [setting.variable: value])
+        #expect(setting.shown(in: byFlag) != setting.shown(in: Settings()), "the value reaches its field")
+        #expect(byEqualsSign == byFlag)
+        #expect(byVariable == byFlag)
+        guard setting.isAllowedInFile else { return }
+        var byFile = try load(base + ["--config", "parley.conf"], file: "\(setting.key) = \(value)")
+        byFile.configurationFile = nil
+        #expect(byFile == byFlag)
+    }
+
+    /// For each setting a legal value that isn't its default.
+    private static let others = [
+        "config": "parley.conf", "http_host": "::1", "http_port": "0", "database_url": "postgresql://db/chat",
+        "listen_url": "host=db dbname=chat", "database_connections": "2", "data_dir": "/var/lib/parley",
+        "migrate": "off", "rate_limits": "off", "text_bytes_max": "1000", "payload_bytes_max": "100000",
+        "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",
+        "drain_seconds": "8", "log_level": "debug", "log_format": "json",
+    ]
+
+    @Test("counts an empty variable as unset")
+    func emptyVariable() throws {
+        #expect(try load([], ["PARLEY_HTTP_PORT": "", "PARLEY_DATABASE_URL": "", "PARLEY_CONFIG": ""]) == Settings())
+    }
+
+    @Test("finds the file by PARLEY_CONFIG too, and reads past comments, blank lines and spaces")
+    func file() throws {
+        let settings = try load(
+            [], ["PARLEY_CONFIG": "parley.conf"],
+            file: "# Parley\r\n\r\n  http_port=81  \n\n#http_port = 82\ndatabase_url = host=db password='#1 = x'\n")
+        #expect(settings.httpPort == 81)
+        #expect(settings.databaseURL == "host=db password='#1 = x'")
+    }
+
+    @Test("names variables that it does not know, without refusing them or showing their values")
+    func unknownVariables() throws {
+        let settings = try load(
+            [], ["PARLEY_ADMIN_TOKEN": "s3cret", "PARLEY_HTTP_PROT": "1", "PARLEY": "x", "HOME": "/"])
+        #expect(settings.unknownVariables == ["PARLEY_ADMIN_TOKEN", "PARLEY_HTTP_PROT"])
+    }
+
+    @Test("reports all mistakes together, each by the name that was used")
+    func allMistakes() {
+        let found = mistakes(
+            ["--http-port", "80a", "--http-prot=1", "--config=parley.conf"],
+            ["PARLEY_LOG_LEVEL": "loud", "PARLEY_DATABASE_URL": "mysql://joe:s3cret@db"],
+            file: "drain_seconds = 9\nhttp_host = a:80\nnonsense\ndrain_seconds = 1\nconfig = x\nport = 1\nmigrate =\n")
+        #expect(
+            found == [
+                "\"--http-prot\" is not a flag of `parley serve` (see --help).",
+                "--http-port: \"80a\" is not a whole number from 0 to 65535.",
+                "PARLEY_DATABASE_URL: the value is not a PostgreSQL URL (postgresql://…) or libpq key words "
+                    + "(host=… dbname=…).",
+                "PARLEY_LOG_LEVEL: \"loud\" is not "
+                    + "\"trace\", \"debug\", \"info\", \"notice\", \"warning\", \"error\" or \"critical\".",
+                "parley.conf, line 3: is not of the form `key = value`.",
+                "parley.conf, line 4: \"drain_seconds\" stands in line 1 already.",
+                "parley.conf, line 7: \"migrate\" has no value; leave the line out for the default.",
+                "parley.conf, line 1, drain_seconds: \"9\" is not a whole number from 0 to 8.",
+                "parley.conf, line 2, http_host: \"a:80\" is not a host name or an address "
+                    + "(the port has its own setting).",
+                "parley.conf, line 5: \"config\" is not a setting.",
+                "parley.conf, line 6: \"port\" is not a setting.",
+            ])
+    }
+
+    @Test("refuses stray words, missing values and repeated flags")
+    func badFlags() {
+        #expect(mistakes(["serve"]) == ["\"serve\" is unexpected: serve takes flags only."])
+        #expect(mistakes(["--http-port"]) == ["--http-port needs a value."])
+        #expect(mistakes(["--http-port", "--http-host"]).count == 2)
+        #expect(mistakes(["--http-port="]) == ["--http-port needs a value."])
+        #expect(mistakes(["--http-port=1", "--http-port=2"]) == ["--http-port is given more than once."])
+        #expect(mistakes(["--", "x"]).count == 1)
+        #expect(mistakes(["--http-prot", "80"]).count == 1, "an unknown flag's value is no mistake of its own")
+    }
+
+    @Test("takes only a command's own flags, but a file and an environment that all commands share")
+    func commands() throws {
+        #expect(
+            mistakes(["--http-port", "1"], for: .migrate) == [
+                "\"--http-port\" is not a flag of `parley migrate` (see --help)."
+            ])
+        let settings = try load(
+            ["--config", "parley.conf"], ["PARLEY_HTTP_PORT": "2"], for: .migrate, file: "drain_seconds = 1")
+        #expect(settings.httpPort == 2 && settings.drainSeconds == 1)
+    }
+
+    @Test("says why the file can't be read")
+    func unreadableFile() {
+        let found = mistakes(["--config", "none.conf"])
+        #expect(found == ["The configuration file \"none.conf\" can't be read: there is no such file."])
+    }
+
+    @Test(
+        "refuses numbers that are not plain or out of range",
+        arguments: ["-1", "+1", "1.0", "0x10", " 1", "1e3", "65536", "99999999999999999999", "٣"])
+    func badNumbers(text: String) {
+        #expect(mistakes(["--http-port=\(text)"]).count == 1)
+    }
+
+    @Test("refuses settings that contradict each other")
+    func contradictions() {
+        let found = mistakes([], ["PARLEY_LISTEN_URL": "host=db", "PARLEY_TEXT_BYTES_MAX": "70000"])
+        #expect(found.count == 2)
+        #expect(found.first?.hasPrefix("PARLEY_LISTEN_URL") == true)
+        #expect(found.last?.contains("PARLEY_PAYLOAD_BYTES_MAX (65536) is below") == true)
+    }
+
+    @Test("describes one mistake as a sentence and several as a list, each on one line")
+    func description() {
+        #expect(throws: ConfigurationErrors(mistakes: ["--http-port needs a value."])) { try load(["--http-port"]) }
+        let many = #expect(throws: ConfigurationErrors.self) { try load(["--http-port=\u{1b}\n", "--log-level"]) }
+        #expect(
+            many?.description == """
+                The configuration has 2 mistakes:
+                  - --log-level needs a value.
+                  - --http-port: "\\u{1b}\\u{a}" is not a whole number from 0 to 65535.
+                """)
+    }
+}

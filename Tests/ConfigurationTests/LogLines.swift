@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Logging
+import Synchronization
+import Testing
+
+// The lines that a log consists of.
+@testable import Configuration
+
+@Suite("A log line")
+struct LogLines {
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    /// The lines that a logger of this format writes.
+    private func lines(
+        _ format: Settings.LogFormat, provider: Logger.MetadataProvider? = nil, _ body: (inout Logger) -> Void
+    ) -> [String] {
+        let lines = Lines()
+        let handler = LineLogHandler(
+            label: "parley.log", level: .info, format: format, metadataProvider: provider,
+            now: { Date(timeIntervalSince1970: 1_795_255_200.125) },
+            write: { line in lines.all.withLock { $0.append(line) } })
+        var logger = Logger(label: "parley.log", factory: { _ in handler })
+        body(&logger)
+        return lines.all.withLock { $0 }
+    }
+
+    @Test("is readable as text")
+    func text() {
+        let found = lines(.text) { $0.warning("The connection is gone.", metadata: ["host": "db", "attempt": "3"]) }
+        #expect(found == ["2026-11-21T10:00:00.125Z warning parley.log: The connection is gone. attempt=3 host=db\n"])
+    }
+
+    @Test("quotes a text value that would be mistaken for two")
+    func quoting() {
+        let found = lines(.text) { $0.info("x", metadata: ["a": "1 b=2", "c": "", "d": "say \"hi\""]) }
+        #expect(found.first?.hasSuffix(": x a=\"1 b=2\" c=\"\" d=\"say \\\"hi\\\"\"\n") == true)
+    }
+
+    @Test("is one JSON object, nested as the metadata is")
+    func json() throws {
+        let found = lines(.json) {
+            $0.error(
+                "Ünd \"so\"", metadata: ["list": ["a", .stringConvertible(2)], "empty": [:], "inner": ["k": "v\\"]])
+        }
+        #expect(
+            found == [
+                #"{"time":"2026-11-21T10:00:00.125Z","level":"error","logger":"parley.log","message":"Ünd \"so\"","#
+                    + #""metadata":{"empty":{},"inner":{"k":"v\\"},"list":["a","2"]}}"# + "\n"
+            ])
+    }
+
+    @Test("stays one line whatever is logged", arguments: [Settings.LogFormat.text, .json])
+    func oneLine(format: Settings.LogFormat) throws {
+        let nasty = "a\n\r\n\u{0}\u{1b}[31m\u{85}\u{2028}b"
+        let found = lines(format) { $0.info("\(nasty)", metadata: ["\(nasty)": "\(nasty)"]) }
+        let line = try #require(found.first)
+        #expect(line.hasSuffix("\n"))
+        #expect(
+            line.dropLast().unicodeScalars.allSatisfy { $0.properties.generalCategory != .control && $0 != "\u{2028}" })
+        #expect(line.contains(#"a\n\u000d\n\u0000\u001b[31m\u0085\u2028b"#))
+    }
+
+    @Test("leaves out what is below the level")
+    func level() {
+        let found = lines(.text) {
+            $0.debug("no")
+            $0.logLevel = .debug
+            $0.debug("yes")
+        }
+        #expect(found.count == 1)
+    }
+
+    @Test("prefers the statement's metadata to the provider's, and that to the logger's")
+    func merging() {
+        let found = lines(.text, provider: Logger.MetadataProvider { ["b": "provider", "c": "provider"] }) {
+            $0[metadataKey: "a"] = "logger"
+            $0[metadataKey: "b"] = "logger"
+            $0.info("x", metadata: ["c": "statement"])
+        }
+        #expect(found.first?.hasSuffix("x a=logger b=provider c=statement\n") == true)
+    }
+}

@@ -1,0 +1,151 @@
+// The decisions that need no server: what a file says, where a socket goes, which words to show.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EmbeddedPostgres
+
+@Suite("postmaster.pid")
+struct PostmasterFileTests {
+    @Test("tells process and status", arguments: [
+        ("4711\n/data\n1\n5432\n/data/socket\n\n 1 2\nready   \n", PostmasterFile.Status.ready),
+        ("4711\n/data\n1\n5432\n/data/socket\n\n 1 2\nstopping\n", .stopping),
+        ("4711\n/data\n1\n5432\n", nil),
+    ])
+    func parses(text: String, status: PostmasterFile.Status?) {
+        let file = PostmasterFile(parsing: text)
+        #expect(file?.pid == 4711)
+        #expect(file?.status == status)
+    }
+
+    @Test("of a single-user backend, or of no sense, is nobody's", arguments: ["-4711\n/data\n", "", "x\n", "0\n"])
+    func nonsense(text: String) {
+        #expect(PostmasterFile(parsing: text) == nil)
+    }
+
+    @Test("names the server only if the process works in that directory")
+    func owner() throws {
+        let file = try #require(PostmasterFile(parsing: "\(getpid())\n"))
+        #expect(file.owner(dataDirectory: FileManager.default.currentDirectoryPath) == .server)
+        #expect(file.owner(dataDirectory: "/proc") == .stranger)
+        // Past the kernel's largest process id.
+        #expect(PostmasterFile(parsing: "4194305\n")?.owner(dataDirectory: "/proc") == .nobody)
+    }
+}
+
+@Suite("The socket's directory")
+struct SocketDirectoryTests {
+    let temporary: TemporaryDirectory
+
+    init() throws { temporary = try TemporaryDirectory() }
+
+    @Test("stays beside the cluster up to 107 bytes of socket path")
+    func longest() throws {
+        let room = 107 - "/.s.PGSQL.5432".utf8.count - temporary.path.utf8.count - 1
+        let fits = temporary.path + "/" + String(repeating: "x", count: room)
+        #expect(try SocketDirectory.make(beside: fits, account: nil, runtimeDirectories: []) == fits)
+        #expect(throws: EmbeddedPostgresError.self) {
+            try SocketDirectory.make(beside: fits + "x", account: nil, runtimeDirectories: [])
+        }
+        let elsewhere = try SocketDirectory.make(
+            beside: fits + "x", account: nil, runtimeDirectories: [temporary.path])
+        #expect(elsewhere.hasPrefix(temporary.path + "/parley-\(geteuid())-"))
+    }
+
+    @Test("is closed to others, and made so again")
+    func mode() throws {
+        let path = temporary.path + "/socket"
+        for _ in 1...2 {
+            #expect(try SocketDirectory.make(beside: path, account: nil) == path)
+            #expect(try Files.status(path).map { $0.st_mode & 0o777 } == 0o700)
+            _ = chmod(path, 0o777)
+        }
+    }
+
+    @Test("is refused when somebody else made it, or put a link there")
+    func taken() throws {
+        let path = temporary.path + "/socket"
+        _ = symlink("/tmp", path)
+        #expect(throws: EmbeddedPostgresError.self) { try SocketDirectory.make(beside: path, account: nil) }
+    }
+}
+
+@Suite("The server's log")
+struct ServerLogTests {
+    @Test("gives PostgreSQL's own words", arguments: [
+        ("t LOG:  starting\nt FATAL:  no space\nt LOG:  shut down\n", "no space"),
+        ("t FATAL:  too many\nt HINT:  Use fewer.\n", "too many (Use fewer.)"),
+        ("t LOG:  bad \"x\"\nt FATAL:  configuration file \"c\" contains errors\n",
+            "configuration file \"c\" contains errors (bad \"x\")"),
+        ("initdb: error: cannot be run as root\n", "cannot be run as root"),
+        ("what?\n", "what?"),
+        ("", "it said nothing"),
+    ])
+    func reason(log: String, words: String) {
+        #expect(ServerLog.reason(in: log) == words)
+    }
+
+    @Test("is put aside at a start when it has grown past its limit")
+    func bounded() throws {
+        let temporary = try TemporaryDirectory()
+        let path = temporary.path + "/postgres.log"
+        try Data().write(to: URL(filePath: path))
+        #expect(truncate(path, ServerLog.byteCountMax) == 0)
+        #expect(try ServerLog.open(path).byteCount == ServerLog.byteCountMax)
+        #expect(truncate(path, ServerLog.byteCountMax + 1) == 0)
+        #expect(try ServerLog.open(path).byteCount == 0)
+        #expect(try Files.status(path + ".old")?.st_size == ServerLog.byteCountMax + 1)
+    }
+}
+
+@Suite("A child process")
+struct ChildProcessTests {
+    @Test("tells how it ended", arguments: [
+        ("exit 3", "exited with status 3"), ("kill -9 $$", "was ended by signal 9"),
+    ])
+    func exit(script: String, words: String) async throws {
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(null) }
+        let shell = Command(executable: "/bin/sh", arguments: ["-c", script])
+        let child = try await ChildProcess.start(shell, input: null, output: null)
+        #expect(try await child.waitForExit() == words)
+        #expect(await child.waitForExit(atMost: .zero) == words)
+        #expect(!child.isRunning)
+    }
+
+    @Test("is waited for no longer than asked")
+    func bound() async throws {
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(null) }
+        let sleep = Command(executable: "/bin/sleep", arguments: ["100"])
+        let child = try await ChildProcess.start(sleep, input: null, output: null)
+        #expect(await child.waitForExit(atMost: .milliseconds(10)) == nil)
+        child.send(SIGKILL)
+        #expect(try await child.waitForExit() == "was ended by signal 9")
+    }
+
+    @Test("gets no descriptor but the three, no ignored signal and a small environment")
+    func clean() async throws {
+        let leak = open("/dev/null", O_RDONLY)
+        defer { close(leak) }
+        let shell = Command(
+            executable: "/bin/sh",
+            arguments: ["-c", "ls /proc/self/fd; grep SigIgn /proc/$$/status; env | grep -c ^PG"])
+        let lines = try await shell.run().output.split(separator: "\n")
+        // The fourth is the directory that ls reads.
+        #expect(lines.prefix(4) == ["0", "1", "2", "3"])
+        // Above the 31 ordinary signals are two that the C library keeps for itself.
+        let ignored = try #require(lines.first { $0.hasPrefix("SigIgn:") })
+        #expect(UInt64(ignored.suffix(16), radix: 16).map { $0 & 0x7fff_ffff } == 0)
+        #expect(lines.last == "0")
+    }
+
+    @Test("that can't be run is an error with its path")
+    func missing() async throws {
+        let error = await #expect(throws: FileError.self) {
+            try await Command(executable: "/nonexistent/x", arguments: []).run()
+        }
+        #expect(error?.description == "cannot run /nonexistent/x: No such file or directory")
+    }
+}

@@ -1,0 +1,151 @@
+// What a Parley leaves that was killed hard, and how the next one deals with it.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EmbeddedPostgres
+
+@Suite("After a kill -9 the embedded PostgreSQL")
+struct KilledParleyTests {
+    let temporary: TemporaryDirectory
+    let directory: String
+    var cluster: String { directory + "/postgres" }
+
+    init() throws {
+        temporary = try TemporaryDirectory()
+        directory = temporary.path + "/data"
+    }
+
+    @Test("has what was committed, and its server is gone or replaced")
+    func killed() async throws {
+        let directory = directory
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
+            let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+            try await Psql.run(
+                "create table note (text text); insert into note values ('kept')", conninfo: postgres.conninfo)
+            kill(getpid(), SIGKILL)
+        }
+        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        #expect(try await Psql.run("select * from note", conninfo: postgres.conninfo) == "kept")
+        await postgres.stop()
+    }
+
+    @Test("goes down by itself")
+    func goesDown() async throws {
+        let directory = directory
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
+            _ = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+            kill(getpid(), SIGKILL)
+        }
+        try await eventually {
+            try String(contentsOfFile: directory + "/postgres.log", encoding: .utf8)
+                .contains("database system is shut down")
+        }
+    }
+
+    @Test("is made again when the first one was being made")
+    func whileMaking() async throws {
+        let directory = directory
+        await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
+            async let postgres = EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+            try await eventually {
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+                return names.contains {
+                    $0.hasPrefix("postgres.new-")
+                        && FileManager.default.fileExists(atPath: "\(directory)/\($0)/base")
+                }
+            }
+            kill(getpid(), SIGKILL)
+            _ = try await postgres
+        }
+        #expect(!FileManager.default.fileExists(atPath: cluster))
+        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        #expect(try await Psql.run("select 1", conninfo: postgres.conninfo) == "1")
+        await postgres.stop()
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory)
+        #expect(Set(names) == ["parley.lock", "postgres", "postgres.log", "socket"])
+    }
+
+    @Test("replaces a server that still runs")
+    func leftover() async throws {
+        let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        await first.stop()
+        let leftover = try await server()
+        try await eventually { try PostmasterFile.read(dataDirectory: cluster)?.status == .ready }
+        let second = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        #expect(!leftover.isRunning)
+        #expect(try await Psql.run("select 1", conninfo: second.conninfo) == "1")
+        await second.stop()
+    }
+
+    @Test("waits for a server that is going down")
+    func leftoverGoingDown() async throws {
+        let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        await first.stop()
+        let leftover = try await server()
+        try await eventually { try PostmasterFile.read(dataDirectory: cluster)?.status == .ready }
+        leftover.send(SIGINT)
+        let second = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        #expect(try await Psql.run("select 1", conninfo: second.conninfo) == "1")
+        await second.stop()
+    }
+
+    @Test("passes over a postmaster.pid whose process is gone")
+    func stalePidFile() async throws {
+        let pid = try await stale { $0.send(SIGKILL); _ = await $0.waitForExit(atMost: .seconds(5)) }
+        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        #expect(try PostmasterFile.read(dataDirectory: cluster)?.pid != pid)
+        await postgres.stop()
+    }
+
+    @Test("passes over a postmaster.pid whose number another process of its user has now")
+    func reusedPid() async throws {
+        let processes = Processes()
+        _ = try await stale { await processes.keep($0) }
+        let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        #expect(try await Psql.run("select 1", conninfo: postgres.conninfo) == "1")
+        #expect(await processes.areRunning)
+        await postgres.stop()
+        await processes.end()
+    }
+
+    private let account = geteuid() == 0 ? Account.named("postgres") ?? Account.named("nobody") : nil
+
+    /// Starts a server on the cluster as an earlier Parley would have left it.
+    private func server() async throws -> ChildProcess {
+        let command = Command(
+            executable: try PostgresBinaries.find().postgres, arguments: ["-D", cluster], account: account)
+        let log = try ServerLog.open(directory + "/postgres.log")
+        return try await ChildProcess.start(command, input: log.null, output: log.file)
+    }
+
+    /// Makes a cluster that was not shut down, with a postmaster.pid that names some other process.
+    private func stale(_ then: (ChildProcess) async -> Void) async throws -> pid_t {
+        let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
+        let file = cluster + "/postmaster.pid"
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        kill(try #require(pid_t(lines[0])), SIGKILL)
+        _ = try await first.waitUntilExit()
+        await first.stop()
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(null) }
+        let sleep = Command(executable: "/bin/sleep", arguments: ["100"], account: account)
+        let other = try await ChildProcess.start(sleep, input: null, output: null)
+        try Files.write(
+            (["\(other.pid)"] + lines.dropFirst()).joined(separator: "\n"), to: file, mode: 0o600, owner: account)
+        await then(other)
+        return other.pid
+    }
+}
+
+private actor Processes {
+    private var kept: [ChildProcess] = []
+
+    var areRunning: Bool { kept.allSatisfy(\.isRunning) }
+
+    func keep(_ process: ChildProcess) { kept.append(process) }
+
+    func end() { kept.forEach { $0.send(SIGKILL) } }
+}

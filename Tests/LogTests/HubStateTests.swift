@@ -1,0 +1,243 @@
+// The hub's decisions, without I/O: who gets what, in which order, and what never falls through a seam.
+import Domain
+import Store
+import Testing
+
+@testable import Log
+
+@Suite("A hub")
+struct HubStateTests {
+    let ann = UserID.make()
+    let ben = UserID.make()
+    let thread = ThreadID.make()
+
+    private func identity(_ user: UserID) -> Identity { Identity(user: user, session: SessionID.make()) }
+
+    private func event(
+        _ position: Int64, _ thread: ThreadID?, user: UserID? = nil, begins: [UserID] = [], ends: [UserID] = [],
+        session: SessionID? = nil, withdraws: Int64? = nil, byteCount: Int = 10
+    ) -> Event {
+        Event(
+            StoredEvent(
+                position: Position(position), type: "message.created", thread: thread, user: user, begins: begins,
+                ends: ends, session: session, withdraws: withdraws.map { Position($0) },
+                body: JSONText(utf8: Array(repeating: 120, count: byteCount))))
+    }
+
+    private func cursor(_ position: Int64) -> Cursor { Cursor(epoch: 1, position: Position(position)) }
+
+    private func state(head: Int64 = 0, limits: HubLimits = HubLimits()) -> HubState<Int> {
+        HubState(start: cursor(head), limits: limits)
+    }
+
+    private func positions(_ answer: PollAnswer) -> [Int64]? {
+        guard case .events(let events, _, _) = answer else { return nil }
+        return events.map(\.position.value)
+    }
+
+    private func poll(
+        _ state: inout HubState<Int>, _ user: UserID, after: Int64, wait: Int = 0, limit: Int = 100, waiter: Int = 1
+    ) -> HubState<Int>.PollDecision {
+        state.poll(identity(user), from: cursor(after), limit: limit, waitTickCount: wait, waiter: waiter)
+    }
+
+    @Test("sends a poll without a mailbox to the database")
+    func cold() {
+        var state = state()
+        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "not cold") }
+    }
+
+    @Test("answers from the mailbox what came after the cursor, once")
+    func answersFromMailbox() {
+        var state = state()
+        let opened = state.open(ann, threads: [thread], at: cursor(0))
+        #expect(opened)
+        _ = state.apply([event(1, thread), event(2, ThreadID.make()), event(3, thread)])
+        guard case .answer(.events(let events, let upTo, let more)) = poll(&state, ann, after: 0) else {
+            return #expect(Bool(false), "no answer")
+        }
+        #expect(events.map(\.position.value) == [1, 3])
+        #expect(upTo == cursor(3))
+        #expect(!more)
+        guard case .answer(let again) = poll(&state, ann, after: 3) else { return #expect(Bool(false), "no answer") }
+        #expect(positions(again) == [])
+    }
+
+    @Test("wakes a parked poll with all of a read at once, and only those concerned")
+    func wakes() {
+        var state = state()
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        _ = state.open(ben, threads: [], at: cursor(0))
+        guard case .parked = poll(&state, ann, after: 0, wait: 10, waiter: 7) else { return #expect(Bool(false)) }
+        guard case .parked = poll(&state, ben, after: 0, wait: 10, waiter: 8) else { return #expect(Bool(false)) }
+        let wakes = state.apply([event(1, thread), event(2, thread)])
+        #expect(wakes.map(\.waiter) == [7])
+        #expect(positions(wakes[0].answer) == [1, 2])
+        #expect(state.counters.parked == 1)
+    }
+
+    @Test("closes the seam: what came between the read of the database and the opening is replayed")
+    func replays() {
+        var state = state()
+        _ = state.apply([event(1, thread), event(2, thread), event(3, thread)])
+        let opened = state.open(ann, threads: [thread], at: cursor(1))
+        #expect(opened)
+        guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
+        #expect(positions(answer) == [2, 3])
+    }
+
+    @Test("replays joining and leaving in order, too")
+    func replaysMembership() {
+        var state = state()
+        _ = state.apply([
+            event(1, thread), event(2, thread, begins: [ann]), event(3, thread), event(4, thread, ends: [ann]),
+            event(5, thread),
+        ])
+        let opened = state.open(ann, threads: [], at: cursor(0))
+        #expect(opened)
+        guard case .answer(let answer) = poll(&state, ann, after: 0) else { return #expect(Bool(false)) }
+        #expect(positions(answer) == [2, 3, 4])
+    }
+
+    @Test("doesn't apply again what a snapshot ahead of the tail has counted in")
+    func snapshotAhead() {
+        var state = state()
+        // Read at 3, where ann had left the thread again; the tail has not come there yet.
+        let opened = state.open(ann, threads: [], at: cursor(3))
+        #expect(opened)
+        _ = state.apply([event(1, thread, begins: [ann]), event(2, thread), event(3, thread, ends: [ann]), event(4, thread)])
+        guard case .answer(.events(let events, let upTo, _)) = poll(&state, ann, after: 3) else {
+            return #expect(Bool(false))
+        }
+        #expect(events.isEmpty)
+        #expect(upTo == cursor(4))
+    }
+
+    @Test("refuses to open where the events since the read are forgotten")
+    func refusesToOpen() {
+        var limits = HubLimits()
+        limits.recentEventCountMax = 2
+        var state = state(limits: limits)
+        _ = state.apply((1...5).map { event($0, thread) })
+        let opened = state.open(ann, threads: [thread], at: cursor(2))
+        #expect(!opened)
+        let reopened = state.open(ann, threads: [thread], at: cursor(3))
+        #expect(reopened)
+    }
+
+    @Test("keeps a poll waiting whose cursor is ahead of this node's tail")
+    func cursorAhead() {
+        var state = state()
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        guard case .parked = poll(&state, ann, after: 2, wait: 10) else { return #expect(Bool(false)) }
+        #expect(state.apply([event(1, thread), event(2, thread)]).isEmpty)
+        let wakes = state.apply([event(3, thread)])
+        #expect(wakes.count == 1)
+        #expect(positions(wakes[0].answer) == [3])
+    }
+
+    @Test("drops the oldest of a full mailbox, and then reads the database for cursors before them")
+    func overflow() {
+        var limits = HubLimits()
+        limits.mailboxEventCountMax = 3
+        var state = state(limits: limits)
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        _ = state.apply((1...5).map { event($0, thread) })
+        #expect(state.counters.dropped == 2)
+        guard case .cold = poll(&state, ann, after: 1) else { return #expect(Bool(false), "not cold") }
+        guard case .answer(let answer) = poll(&state, ann, after: 2) else { return #expect(Bool(false)) }
+        #expect(positions(answer) == [3, 4, 5])
+    }
+
+    @Test("bounds an answer in events and in bytes, and says that there is more")
+    func bounds() {
+        var limits = HubLimits()
+        limits.answerByteCountMax = 25
+        var state = state(limits: limits)
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        _ = state.apply([event(1, thread, byteCount: 100), event(2, thread), event(3, thread), event(4, thread)])
+        guard case .answer(.events(let first, let upTo, let more)) = poll(&state, ann, after: 0) else {
+            return #expect(Bool(false))
+        }
+        #expect(first.map(\.position.value) == [1])
+        #expect(upTo == cursor(1))
+        #expect(more)
+        guard case .answer(.events(let second, _, let moreYet)) = poll(&state, ann, after: 1, limit: 2) else {
+            return #expect(Bool(false))
+        }
+        #expect(second.map(\.position.value) == [2, 3])
+        #expect(moreYet)
+    }
+
+    @Test("forgets withdrawn content: it is read again from the database")
+    func withdraws() {
+        var state = state()
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        _ = state.apply([event(1, thread), event(2, thread, withdraws: 1)])
+        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "still served") }
+        guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
+        #expect(positions(answer) == [2])
+        let opened = state.open(ben, threads: [thread], at: cursor(0))
+        #expect(!opened)
+    }
+
+    @Test("ends the polls of a session that is signed out, and no others")
+    func revokes() {
+        var state = state()
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        let gone = identity(ann)
+        _ = state.poll(gone, from: cursor(0), limit: 10, waitTickCount: 10, waiter: 1)
+        _ = poll(&state, ann, after: 0, wait: 10, waiter: 2)
+        let wakes = state.apply([event(1, nil, user: ann, session: gone.session)])
+        #expect(wakes.count == 2)
+        for wake in wakes {
+            if case .revoked = wake.answer { #expect(wake.waiter == 1) } else { #expect(wake.waiter == 2) }
+        }
+    }
+
+    @Test("answers a poll with no events when its time is up, with a cursor that has moved on")
+    func timesOut() {
+        var state = state()
+        _ = state.open(ann, threads: [], at: cursor(0))
+        _ = poll(&state, ann, after: 0, wait: 2)
+        _ = state.apply([event(1, thread)])
+        #expect(state.advance().isEmpty)
+        let wakes = state.advance()
+        #expect(wakes.count == 1)
+        guard case .events(let events, let upTo, _) = wakes[0].answer else { return #expect(Bool(false)) }
+        #expect(events.isEmpty)
+        #expect(upTo == cursor(1))
+    }
+
+    @Test("drops a mailbox that nobody has asked for in a while, but none with a waiting poll")
+    func idle() {
+        var state = state()
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        _ = state.open(ben, threads: [thread], at: cursor(0))
+        _ = poll(&state, ben, after: 0, wait: 100_000)
+        for _ in 0..<1000 { _ = state.advance() }
+        #expect(state.mailboxCount == 1)
+        #expect(state.apply([event(1, thread)]).count == 1)
+    }
+
+    @Test("forgets a poll whose client has gone")
+    func cancels() {
+        var state = state()
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        guard case .parked(let id) = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+        state.cancel(ann, poll: id)
+        #expect(state.apply([event(1, thread)]).isEmpty)
+        #expect(state.counters.parked == 0)
+    }
+
+    @Test("when closing, answers who waits and who comes, and says so")
+    func closes() {
+        var state = state()
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        _ = poll(&state, ann, after: 0, wait: 10)
+        state.beginClosing()
+        let wakes = state.drain(atMost: 10)
+        guard wakes.count == 1, case .closing = wakes[0].answer else { return #expect(Bool(false)) }
+        guard case .answer(.closing) = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+    }
+}

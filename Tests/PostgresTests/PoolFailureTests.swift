@@ -1,0 +1,160 @@
+// The pool's decisions about connections that fail, stall and go, and about shutting down.
+
+import Testing
+
+@testable import Postgres
+
+@Suite("The pool in trouble")
+struct PoolFailureTests {
+    var base = PoolStateTests()
+    var start: Instant { base.start }
+    let away = ConnectFailure(reason: "connection refused")
+
+    @Test("fails what was sent on a broken connection, and moves what was not, in order")
+    mutating func movesUnsent() {
+        base.connectFirst()
+        _ = base.submit("a", "b", "c", "d")
+        _ = base.step()
+        let failed = base.pool.lost(1, unsentCount: 2, now: start, random: 0)
+        #expect(failed.map(\.0) == ["a", "b"])
+        #expect(failed.allSatisfy { $0.1 == .connectionLost(wasSent: true) })
+        _ = base.pool.connected(2, now: start)
+        #expect(base.step().prefix(2) == ["send c on 2", "send d on 2"])
+    }
+
+    @Test("does not move a statement for ever")
+    mutating func boundsMoves() {
+        _ = base.submit("a")
+        var failed: [(String, PostgresError)] = []
+        var now = start
+        for connection in 1...3 as ClosedRange<ConnectionID> {
+            #expect(failed.isEmpty)
+            #expect(base.step(at: now) == ["connect \(connection)"])
+            _ = base.pool.connected(connection, now: now)
+            #expect(base.step(at: now) == ["send a on \(connection)"])
+            failed = base.pool.lost(connection, unsentCount: 1, now: now, random: 0)
+            now += .milliseconds(500)
+        }
+        #expect(failed.map(\.1) == [.connectionLost(wasSent: false)])
+    }
+
+    @Test("drops a moved statement whose caller was cancelled")
+    mutating func dropsCancelledUnsent() throws {
+        base.connectFirst()
+        _ = base.submit("a")
+        _ = base.step()
+        _ = base.pool.cancel(try #require(base.ids["a"]))
+        #expect(base.pool.lost(1, unsentCount: 1, now: start, random: 0).isEmpty)
+        #expect(base.pool.entries.isEmpty)
+        #expect(base.step() == [])
+    }
+
+    @Test("tries again with doubling waits while the database is away, one attempt at a time")
+    mutating func backsOff() {
+        _ = base.submit("a")
+        var now = start
+        var waits: [Duration] = []
+        for connection in 1...7 as ClosedRange<ConnectionID> {
+            #expect(base.step(at: now) == ["connect \(connection)"])
+            #expect(base.step(at: now) == [])
+            base.pool.connectFailed(connection, away, now: now, random: 0)
+            #expect(base.step(at: now) == [])
+            guard let next = base.pool.connectNotBefore else { continue }
+            waits.append(next - now)
+            now = next
+        }
+        #expect(waits.map { $0 / .milliseconds(1) } == [50, 100, 200, 400, 800, 1000, 1000])
+    }
+
+    @Test("wakes up for the next attempt")
+    mutating func wakesForAttempt() {
+        _ = base.submit("a")
+        _ = base.step()
+        base.pool.connectFailed(1, away, now: start, random: 0)
+        _ = base.step()
+        #expect(base.pool.nextDeadline() == start + .milliseconds(50))
+    }
+
+    @Test("says why there is no connection to statements that waited in vain")
+    mutating func tellsReason() {
+        _ = base.submit("a")
+        _ = base.step()
+        base.pool.connectFailed(1, away, now: start, random: 0)
+        #expect(base.step(at: start + .seconds(5)).first == "fail a: database unavailable: connection refused")
+    }
+
+    @Test("fails at once what waits when the database refuses us, and what comes until the next attempt")
+    mutating func failsRefused() {
+        _ = base.submit("a", "b")
+        _ = base.step()
+        let refusal = ConnectFailure(reason: "password authentication failed", isRefusal: true)
+        base.pool.connectFailed(1, refusal, now: start, random: 0)
+        let error = PostgresError.unavailable("password authentication failed")
+        #expect(base.step() == ["fail a: \(error)", "fail b: \(error)"])
+        #expect(base.submit("c") == [error])
+        let later = start + .milliseconds(60)
+        #expect(base.submit("d", at: later) == [nil])
+        #expect(base.step(at: later) == ["connect 2"])
+        _ = base.pool.connected(2, now: later)
+        #expect(base.step(at: later) == ["send d on 2"])
+    }
+
+    @Test("backs off from a server that drops each connection before it did anything")
+    mutating func backsOffFromDropper() {
+        _ = base.submit("a")
+        _ = base.step()
+        _ = base.pool.connected(1, now: start)
+        _ = base.step()
+        _ = base.pool.lost(1, unsentCount: 0, now: start, random: 0)
+        _ = base.submit("b")
+        #expect(base.step() == [])
+        #expect(base.step(at: start + .milliseconds(50)) == ["connect 2"])
+    }
+
+    @Test("gives up a connection that shows no sign of life, and no other")
+    mutating func closesStalled() {
+        base.connectFirst()
+        _ = base.submit("a", "b")
+        _ = base.step()
+        #expect(base.pool.nextDeadline() == start + .seconds(20))
+        base.pool.progressed(1, now: start + .seconds(10))
+        #expect(base.step(at: start + .seconds(20)) == [])
+        let error = PostgresError.connectionLost(wasSent: true)
+        #expect(base.step(at: start + .seconds(30)) == ["fail a: \(error)", "fail b: \(error)", "close 1"])
+    }
+
+    @Test("shuts down when what is in flight has ended; what waits fails and nothing new is taken")
+    mutating func drains() {
+        base.pool = PoolState(limits: .init(connectionCountMax: 1, inFlightPerConnectionMax: 1))
+        base.connectFirst()
+        _ = base.submit("a", "b")
+        _ = base.step()
+        base.pool.beginShutdown(now: start, drainMax: .seconds(5))
+        #expect(base.submit("c") == [.closed])
+        #expect(base.step() == ["fail b: \(PostgresError.closed)"])
+        #expect(base.pool.finished(1, now: start) == "a")
+        #expect(base.step() == ["close 1", "stop"])
+        #expect(base.step() == [])
+    }
+
+    @Test("shuts down at the latest when the time for it is up")
+    mutating func drainsInTime() {
+        base.connectFirst()
+        _ = base.submit("a")
+        _ = base.step()
+        base.pool.beginShutdown(now: start, drainMax: .seconds(5))
+        #expect(base.step() == [])
+        #expect(base.pool.nextDeadline() == start + .seconds(5))
+        let error = PostgresError.connectionLost(wasSent: true)
+        #expect(base.step(at: start + .seconds(5)) == ["fail a: \(error)", "close 1", "stop"])
+    }
+
+    @Test("does not want a connection that comes up while it shuts down")
+    mutating func refusesLateConnection() {
+        _ = base.submit("a")
+        _ = base.step()
+        base.pool.beginShutdown(now: start, drainMax: .seconds(5))
+        #expect(base.step() == ["fail a: \(PostgresError.closed)", "stop"])
+        #expect(base.pool.connected(1, now: start) == false)
+    }
+}
