@@ -29,7 +29,13 @@ let package = Package(
             swiftSettings: settings),
 
         // One Swift method a SQL function.
-        .target(name: "Store", dependencies: ["Domain", "Postgres"], swiftSettings: settings),
+        .target(
+            name: "Store", dependencies: ["Domain", "Postgres"], exclude: ["embed.json"], swiftSettings: settings,
+            plugins: ["EmbedFilesPlugin"]),
+
+        // Text files as Swift source, so that the executable carries them.
+        .executableTarget(name: "EmbedFilesTool", swiftSettings: settings),
+        .plugin(name: "EmbedFilesPlugin", capability: .buildTool(), dependencies: ["EmbedFilesTool"], path: "Sources/EmbedFilesPlugin"),
 
         // Writer, tail, mailboxes, caches.
         .target(

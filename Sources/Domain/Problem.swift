@@ -7,6 +7,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case malformedJSON = "malformed_json"
     // 401
     case unauthenticated = "unauthenticated"
+    case invalidToken = "invalid_token"
     case wrongCredentials = "wrong_credentials"
     // 403
     case notJoined = "not_joined"

@@ -85,8 +85,9 @@ package final class Hub<Waiter: Sendable>: Sendable {
         throw Problem(.overloaded, "The node is catching up. Ask again.", retryAfterS: 1)
     }
 
-    /// Takes a poll away whose client has gone.
-    package func cancel(_ user: UserID, poll: UInt64) {
+    /// Takes a poll away, because its client has gone or its session has ended; false if it has been answered.
+    @discardableResult
+    package func cancel(_ user: UserID, poll: UInt64) -> Bool {
         state.withLock { $0.cancel(user, poll: poll) }
     }
 

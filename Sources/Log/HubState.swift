@@ -107,9 +107,11 @@ struct HubState<Waiter: Sendable> {
         return true
     }
 
-    /// Takes a poll away whose client has gone.
-    mutating func cancel(_ user: UserID, poll: UInt64) {
-        if take(poll, of: user) != nil { counters.abandoned += 1 }
+    /// Takes a poll away that is not to be answered from here any more; false if it has been answered.
+    mutating func cancel(_ user: UserID, poll: UInt64) -> Bool {
+        guard take(poll, of: user) != nil else { return false }
+        counters.abandoned += 1
+        return true
     }
 
     private mutating func take(_ poll: UInt64, of user: UserID) -> (ParkedPoll<Waiter>, Mailbox<Waiter>)? {

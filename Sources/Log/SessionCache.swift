@@ -55,6 +55,9 @@ package final class SessionCache: Sendable {
         }
     }
 
+    /// Whether this node knows the session to be signed out.
+    package func isRevoked(_ session: SessionID) -> Bool { state.withLock { $0.revoked[session] != nil } }
+
     /// A session was signed out: at `position` of the log, or, nil, by this node just now.
     package func revoke(_ session: SessionID, at position: Position?) {
         state.withLock { state in

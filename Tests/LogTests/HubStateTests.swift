@@ -225,7 +225,8 @@ struct HubStateTests {
         var state = state()
         _ = state.open(ann, threads: [thread], at: cursor(0))
         guard case .parked(let id) = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
-        state.cancel(ann, poll: id)
+        let wasWaiting = state.cancel(ann, poll: id)
+        #expect(wasWaiting)
         #expect(state.apply([event(1, thread)]).isEmpty)
         #expect(state.counters.parked == 0)
     }

@@ -1,0 +1,210 @@
+// The long poll. Handled before the router: a waiting poll holds its connection's reply and nothing else.
+import Domain
+import HTTPTypes
+import Log
+import Logging
+import NIOCore
+import Store
+import Transport
+
+/// What a parked poll is, once all else about its request is forgotten.
+package struct ParkedPollReply: Sendable {
+    let reply: Reply
+    /// Seconds of a `Prefer: wait` that was honoured.
+    let preferredWaitS: Int?
+}
+
+/// `GET /v1/sync`.
+package final class SyncEndpoint: Sendable {
+    package static let waitSMax = 55
+    package static let waitSDefault = 25
+
+    private let authenticator: Authenticator
+    private let hub: Hub<ParkedPollReply>
+    private let store: Store
+    private let logger: Logger
+
+    package init(authenticator: Authenticator, hub: Hub<ParkedPollReply>, store: Store, logger: Logger) {
+        self.authenticator = authenticator
+        self.hub = hub
+        self.store = store
+        self.logger = logger
+    }
+
+    private struct Poll: Sendable {
+        /// Nil: where does the log stand?
+        var cursor: Cursor?
+        var limit: Int
+        var waitMs: Int
+        var preferredWaitS: Int?
+    }
+
+    /// On the connection's event loop. In steady state it ends with an answer or a parked reply, without a task.
+    package func handle(_ request: InboundRequest, _ reply: Reply) {
+        do {
+            let known = try authenticator.known(request.headers[.authorization])
+            let poll = try Self.parse(request)
+            let waiter = ParkedPollReply(reply: reply, preferredWaitS: poll.preferredWaitS)
+            if case .identity(let identity) = known, let cursor = poll.cursor {
+                let outcome = hub.poll(identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
+                if case .cold = outcome {} else { return finish(outcome, identity, waiter) }
+            }
+            // A callback has no task to be a child of. This one is as long as its queries, which are bounded, and is
+            // cancelled when the client goes away.
+            let task = Task { await self.ask(known, poll, waiter) }
+            reply.onClientGone { task.cancel() }
+        } catch let problem as Problem {
+            reply.send(ProblemDocument.response(problem))
+        } catch {
+            fail(error, reply)
+        }
+    }
+
+    private func ask(_ known: Authenticator.Known, _ poll: Poll, _ waiter: ParkedPollReply) async {
+        do {
+            let identity: Identity
+            switch known {
+            case .identity(let cached): identity = cached
+            case .digest(let digest): identity = try await authenticator.find(digest)
+            }
+            guard let cursor = poll.cursor else {
+                return finish(.answer(.events([], upTo: try await store.now(), more: false)), identity, waiter)
+            }
+            var outcome = hub.poll(identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
+            if case .cold = outcome {
+                outcome = try await hub.read(
+                    identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
+            }
+            if case .expired = outcome {
+                let fresh = try await store.restart(identity.user)
+                let problem = Problem(
+                    .cursorExpired, "The log no longer holds what follows this cursor. Reload these threads.")
+                waiter.reply.send(
+                    ProblemDocument.response(
+                        problem,
+                        extra: [("cursor", JSONText(utf8: Array("\"\(fresh.cursor)\"".utf8))), ("threads", fresh.threads)]))
+            } else {
+                finish(outcome, identity, waiter)
+            }
+        } catch let problem as Problem {
+            waiter.reply.send(ProblemDocument.response(problem))
+        } catch {
+            fail(error, waiter.reply)
+        }
+    }
+
+    private func finish(_ outcome: Hub<ParkedPollReply>.Outcome, _ identity: Identity, _ waiter: ParkedPollReply) {
+        switch outcome {
+        case .answer(let answer):
+            waiter.reply.send(Self.response(to: answer, waiter))
+        case .parked(let poll):
+            let hub = hub
+            waiter.reply.onClientGone { hub.cancel(identity.user, poll: poll) }
+            // Signed out between the check of the token and the parking: the event that ends polls has gone by.
+            if authenticator.sessions.isRevoked(identity.session), hub.cancel(identity.user, poll: poll) {
+                waiter.reply.send(ProblemDocument.response(.badToken))
+            }
+        case .cold, .expired:
+            // Both were dealt with where they came up.
+            waiter.reply.send(ProblemDocument.response(Problem(.overloaded, "Ask again.", retryAfterS: 1)))
+        }
+    }
+
+    private func fail(_ error: any Error, _ reply: Reply) {
+        if error is CancellationError {
+            reply.send(ProblemDocument.response(Problem(.unavailable, "The service is stopping.", retryAfterS: 1)))
+        } else {
+            logger.error("a poll failed", metadata: ["error": "\(error)"])
+            reply.send(ProblemDocument.response(Problem(.internalError, "Something went wrong here.")))
+        }
+    }
+
+    private static func parse(_ request: InboundRequest) throws(Problem) -> Poll {
+        var query = Fields(query: request.query ?? "")
+        let cursor = query.optional("cursor", Cursor.self)
+        let wait = query.given("wait") { text throws(Invalid) in
+            guard let seconds = Int(text), (0...waitSMax).contains(seconds), text.utf8.first != UInt8(ascii: "+") else {
+                throw Invalid("Must be a whole number of seconds from 0 to \(waitSMax).")
+            }
+            return seconds
+        }
+        let limit = query.limit(default: 100)
+        do {
+            try query.end()
+        } catch {
+            throw .invalid(error.fields)
+        }
+        let preferred = wait == nil ? preferredWaitS(request.headers[.prefer]) : nil
+        return Poll(
+            cursor: cursor, limit: limit, waitMs: (wait ?? preferred ?? waitSDefault) * 1000, preferredWaitS: preferred)
+    }
+
+    /// `wait` of a Prefer header (RFC 7240), cut to what is allowed: a preference can't be an error.
+    private static func preferredWaitS(_ header: String?) -> Int? {
+        guard let header else { return nil }
+        for preference in header.split(separator: ",") {
+            let parts = preference.filter { $0 != " " }.split { $0 == "=" || $0 == ";" }
+            guard parts.count >= 2, parts[0].lowercased() == "wait", let seconds = Int(parts[1]) else { continue }
+            return min(max(seconds, 0), waitSMax)
+        }
+        return nil
+    }
+}
+
+// MARK: Answers
+
+extension SyncEndpoint {
+    private static let jsonHeaders: HTTPFields = [
+        .contentType: "application/json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+    ]
+
+    private static func response(to answer: PollAnswer, _ waiter: ParkedPollReply) -> OutboundResponse {
+        switch answer {
+        case .events(let events, let upTo, let more):
+            response(body(events, upTo, more), waiter, closes: false)
+        case .closing(let upTo):
+            response(body([], upTo, false), waiter, closes: true)
+        case .revoked:
+            ProblemDocument.response(.badToken)
+        }
+    }
+
+    private static func response(_ body: ByteBuffer, _ waiter: ParkedPollReply, closes: Bool) -> OutboundResponse {
+        var headers = jsonHeaders
+        if let seconds = waiter.preferredWaitS { headers[.preferenceApplied] = "wait=\(seconds)" }
+        return OutboundResponse(status: .ok, headers: headers, body: body, closesConnection: closes)
+    }
+
+    private static func body(_ events: [Event], _ upTo: Cursor, _ more: Bool) -> ByteBuffer {
+        let byteCount = events.reduce(96) { $0 + $1.body.count + 1 }
+        var buffer = ByteBufferAllocator().buffer(capacity: byteCount)
+        buffer.writeStaticString("{\"events\":[")
+        for (index, event) in events.enumerated() {
+            if index > 0 { buffer.writeInteger(UInt8(ascii: ",")) }
+            buffer.writeBytes(event.body)
+        }
+        buffer.writeString("],\"cursor\":\"\(upTo)\",\"more\":\(more)}")
+        return buffer
+    }
+
+    /// Answers parked polls. Those that get the same events up to the same point share one body: a room of thousands
+    /// costs one rendering.
+    package static func send(_ wakes: [Wake<ParkedPollReply>]) {
+        var bodies: [[Position]: ByteBuffer] = [:]
+        sendAll(
+            wakes.map { wake in
+                guard case .events(let events, let upTo, let more) = wake.answer else {
+                    return (wake.waiter.reply, response(to: wake.answer, wake.waiter))
+                }
+                let key = events.map(\.position) + [upTo.position]
+                let shared = bodies[key] ?? body(events, upTo, more)
+                bodies[key] = shared
+                return (wake.waiter.reply, response(shared, wake.waiter, closes: false))
+            })
+    }
+}
+
+extension HTTPField.Name {
+    static let prefer = Self("Prefer")!
+    static let preferenceApplied = Self("Preference-Applied")!
+}

@@ -1,0 +1,156 @@
+// One node of the service: its parts put together, run, and taken down in good order.
+import API
+import Configuration
+import Credentials
+import Domain
+import Foundation
+import Log
+import Logging
+import Postgres
+import Store
+import Synchronization
+import Transport
+import UnixSignals
+
+/// `parley serve`: the parts, listed dependencies first.
+struct Node: Sendable {
+    let logger: Logger
+    let settings: Settings
+    let database: Database
+    let client: PostgresClient
+    let store: Store
+    let sessions: SessionCache
+    let writer: Writer
+    let hub: Hub<ParkedPollReply>
+    let tail: Tail<ParkedPollReply>
+    let isClosing = Flag()
+
+    /// Serves until SIGTERM or SIGINT. Throws when it can't start.
+    static func serve(_ settings: Settings) async throws {
+        let logger = Logger(label: "parley")
+        for line in settings.effectiveDescription.split(separator: "\n") { logger.debug("\(line)") }
+        for name in settings.unknownVariables { logger.warning("unknown variable \(name)") }
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let database = try await Database.open(settings, logger: logger)
+        do {
+            try await Migration.prepare(database, settings, logger: logger)
+            let client = PostgresClient(database.settings, logger: logger)
+            do {
+                let node = try await Node(settings, database, client, logger)
+                try await node.run(until: signals)
+            } catch {
+                await client.shutdown()
+                throw error
+            }
+            await client.shutdown()
+        } catch {
+            await database.close()
+            throw error
+        }
+        await database.close()
+        logger.info("stopped")
+    }
+
+    private init(_ settings: Settings, _ database: Database, _ client: PostgresClient, _ logger: Logger) async throws {
+        self.settings = settings
+        self.database = database
+        self.client = client
+        self.logger = logger
+        store = Store(client)
+        _ = try await store.extendLog(partitionsAhead: LogUpkeep.partitionsAhead)
+        sessions = SessionCache(store)
+        writer = Writer(store, logger: logger)
+        hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
+        let listener = PostgresListener(database.listenSettings, channel: Tail<ParkedPollReply>.channel, logger: logger)
+        tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
+    }
+
+    private func run(until signals: UnixSignalsSequence) async throws {
+        let server = try await listen()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Those that end with the rest: by cancellation, once the last answer is out.
+            group.addTask { try await tail.run() }
+            group.addTask { try await hub.run() }
+            group.addTask { try await LogUpkeep(store: store, sessions: sessions, logger: logger).run() }
+            if let embedded = database.embedded {
+                group.addTask {
+                    while true {
+                        let reason = try await embedded.waitUntilExit()
+                        logger.error("PostgreSQL ended by itself and is started again", metadata: ["reason": "\(reason)"])
+                        try await embedded.restart()
+                    }
+                }
+            }
+            group.addTask {
+                await writer.run()
+            }
+            group.addTask {
+                while !tail.isFresh() { try await Task.sleep(for: .milliseconds(5)) }
+                print("parley is listening on http://\(settings.httpHost):\(server.port)")
+                fflush(stdout)
+            }
+            group.addTask {
+                for await signal in signals {
+                    logger.info("stopping", metadata: ["signal": "\(signal)"])
+                    Watchdog.start(seconds: 9)
+                    await stop(server)
+                    throw Stopped()
+                }
+            }
+            do {
+                try await group.waitForAll()
+            } catch is Stopped {
+                group.cancelAll()
+            }
+        }
+    }
+
+    private struct Stopped: Error {}
+
+    /// First not ready, then the polls, then the rest of the requests, then what they wrote.
+    private func stop(_ server: HTTPServer) async {
+        isClosing.set()
+        server.setClosing()
+        await hub.drain(over: .seconds(settings.drainSeconds))
+        await server.stopAccepting()
+        await server.drain(deadline: .seconds(2))
+        writer.close()
+        try? await sessions.flush()
+    }
+
+    private func listen() async throws -> HTTPServer {
+        var transport = TransportSettings()
+        transport.host = settings.httpHost
+        transport.port = settings.httpPort
+        transport.connectionCountMax = settings.connectionCountMax
+        let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
+        let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .milliseconds(2500)) }
+        let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: logger)
+        let handler = APIHandler(
+            API(
+                store: store, writer: writer, authenticator: authenticator,
+                hasher: PasswordHasher(waitingCountMax: 256), limits: settings.limits, isReady: isReady,
+                metrics: { [self] in metrics() }, logger: logger),
+            sync: sync)
+        return try await HTTPServer.bind(transport, handler: handler, logger: logger)
+    }
+}
+
+/// Set once.
+final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .acquiring) }
+    func set() { value.store(true, ordering: .releasing) }
+}
+
+/// Ends the process when its orderly end takes too long, a database that hangs included: what it leaves is what a crash
+/// would leave, and that loses nothing.
+enum Watchdog {
+    static func start(seconds: Int) {
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: Double(seconds))
+            StandardError.write("parley: stopping took too long; leaving.\n")
+            _exit(0)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// The executable: from the command line to a command, and from what went wrong to one sentence and an exit status.
+import Configuration
+import Foundation
+import Logging
+
+@main
+struct Parley {
+    static func main() async {
+        do {
+            let invocation = try Invocation.parse(
+                arguments: Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
+            switch invocation {
+            case .show(let text):
+                print(text)
+            case .run(let command, let settings):
+                LogOutput.bootstrap(settings)
+                switch command {
+                case .serve: try await Node.serve(settings)
+                case .migrate: try await Migration.run(settings)
+                }
+            }
+        } catch let error as ConfigurationErrors {
+            fail("\(error)", status: 2)
+        } catch {
+            fail("parley: \(sentence(for: error))", status: 1)
+        }
+    }
+
+    private static func fail(_ text: String, status: Int32) -> Never {
+        StandardError.write(text.hasSuffix("\n") ? text : text + "\n")
+        exit(status)
+    }
+}

@@ -1,0 +1,128 @@
+// A node without its HTTP: writer, tail and hub on a real database. Devices are loops that poll the hub.
+import Domain
+import Log
+import Logging
+import Postgres
+import Store
+import Synchronization
+import TestSupport
+
+/// A parked poll of a test's device: the continuation that its answer resumes.
+struct DeviceWaiter: Sendable {
+    private let slot: Slot
+
+    private final class Slot: Sendable {
+        enum State { case empty, waiting(CheckedContinuation<PollAnswer, Never>), answered(PollAnswer) }
+        let state = Mutex(State.empty)
+    }
+
+    init() { slot = Slot() }
+
+    func answer(_ answer: PollAnswer) {
+        let waiting: CheckedContinuation<PollAnswer, Never>? = slot.state.withLock {
+            if case .waiting(let continuation) = $0 { return continuation }
+            $0 = .answered(answer)
+            return nil
+        }
+        waiting?.resume(returning: answer)
+    }
+
+    func wait() async -> PollAnswer {
+        await withCheckedContinuation { continuation in
+            let answered: PollAnswer? = slot.state.withLock {
+                if case .answered(let answer) = $0 { return answer }
+                $0 = .waiting(continuation)
+                return nil
+            }
+            if let answered { continuation.resume(returning: answered) }
+        }
+    }
+}
+
+struct LogNode: Sendable {
+    let client: PostgresClient
+    let store: Store
+    let writer: Writer
+    let hub: Hub<DeviceWaiter>
+    let tail: Tail<DeviceWaiter>
+
+    init(conninfo: String, limits: HubLimits = HubLimits()) async throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
+        client = PostgresClient(settings, logger: logger)
+        store = Store(client)
+        writer = Writer(store, logger: logger)
+        hub = Hub(store: store, start: try await store.now(), limits: limits) { wakes in
+            for wake in wakes { wake.waiter.answer(wake.answer) }
+        }
+        let listener = PostgresListener(settings, channel: Tail<DeviceWaiter>.channel, logger: logger)
+        tail = Tail(store: store, listener: listener, hub: hub, sessions: SessionCache(store), logger: logger)
+    }
+
+    /// Runs the node while `body` does.
+    func running<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            group.addTask { await client.run(); return nil }
+            group.addTask { try await tail.run(); return nil }
+            group.addTask { try await hub.run(); return nil }
+            group.addTask { await writer.run(); return nil }
+            group.addTask { try await body() }
+            defer {
+                writer.close()
+                group.cancelAll()
+            }
+            while let value = try await group.next() {
+                if let value { return value }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// One poll as a client makes it.
+    func poll(_ identity: Identity, from cursor: Cursor, limit: Int = 100, waitMs: Int) async throws -> PollAnswer {
+        let waiter = DeviceWaiter()
+        var outcome = hub.poll(identity, from: cursor, limit: limit, waitMs: waitMs, waiter: waiter)
+        if case .cold = outcome {
+            outcome = try await hub.read(identity, from: cursor, limit: limit, waitMs: waitMs, waiter: waiter)
+        }
+        switch outcome {
+        case .answer(let answer): return answer
+        case .parked: return await waiter.wait()
+        case .cold, .expired: throw Problem(.cursorExpired, "expired")
+        }
+    }
+}
+
+/// Accounts and threads for tests, made as the service makes them.
+struct People: Sendable {
+    let users: [UserID]
+
+    init(_ count: Int, in store: Store) async throws {
+        var users: [UserID] = []
+        for index in 0..<count {
+            let user = UserID.make()
+            _ = try await store.register(
+                user: user, username: "u\(index)-\(user)", key: "u\(index)-\(user)", name: "User \(index)",
+                words: ["user"], passwordHash: "-",
+                session: NewSession(id: SessionID.make(), digest: Array("\(user)".utf8), deviceName: nil))
+            users.append(user)
+        }
+        self.users = users
+    }
+
+    func group(_ members: [UserID], in store: Store) async throws -> ThreadID {
+        let thread = ThreadID.make()
+        _ = try await store.createThread(
+            id: thread, kind: .group, title: "t", roomKey: nil, creator: members[0], members: Array(members.dropFirst()),
+            invite: false)
+        return thread
+    }
+}
+
+extension NewMessage {
+    static func text(_ text: String, in thread: ThreadID, by sender: UserID, id: MessageID = .make()) -> NewMessage {
+        NewMessage(
+            id: id, thread: thread, sender: sender, type: "message",
+            payload: JSONText(utf8: Array("{\"text\":\"\(text)\"}".utf8)))
+    }
+}

@@ -1,0 +1,21 @@
+// A database with the service's schema, a new one for each test that asks.
+import Postgres
+import Store
+
+package enum MigratedDatabase {
+    /// Migrated once, then copied.
+    private static let template = Task {
+        let conninfo = try await TestCluster.shared().createDatabase()
+        let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
+        try await Schema.migrator.migrate(settings)
+        let client = PostgresClient(settings, logger: .init(label: "template"))
+        _ = try await Store(client).extendLog(partitionsAhead: 1)
+        await client.shutdown()
+        return conninfo
+    }
+
+    /// The conninfo of a new database on the shared cluster.
+    package static func create() async throws -> String {
+        try await TestCluster.shared().createDatabase(template: try await template.value)
+    }
+}
