@@ -44,10 +44,10 @@ package struct DisplayName: Hashable, Sendable, TextField {
     }
 }
 
-/// A password as typed, in form C as RFC 8265 has it. Never printed.
+/// A password as typed; the hasher puts it in a normal form. Never printed.
 package struct Password: Sendable, TextField, CustomStringConvertible, CustomReflectable {
     package static let characterCountMin = 8
-    /// So that hashing one is no work to speak of beside the key derivation.
+    /// So that reading one is no work to speak of beside the key derivation.
     package static let byteCountMax = 1_024
     package let text: String
 
@@ -55,7 +55,6 @@ package struct Password: Sendable, TextField, CustomStringConvertible, CustomRef
         guard text.utf8.count <= Self.byteCountMax else {
             throw Invalid("Must have at most \(Self.byteCountMax) bytes.")
         }
-        let text = text.normalized
         guard text.unicodeScalars.count >= Self.characterCountMin else {
             throw Invalid("Must have at least \(Self.characterCountMin) characters.")
         }
@@ -64,6 +63,21 @@ package struct Password: Sendable, TextField, CustomStringConvertible, CustomRef
 
     package var description: String { "(password)" }
     package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// An address to write to. That it exists only a mail can show, so little is asked of it.
+package struct EmailAddress: Hashable, Sendable, TextField {
+    /// RFC 5321, 4.5.3.1.3 less the angle brackets.
+    package static let byteCountMax = 254
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard text.utf8.count <= Self.byteCountMax, parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,
+            !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x20 || $0.value == 0x7f })
+        else { throw Invalid("Must be an e-mail address.") }
+        self.text = text
+    }
 }
 
 /// What a person calls a device.

@@ -36,14 +36,14 @@ extension Fields where Raw == String {
     }
 
     /// `limit`, or its default.
-    package mutating func limit() -> Int {
+    package mutating func limit(default standard: Int = PageRequest.limitDefault) -> Int {
         let limit = given("limit") { text throws(Invalid) in
             guard let count = Int(text), (1...PageRequest.limitMax).contains(count), text.utf8.first != 0x2b else {
                 throw Invalid("Must be a whole number from 1 to \(PageRequest.limitMax).")
             }
             return count
         }
-        return limit ?? PageRequest.limitDefault
+        return limit ?? standard
     }
 
     /// `limit` and `page`.
