@@ -1,10 +1,10 @@
 // What the API needs of the layers below, its routes together, and how Hummingbird's router is made from them.
-package import Credentials
-package import Domain
+import Credentials
+import Domain
 import Hummingbird
-package import Log
-package import Logging
-package import Store
+import Log
+import Logging
+import Store
 
 /// The calls of the HTTP contract. One extension a feature, in the file named after it.
 package struct API: Sendable {

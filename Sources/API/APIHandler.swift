@@ -2,7 +2,7 @@
 import Domain
 import Hummingbird
 import Logging
-package import Transport
+import Transport
 
 /// Everything that the service answers over HTTP.
 package struct APIHandler: RequestHandler {

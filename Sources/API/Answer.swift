@@ -1,9 +1,9 @@
 // Answers as handlers make them: JSON that the database made goes out untouched. Problems are in ProblemDocument.swift.
-package import Domain
-package import HTTPTypes
+import Domain
+import HTTPTypes
 import Hummingbird
-package import NIOCore
-package import Transport
+import NIOCore
+import Transport
 
 /// A whole answer: to be sent by the router, or by a handler that is asked before it.
 package struct Answer: Sendable {

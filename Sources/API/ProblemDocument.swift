@@ -1,8 +1,8 @@
 // Every refusal as the client sees it: RFC 9457. Which errors become which problem is in Failures.swift.
-package import Domain
-package import HTTPTypes
+import Domain
+import HTTPTypes
 import NIOCore
-package import Transport
+import Transport
 
 extension ProblemCode {
     /// The status and the short title of each code.

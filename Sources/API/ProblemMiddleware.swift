@@ -1,5 +1,6 @@
 // The outermost middleware: whatever goes wrong behind it, the framework's own refusals included, leaves as a problem
 // document.
+import Domain
 import HTTPTypes
 import Hummingbird
 import Logging

@@ -1,6 +1,6 @@
 // The list of routes as the single truth: the router, the answer to a wrong method and the test of openapi.yaml read it.
 import Domain
-package import HTTPTypes
+import HTTPTypes
 
 /// One call of the API.
 package struct Route: Sendable {
