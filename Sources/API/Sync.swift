@@ -53,10 +53,8 @@ package final class SyncEndpoint: Sendable {
             // cancelled when the client goes away.
             let task = Task { await self.ask(known, poll, waiter) }
             reply.onClientGone { task.cancel() }
-        } catch let problem as Problem {
-            reply.send(ProblemDocument.response(problem))
         } catch {
-            fail(error, reply)
+            reply.send(ProblemDocument.response(error))
         }
     }
 

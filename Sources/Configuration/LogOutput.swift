@@ -65,8 +65,8 @@ package struct LineLogHandler: LogHandler {
     }
 }
 
-extension LineLogHandler {
-    /// Makes this the handler of every logger of the process. Once, before the first logger is made.
+package enum LogOutput {
+    /// Makes `LineLogHandler` the handler of every logger of the process. Once, before the first logger is made.
     package static func bootstrap(_ settings: Settings) {
         let (level, format) = (settings.logLevel, settings.logFormat)
         LoggingSystem.bootstrap(

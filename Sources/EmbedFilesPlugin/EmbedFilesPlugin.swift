@@ -1,41 +1,59 @@
-// Runs the embedding tool for a target that has an embed.json.
+// Build-tool plugin: has EmbedFilesTool write a target's embedded files as one Swift file. What is embedded stands in
+// the target's embed.json; how it is written is the tool's.
+
 import Foundation
 import PackagePlugin
 
-/// `embed.json` in a target's folder: `{"enum": "EmbeddedSQL", "files": {"migrations": "sql/migrations/*.sql"}}`, a
-/// constant for each pattern, which names one folder below the package's root and an ending, or one file.
+/// Applied to a target whose directory holds an `embed.json` such as
+///
+///     {
+///         "enum": "EmbeddedSQL",
+///         "folders": {"migrations": "sql/migrations", "functions": "sql/functions"},
+///         "files": {"openAPI": "openapi.yaml"}
+///     }
+///
+/// with paths inside the target's directory. The target gets `enum EmbeddedSQL` with one
+/// `static let migrations: [(name: String, text: String)]` a folder, in the order of the names, and one
+/// `static let openAPI: String` a file.
+///
+/// What lies elsewhere gets in by a symbolic link: SwiftPM plans anew when something comes or goes in a target's
+/// directory (it follows links), and does not look anywhere else, so that a file added outside would not be noticed.
+/// Such a link, like embed.json, belongs into the target's `exclude`.
 @main
 struct EmbedFilesPlugin: BuildToolPlugin {
-    private struct Plan: Decodable {
-        var `enum`: String
-        var files: [String: String]
+    private struct Configuration: Decodable {
+        let folders: [String: String]?
+        let files: [String: String]?
     }
 
-    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
-        let root = context.package.directoryURL
-        let plan = try JSONDecoder().decode(
-            Plan.self, from: Data(contentsOf: target.directoryURL.appending(path: "embed.json")))
-        let output = context.pluginWorkDirectoryURL.appending(path: "\(plan.enum).swift")
-        var arguments = [output.path(percentEncoded: false), plan.enum]
-        var inputs: [URL] = []
-        for (name, pattern) in plan.files.sorted(by: { $0.key < $1.key }) {
-            let files = try Self.files(root.appending(path: pattern))
-            arguments += ["\(name)="] + files.map { $0.path(percentEncoded: false) }
-            inputs += files
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
+        guard let target = target as? any SourceModuleTarget else { return [] }
+        let root = target.directoryURL
+        let file = root.appending(path: "embed.json")
+        let configuration = try JSONDecoder().decode(Configuration.self, from: Data(contentsOf: file))
+        let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedFiles.swift")
+
+        func inside(_ path: String) throws -> URL {
+            guard !path.hasPrefix("/"), !path.split(separator: "/").contains("..") else {
+                throw Failure(description: "\(file.path): \(path) is outside the target: put a symbolic link there.")
+            }
+            return root.appending(path: path)
+        }
+        var inputs = [file] + (try (configuration.files ?? [:]).values.sorted().map(inside))
+        for folder in (configuration.folders ?? [:]).values.sorted() {
+            inputs += try FileManager.default.contentsOfDirectory(atPath: inside(folder).path).sorted()
+                .map { try inside(folder + "/" + $0) }
         }
         return [
             .buildCommand(
-                displayName: "Embedding \(plan.enum)", executable: try context.tool(named: "EmbedFilesTool").url,
-                arguments: arguments, inputFiles: inputs, outputFiles: [output])
+                displayName: "Embedding files into \(target.name)",
+                executable: try context.tool(named: "EmbedFilesTool").url,
+                arguments: [file.path, root.path, output.path],
+                inputFiles: inputs, outputFiles: [output])
         ]
-    }
-
-    /// In the order of their names.
-    private static func files(_ pattern: URL) throws -> [URL] {
-        guard pattern.lastPathComponent.hasPrefix("*") else { return [pattern] }
-        let ending = pattern.lastPathComponent.dropFirst()
-        return try FileManager.default.contentsOfDirectory(at: pattern.deletingLastPathComponent(), includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasSuffix(ending) }
-            .sorted { $0.lastPathComponent < $1.lastPathComponent }
     }
 }

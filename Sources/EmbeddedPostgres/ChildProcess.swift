@@ -66,7 +66,7 @@ package final class ChildProcess: Sendable {
         return exit
     }
 
-    /// Waits until it has ended, at most `limit`; nil: it still runs. Not cut short by cancellation: it serves clean-up.
+    /// Waits until it has ended, at most `limit`; nil: it still runs. Not cut short by cancellation: for clean-up.
     package func waitForExit(atMost limit: Duration) async -> Exit? {
         let id = nextWaiter()
         return await withCheckedContinuation { continuation in

@@ -8,7 +8,8 @@ enum ClusterSettings {
     static let file = "parley.conf"
 
     /// One more line for the postgresql.conf that initdb made.
-    static let include = "\n# Parley's settings, written at each start; local.conf, if there is one, has the last word.\n"
+    static let include =
+        "\n# Parley's settings, written at each start; local.conf, if there is one, has the last word.\n"
         + "include = '\(file)'\ninclude_if_exists = '\(localFile)'\n"
 
     /// Only the Unix socket, for everyone who can open it: the directory and the socket itself are closed (0700) to all

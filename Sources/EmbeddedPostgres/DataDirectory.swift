@@ -84,6 +84,14 @@ final class DataDirectory: Sendable {
     /// Asked of the kernel as that user, so that groups and access lists count.
     private func canEnter(_ directory: String, as account: Account) throws -> Bool {
         let test = Command(executable: "/usr/bin/test", arguments: ["-x", directory], account: account)
-        return try test.runBlocking().status == 0
+        let (status, output) = try test.runBlocking()
+        // test itself says nothing: it is setpriv that failed, as in a container whose root may not change users.
+        guard status == 0 || output.isEmpty else {
+            throw EmbeddedPostgresError(
+                .notReachable,
+                "PostgreSQL does not run as root, and this root may not run it as user \(account.name) "
+                    + "(\(ServerLog.reason(in: output))): start Parley as an ordinary user.")
+        }
+        return status == 0
     }
 }

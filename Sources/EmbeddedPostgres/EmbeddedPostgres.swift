@@ -38,7 +38,8 @@ package final class EmbeddedPostgres: Sendable {
             let configuration = try await Blocking.run { try configure(directory, path: path) }
             let cluster = PostgresCluster(configuration)
             if try PostgresCluster.existingMajor(dataDirectory: configuration.dataDirectory) == nil {
-                logger.info("making a new PostgreSQL cluster", metadata: ["directory": "\(configuration.dataDirectory)"])
+                logger.info(
+                    "making a new PostgreSQL cluster", metadata: ["directory": "\(configuration.dataDirectory)"])
                 try await cluster.initialise()
             }
             let embedded = EmbeddedPostgres(directory: directory, cluster: cluster, logger: logger)
@@ -87,7 +88,8 @@ package final class EmbeddedPostgres: Sendable {
                 "\(clusterPath) is not empty and holds no PostgreSQL cluster: move it away, or set PARLEY_DATA_DIR.")
         }
         let account = try Account.toRunPostgres(clusterOwner: major == nil ? nil : found?.st_uid)
-        let binaries = try path.map { try PostgresBinaries.find(major: major, path: $0, usualDirectories: []) }
+        let binaries =
+            try path.map { try PostgresBinaries.find(major: major, path: $0, usualDirectories: []) }
             ?? PostgresBinaries.find(major: major)
         try directory.checkReachable(by: account)
         if let account, found?.st_uid == 0, major != nil {

@@ -16,9 +16,9 @@ package struct PostgresBinaries: Sendable, Equatable {
     /// The oldest that Parley's SQL is written for.
     package static let majorMin = 15
 
-    /// Finds an installed PostgreSQL: `PATH` first, then where Debian, Red Hat, Alpine, a build from source and Homebrew
-    /// put it, newest first. An existing cluster needs its own `major`, wherever that is. Blocks: it runs each candidate
-    /// with `--version` (some milliseconds).
+    /// Finds an installed PostgreSQL: `PATH` first, then where Debian, Red Hat, Alpine, a build from source and
+    /// Homebrew put it, newest first. An existing cluster needs its own `major`, wherever that is. Blocks: it runs each
+    /// candidate with `--version` (some milliseconds).
     ///
     /// - Throws: `EmbeddedPostgresError` (`binariesMissing`, or `otherVersion` when `major` is asked for and missing).
     package static func find(
@@ -36,7 +36,8 @@ package struct PostgresBinaries: Sendable, Equatable {
             throw EmbeddedPostgresError(
                 .otherVersion,
                 "The data directory was made by PostgreSQL \(major), but only PostgreSQL \(have) is installed: "
-                    + "install postgresql-\(major), or dump and load the data by hand (pg_dumpall); nothing was changed.")
+                    + "install postgresql-\(major), or dump and load the data by hand; nothing was changed."
+            )
         }
         if !found.isEmpty {
             throw EmbeddedPostgresError(

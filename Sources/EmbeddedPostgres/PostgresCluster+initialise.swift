@@ -76,7 +76,8 @@ extension PostgresCluster {
         let (status, output) = try await command.run(input: input)
         guard status == 0, !output.contains("ERROR:"), !output.contains("FATAL:") else {
             throw EmbeddedPostgresError(
-                .initialisationFailed, "PostgreSQL's data directory could not be made: \(ServerLog.reason(in: output)).")
+                .initialisationFailed, "PostgreSQL's data directory could not be made: \(ServerLog.reason(in: output))."
+            )
         }
     }
 

@@ -34,7 +34,8 @@ extension PostgresCluster {
             }
             guard waited < Self.leftoverWaitMax else {
                 throw EmbeddedPostgresError(
-                    .startFailed, "An earlier PostgreSQL (process \(file.pid)) still runs on "
+                    .startFailed,
+                    "An earlier PostgreSQL (process \(file.pid)) still runs on "
                         + "\(configuration.dataDirectory) and does not end: end it by hand.")
             }
             try await Task.sleep(for: .milliseconds(20))
@@ -42,8 +43,8 @@ extension PostgresCluster {
     }
 
     /// PostgreSQL takes a postmaster.pid for live when any process of its user has the number. It passes over its
-    /// parent's number, and that is us; the rest of the file stays, since by it PostgreSQL finds sessions still attached
-    /// to the dead server's memory.
+    /// parent's number, and that is us; the rest of the file stays, since by it PostgreSQL finds sessions that are still
+    /// attached to the dead server's memory.
     private func disown(_ file: PostmasterFile) throws {
         let path = configuration.dataDirectory + "/postmaster.pid"
         guard let text = try Files.tail(path), let lineEnd = text.firstIndex(of: "\n") else { return }

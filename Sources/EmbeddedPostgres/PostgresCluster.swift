@@ -87,7 +87,10 @@ package final class PostgresCluster: Sendable {
                 ClusterSettings.text(
                     socketDirectory: configuration.socketDirectory, overrides: configuration.settings),
                 to: configuration.dataDirectory + "/" + ClusterSettings.file, mode: 0o600, owner: configuration.account)
-            return try ServerLog.open(configuration.logFile)
+            // No server of this cluster runs now, and the directory is its alone. PostgreSQL itself would take the lock
+            // of a killed server for live if another process of its user has the number.
+            unlink(configuration.socketDirectory + "/.s.PGSQL.5432.lock")
+            return try ServerLog.open(configuration.logFile, owner: configuration.account)
         }
         let clock = ContinuousClock()
         let deadline = clock.now + configuration.startWaitMax

@@ -3,7 +3,7 @@
 
 import Glibc
 
-/// What a running, or once running, server says of itself in `postmaster.pid` (PostgreSQL's pidfile.h: one item a line).
+/// What a server says, or said, of itself in `postmaster.pid` (PostgreSQL's pidfile.h: one item a line).
 struct PostmasterFile: Sendable {
     enum Status: String, Sendable {
         case starting, stopping, ready, standby

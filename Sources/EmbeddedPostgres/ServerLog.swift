@@ -23,7 +23,8 @@ final class ServerLog: Sendable {
         close(null)
     }
 
-    static func open(_ path: String) throws -> ServerLog {
+    /// Opens the log, or begins it. Root's goes to the server's user, who may start the server himself one day.
+    static func open(_ path: String, owner: Account? = nil) throws -> ServerLog {
         if let status = try Files.status(path), status.st_size > byteCountMax { _ = rename(path, path + ".old") }
         let null = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
         guard null >= 0 else { throw FileError("open", "/dev/null") }
@@ -32,6 +33,7 @@ final class ServerLog: Sendable {
             defer { close(null) }
             throw FileError("write", path)
         }
+        if let owner { _ = fchown(file, owner.userID, owner.groupID) }
         return ServerLog(path: path, file: file, null: null)
     }
 

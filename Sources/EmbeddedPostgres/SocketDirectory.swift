@@ -24,7 +24,8 @@ enum SocketDirectory {
             return path
         }
         throw EmbeddedPostgresError(
-            .notWritable, "There is no directory for PostgreSQL's socket: \(beside) is too long a path, and none of "
+            .notWritable,
+            "There is no directory for PostgreSQL's socket: \(beside) is too long a path, and none of "
                 + "XDG_RUNTIME_DIR, /run and /tmp can be written.")
     }
 

@@ -75,7 +75,7 @@ struct ClientLoop {
         for (request, result) in results { request.continuation.resume(with: result) }
         for (request, error) in failures { request.continuation.resume(throwing: error) }
         results.removeAll(keepingCapacity: true)
-        for connection in losses { close(connection) }
+        for connection in losses { close(connection, isLost: true) }
         losses.removeAll(keepingCapacity: true)
         for arrival in arrivals where !unwanted.contains(arrival.connection) { adopt(arrival) }
         return act()
@@ -109,7 +109,8 @@ struct ClientLoop {
         var failures: [(Request, PostgresError)] = []
         for id in losses {
             failures += pool.lost(
-                id, unsentCount: links[id]?.unsentCount ?? 0, now: now, random: .random(in: 0..<1))
+                // Without a link nothing was ever sent.
+                id, unsentCount: links[id]?.unsentCount ?? .max, now: now, random: .random(in: 0..<1))
         }
         return failures
     }
@@ -120,15 +121,17 @@ struct ClientLoop {
             switch action {
             case .connect(let id): connect(id)
             case .send(_, let request, let id):
-                // A link that is gone was lost in this very turn; the pool hears of it in the next.
+                // A link that could not be adopted is lost; the pool hears of it in the next turn.
                 guard let link = links[id] else { continue }
                 let wasBlocked = link.isBlocked
                 let isAlive = link.send(request) && watchWriting(link, wasBlocked: wasBlocked)
                 if link.isBlocked != wasBlocked { readLinks.append(id) }
                 if !isAlive, !losses.contains(id) { losses.append(id) }
             case .fail(let request, let error): request.continuation.resume(throwing: error)
-            case .close(let id): close(id)
-            case .stop: return false
+            case .close(let id): close(id, isLost: true)
+            case .stop:
+                links = [:]
+                return false
             }
         }
         return true
@@ -154,7 +157,8 @@ struct ClientLoop {
             shared.logger.warning("cannot connect to the database", metadata: ["reason": .string(failure.reason)])
         case .success(let handle):
             let id = arrival.connection
-            guard let link = PipelinedConnection(handle, id: id, preparesStatements: shared.settings.preparesStatements),
+            guard
+                let link = PipelinedConnection(handle, id: id, preparesStatements: shared.settings.preparesStatements),
                 poller.add(link.socket, token: id)
             else {
                 losses.append(id)
@@ -165,11 +169,12 @@ struct ClientLoop {
         }
     }
 
-    private mutating func close(_ id: ConnectionID) {
+    private mutating func close(_ id: ConnectionID, isLost: Bool) {
         guard let link = links.removeValue(forKey: id) else { return }
         if link.socket >= 0 { poller.remove(link.socket) }
+        guard isLost else { return }
         shared.logger.notice(
-            "database connection closed",
+            "database connection lost",
             metadata: ["connection": "\(id)", "sqlstate": .string(link.lastSQLState ?? "none")])
     }
 }

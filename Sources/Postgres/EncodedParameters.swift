@@ -27,7 +27,9 @@ struct EncodedParameters: Sendable, Equatable {
         for parameter in parameters {
             let offset = bytes.count
             let isPresent = append(parameter)
-            guard bytes.count <= Self.byteCountMax else { throw .decoding("parameters over \(Self.byteCountMax) bytes") }
+            guard bytes.count <= Self.byteCountMax else {
+                throw .decoding("parameters over \(Self.byteCountMax) bytes")
+            }
             places.append(Place(offset: offset, length: isPresent ? Int32(bytes.count - offset) : -1))
         }
         bytes.append(0)

@@ -9,6 +9,7 @@ struct ListenerLoop {
     private let channel: String
     private let probeChannel: String
     private let logger: Logger
+    private let timing: ListenerState.Timing
     private let stop: Waker
     private let onEvent: @Sendable (PostgresListener.Event) -> Void
     private var state: ListenerState
@@ -23,6 +24,7 @@ struct ListenerLoop {
         self.settings = settings
         self.channel = channel
         self.logger = logger
+        self.timing = timing
         self.stop = stop
         self.onEvent = onEvent
         // Our own, so that one listener's probes wake no other.
@@ -39,7 +41,7 @@ struct ListenerLoop {
             } catch .closed {
                 break
             } catch {
-                lost(Self.reason(error))
+                state.lost(Self.reason(error), now: .now, random: .random(in: 0..<1))
             }
         }
         connection = nil
@@ -53,21 +55,18 @@ struct ListenerLoop {
             state.listening(now: .now)
         case .probe(let token): try probe(token)
         case .wait(let deadline): try read(until: deadline)
-        case .close: connection = nil
+        case .close(let reason):
+            connection = nil
+            let level: Logger.Level = reason == ListenerState.swallowed ? .error : .warning
+            logger.log(level: level, "not listening for notifications", metadata: ["reason": .string(reason)])
         case .emit(let event):
-            switch event {
-            case .connected: logger.info("listening for notifications")
-            case .disconnected(let reason):
-                logger.warning("not listening for notifications", metadata: ["reason": .string(reason)])
-            case .notification: break
+            if event == .connected {
+                logger.info("listening for notifications")
+                // The first probe told that the session is ours; from then on only life has to be shown.
+                probesFromOutside = false
             }
             onEvent(event)
         }
-    }
-
-    private mutating func lost(_ reason: String) {
-        logger.warning("the listening connection failed", metadata: ["reason": .string(reason)])
-        state.lost(reason, now: .now, random: .random(in: 0..<1))
     }
 
     private func connect() throws(PostgresError) -> BlockingConnection {
@@ -80,7 +79,7 @@ struct ListenerLoop {
 
     private mutating func listen() throws(PostgresError) {
         guard let connection else { throw .connectionLost(wasSent: false) }
-        let deadline = Instant.now + settings.connectTimeout
+        let deadline = Instant.now + timing.answerMax
         try connection.execute("listen \(Self.quoted(channel)); listen \(Self.quoted(probeChannel))", until: deadline)
         // Another backend than the one we were told at the start: a pooler stands between. In transaction mode it
         // could pass on a notification that we send ourselves, and no other, so there a probe has to come from outside.
@@ -92,16 +91,17 @@ struct ListenerLoop {
 
     private mutating func probe(_ token: String) throws(PostgresError) {
         guard let sender = probesFromOutside ? try connect() : connection else { throw .connectionLost(wasSent: false) }
-        let deadline = Instant.now + settings.connectTimeout
+        let deadline = Instant.now + timing.answerMax
         try sender.execute(
             "select pg_notify($1::text, $2::text)", [.text(probeChannel), .text(token)], until: deadline)
-        // The first one tells whether the pooler keeps our session; from then on only life has to be shown.
         takeNotifications()
     }
 
     private mutating func read(until deadline: Instant) throws(PostgresError) {
         guard let connection else {
-            guard wait(for: stop.descriptor, CInt(POLLIN), stop: stop, until: deadline) != .stopped else { throw .closed }
+            guard wait(for: stop.descriptor, CInt(POLLIN), stop: stop, until: deadline) != .stopped else {
+                throw .closed
+            }
             return
         }
         switch wait(for: connection.handle.socket, CInt(POLLIN), stop: stop, until: deadline) {

@@ -16,7 +16,8 @@ struct ListenerState: Sendable {
         /// Read what arrives until then.
         case wait(until: Instant)
         case emit(PostgresListener.Event)
-        case close
+        /// Drop the connection, if there is one, for this reason.
+        case close(reason: String)
     }
 
     private enum Phase: Equatable {
@@ -84,7 +85,7 @@ struct ListenerState: Sendable {
     /// The attempt failed or the connection is of no use any more.
     mutating func lost(_ reason: String, now: Instant, random: Double) {
         phase = .away(until: now + backoff.next(random: random))
-        pending = [.close]
+        pending = [.close(reason: reason)]
         if isLive { pending.append(.emit(.disconnected(reason: reason))) }
         isLive = false
     }

@@ -52,7 +52,10 @@ final class MigrationSession {
                 insert into schema_migrations (version, name, checksum, breaking)
                 values ($1::int4, $2::text, $3::text, $4::bool)
                 """,
-                [.int4(migration.version), .text(migration.name), .text(migration.checksum), .bool(migration.isBreaking)])
+                [
+                    .int4(migration.version), .text(migration.name), .text(migration.checksum),
+                    .bool(migration.isBreaking),
+                ])
             return (migration.name, !plan.unknown.isEmpty)
         }
     }
@@ -113,8 +116,13 @@ final class MigrationSession {
         try query("select pg_advisory_xact_lock($1::int8)", [.int8(lockKey)])
         let value = try body()
         // COMMIT of an aborted transaction answers ROLLBACK, and that is no error to PostgreSQL.
-        guard try run("commit")?.commandTag == "COMMIT" else {
-            throw MigrationError.notOneTransaction(name: "the migration")
+        do {
+            guard try run("commit")?.commandTag == "COMMIT" else {
+                throw MigrationError.notOneTransaction(name: "the transaction's commit")
+            }
+        } catch PostgresError.server(let error) {
+            // Deferred constraints speak up only now.
+            throw MigrationError.failed(name: "the transaction's commit", line: nil, error)
         }
         return value
     }

@@ -45,7 +45,7 @@ extension PoolState {
         // One that never finished anything counts as a failed attempt, or a server that drops all would be hammered.
         if !member.hasFinishedAny { connectNotBefore = now + backoff.next(random: random) }
         var failed: [(Work, PostgresError)] = []
-        for _ in 0..<unsentCount {
+        for _ in 0..<min(unsentCount, member.inFlight.count) {
             guard let id = member.inFlight.popLast(), let entry = entries[id] else { continue }
             if entry.work != nil, phase == .open, entry.sendCount < limits.sendCountMax {
                 waitAgain(id)
@@ -76,7 +76,7 @@ extension PoolState {
         }
         waitingCount = 0
         guard inFlightCount == 0 || now >= deadline else { return }
-        for member in members where member.isReady { close(member, &actions) }
+        for member in members { failInFlight(member, &actions) }
         members = []
         phase = .closed
         actions.append(.stop)
@@ -85,19 +85,19 @@ extension PoolState {
     mutating func closeStalled(now: Instant, _ actions: inout [Action]) {
         guard let stallMax = limits.stallMax else { return }
         for member in members where !member.inFlight.isEmpty && now >= member.progressAt + stallMax {
-            close(member, &actions)
+            failInFlight(member, &actions)
+            actions.append(.close(member.id))
             totals.lostCount += 1
         }
         members.removeAll { !$0.inFlight.isEmpty && now >= $0.progressAt + stallMax }
     }
 
-    private mutating func close(_ member: Member, _ actions: inout [Action]) {
+    private mutating func failInFlight(_ member: Member, _ actions: inout [Action]) {
         var member = member
         while let id = member.inFlight.popFirst() {
             guard let work = entries.removeValue(forKey: id)?.work else { continue }
             actions.append(.fail(work, .connectionLost(wasSent: true)))
         }
-        actions.append(.close(member.id))
     }
 
     /// Fails those whose time is up, and all when the database refuses us and no connection is left.

@@ -27,7 +27,7 @@ struct PoolState<Work> {
         case fail(Work, PostgresError)
         /// Close it; nothing of it is waited for any more.
         case close(ConnectionID)
-        /// All is closed: end the thread.
+        /// Close all that is left and end the thread.
         case stop
     }
 

@@ -6,6 +6,11 @@ package struct MigrationReport: Sendable, Equatable {
     package var applied: [String] = []
     /// The functions were applied again, since the set differed from the one in the database.
     package var functionsReplaced = false
+
+    package init(applied: [String] = [], functionsReplaced: Bool = false) {
+        self.applied = applied
+        self.functionsReplaced = functionsReplaced
+    }
 }
 
 /// How the database's schema relates to this binary.

@@ -22,6 +22,8 @@ func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) throws(
             // Signals are for the threads that know what to do with them.
             var signals = sigset_t()
             sigfillset(&signals)
+            // These are the thread's own faults; blocked, they would end the process without a word.
+            for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { sigdelset(&signals, fault) }
             pthread_sigmask(SIG_BLOCK, &signals, nil)
             body.run()
             return nil

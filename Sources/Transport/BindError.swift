@@ -38,7 +38,7 @@ package struct BindError: Error, Hashable, Sendable, CustomStringConvertible {
         case .some:
             reason = .other
             description = "Cannot listen on \(place): \(error)."
-        case nil where error is SocketAddressError || error is NIOConnectionError:
+        case nil where error is SocketAddressError.UnknownHost || error is SocketAddressError:
             reason = .unknownHost
             description = "Cannot listen on \(place): the host name is not known."
         case nil:

@@ -124,6 +124,12 @@ extension HTTPConnection {
         return true
     }
 
+    /// A piece from who doesn't wait for the client: one that falls too far behind is cut.
+    func pushStream(_ id: UInt32, _ bytes: ByteBuffer) {
+        guard writeStream(id, bytes), let context, !context.channel.isWritable else { return }
+        if unsentByteCount > server.settings.unsentByteCountMax { close() }
+    }
+
     func endStream(_ id: UInt32) {
         guard phase == .streaming, id == requestID else { return }
         goneHandler = nil
@@ -148,12 +154,15 @@ extension HTTPConnection {
         guard let context else { return }
         context.write(Self.wrapOutboundOut(bytes), promise: nil)
         needsFlush = true
+        writtenByteCount += bytes.readableBytes
         if !mayHaveOutput {
             mayHaveOutput = true
-            untakenByteCount = 0
             stalledSince = loop.now
         }
     }
+
+    /// Bytes that the kernel hasn't taken yet.
+    var unsentByteCount: Int { (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 }
 
     func flushIfNeeded() {
         guard needsFlush, let context else { return }

@@ -124,8 +124,8 @@ extension HTTPConnection {
 
     /// Called by the loop's sweep.
     func tick() {
+        if mayHaveOutput { watchOutput() }
         if loop.now >= deadline { timeOut() }
-        if mayHaveOutput, phase != .closed { watchOutput() }
     }
 
     private func timeOut() {
@@ -140,16 +140,20 @@ extension HTTPConnection {
 
     /// A client must take something of what waits for it within each `writeTimeout`.
     private func watchOutput() {
-        let byteCount = (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-        if byteCount == 0 {
+        let byteCount = unsentByteCount
+        guard byteCount > 0 else {
             mayHaveOutput = false
-        } else if byteCount < untakenByteCount || untakenByteCount == 0 {
+            return
+        }
+        // Not idle: it is still busy with the last answer.
+        if phase == .idle { deadline = loop.deadline(after: server.settings.idleTimeout) }
+        if writtenByteCount - byteCount > takenByteCount {
+            takenByteCount = writtenByteCount - byteCount
             stalledSince = loop.now
         } else if loop.now >= stalledSince + TimeAmount(server.settings.writeTimeout) {
             server.counters.timeouts.add(1, ordering: .relaxed)
-            return close()
+            close()
         }
-        untakenByteCount = byteCount
     }
 
     /// The server is going: what is between requests closes now, the rest after its answer.

@@ -10,8 +10,8 @@ import Synchronization
 /// poll small.
 ///
 /// ```
-/// head ──> body ──> waiting ──> (streaming) ──> idle ──> head …
-///   └────────┴─────────┴──────────────┴──> lingering ──> closed
+/// head --> body --> waiting --> (streaming) --> idle --> head ...
+///   +--------+---------+--------------+--> lingering --> closed
 /// ```
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -29,7 +29,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         case waiting
         /// The head of a streamed answer is out.
         case streaming
-        /// The last answer is written or on its way: what comes is discarded until the client closes or `lingerTimeout`.
+        /// The last answer is on its way: what comes is discarded until the client closes or `lingerTimeout`.
         case lingering
         case closed
     }
@@ -47,9 +47,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     var isInputClosed = false
     var isOutputClosed = false
     var needsFlush = false
-    /// Whether bytes may still wait to be taken by the client, and since when it has taken none.
+    /// Whether bytes may still wait to be taken by the client, how many it has taken, and since when no more.
     var mayHaveOutput = false
-    var untakenByteCount = 0
+    var writtenByteCount = 0
+    var takenByteCount = 0
     var stalledSince = NIODeadline.now()
 
     // The request that is being answered.

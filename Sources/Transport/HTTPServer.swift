@@ -6,7 +6,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// An HTTP/1.1 server over its own event loops. Ends with ``drain(deadline:)``, which must be called once.
+/// An HTTP/1.1 server over its own event loops. Ends with ``drain(deadline:)``, without which its loops go on.
 package final class HTTPServer: Sendable {
     /// The port listened on, also where the settings said 0.
     package let port: Int
@@ -115,17 +115,16 @@ package final class HTTPServer: Sendable {
     package func setClosing() { state.isClosing.store(true, ordering: .relaxed) }
 
     /// Stops accepting, closes what is between requests, and every other connection after its answer. What is left at
-    /// the deadline is cut, and the handlers of its waiting requests are told that the client has gone. Waiting
-    /// requests are not answered by this: their owner does that meanwhile.
+    /// the deadline is cut, and the handlers of its waiting requests are told that the client has gone. Returns when
+    /// their tasks have ended too, or ``TransportSettings/cancellationGrace`` is over. Waiting
+    /// requests are not answered by this: their owner does that meanwhile. A second call returns at once.
     package func drain(deadline: Duration) async {
-        await stopAccepting()
+        guard !state.isDraining.exchange(true, ordering: .sequentiallyConsistent) else { return }
         setClosing()
-        state.isDraining.store(true, ordering: .sequentiallyConsistent)
+        await stopAccepting()
         for loop in loops { loop.eventLoop.execute { loop.value.forEachConnection { $0.drain() } } }
         state.openGateIfDrained()
-        let timer = loops.first?.eventLoop.scheduleTask(in: TimeAmount(deadline)) { [state] in state.gate.open() }
-        await state.gate.wait()
-        timer?.cancel()
+        await wait(for: state.connectionsGone, atMost: deadline)
         for loop in loops {
             // Fails only if the group was shut down before the server.
             try? await loop.eventLoop.submit {
@@ -133,7 +132,16 @@ package final class HTTPServer: Sendable {
                 loop.value.stop()
             }.get()
         }
+        // Their jobs need the loops, so the loops end last.
+        state.openGateIfTasksEnded()
+        await wait(for: state.tasksEnded, atMost: state.settings.cancellationGrace)
         try? await ownedGroup?.shutdownGracefully()
+    }
+
+    private func wait(for gate: Gate, atMost bound: Duration) async {
+        let timer = loops.first?.eventLoop.scheduleTask(in: TimeAmount(bound)) { gate.open() }
+        await gate.wait()
+        timer?.cancel()
     }
 
     // MARK: figures
@@ -145,6 +153,8 @@ package final class HTTPServer: Sendable {
         package var connectionsRefused = 0
         /// Handed to the handler.
         package var requests = 0
+        /// Tasks of ``RouterAdapter`` that have not ended.
+        package var tasksRunning = 0
         /// Refused by the transport or left without an answer.
         package var failures = 0
         /// Clients that left while their request waited.
@@ -160,6 +170,7 @@ package final class HTTPServer: Sendable {
             connectionsTotal: counters.connectionsTotal.load(ordering: .relaxed),
             connectionsRefused: counters.connectionsRefused.load(ordering: .relaxed),
             requests: counters.requests.load(ordering: .relaxed),
+            tasksRunning: counters.tasksRunning.load(ordering: .relaxed),
             failures: counters.failures.load(ordering: .relaxed),
             clientsGone: counters.clientsGone.load(ordering: .relaxed),
             timeouts: counters.timeouts.load(ordering: .relaxed))

@@ -4,9 +4,13 @@ import NIOCore
 
 /// Runs a task's jobs on an event loop, so that a request's task never leaves its connection's thread by itself.
 final class LoopTaskExecutor: TaskExecutor {
+    let server: ServerState
     private let eventLoop: any EventLoop
 
-    init(eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+    init(server: ServerState, eventLoop: any EventLoop) {
+        self.server = server
+        self.eventLoop = eventLoop
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -32,7 +36,7 @@ final class LoopState {
     init(server: ServerState, eventLoop: any EventLoop) {
         self.server = server
         self.eventLoop = eventLoop
-        self.executor = LoopTaskExecutor(eventLoop: eventLoop)
+        self.executor = LoopTaskExecutor(server: server, eventLoop: eventLoop)
         self.sweepInterval = TimeAmount(server.settings.sweepInterval)
         self.dateLine = ByteBuffer(string: "Date: \(HTTPDate.now())\r\n")
     }

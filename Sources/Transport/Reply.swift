@@ -47,7 +47,7 @@ package final class Reply: Sendable {
 
     deinit {
         guard take(), !isClientGone else { return }
-        // Never at once, even on the loop: who lets go of a reply may hold a lock that the next request's handler wants.
+        // Never at once, even on the loop: who lets go of it may hold a lock that the next request's handler wants.
         eventLoop.execute { [handle, id] in handle.connection.value.answerUnanswered(id) }
     }
 

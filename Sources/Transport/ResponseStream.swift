@@ -9,9 +9,10 @@ package struct ResponseStream: Sendable {
     let handle: ConnectionHandle
     let id: UInt32
 
-    /// Sends a piece without waiting: for small ones from a source that is bounded by itself.
+    /// Sends a piece without waiting, so without a task that waits. A client that falls further behind than
+    /// ``TransportSettings/unsentByteCountMax`` is cut.
     package func send(_ bytes: ByteBuffer) {
-        handle.onLoop { [id] in $0.writeStream(id, bytes) }
+        handle.onLoop { [id] in $0.pushStream(id, bytes) }
     }
 
     /// Sends a piece and returns when the client has taken enough for more to be welcome. Throws once it is gone.

@@ -40,10 +40,13 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
     ///
     /// The task is unstructured because a channel's callback has no task to be a child of: this is the one seam
     /// between them. Its owner is the connection, which holds it as long as the request lasts and cancels it when the
-    /// client goes away or the server's drain ends.
+    /// client goes away or the server's drain ends; the drain waits for it.
     package func handle(_ request: InboundRequest, _ reply: Reply) {
-        let task = Task(executorPreference: reply.handle.executor) {
+        let executor = reply.handle.executor
+        executor.server.taskBegins()
+        let task = Task(executorPreference: executor) {
             await respond(to: request, reply)
+            executor.server.taskEnded()
         }
         reply.onClientGone(atHalfClose: false) { task.cancel() }
     }

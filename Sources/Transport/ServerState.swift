@@ -14,7 +14,8 @@ final class ServerState: Sendable {
 
     /// Nothing new is let in any more.
     let isDraining = Atomic(false)
-    let gate = Gate()
+    let connectionsGone = Gate()
+    let tasksEnded = Gate()
 
     init(settings: TransportSettings, handler: any RequestHandler, logger: Logger) {
         self.settings = settings
@@ -25,7 +26,23 @@ final class ServerState: Sendable {
     /// The last connection of a draining server lets the drain end.
     func openGateIfDrained() {
         guard isDraining.load(ordering: .sequentiallyConsistent), counters.isEmpty else { return }
-        gate.open()
+        connectionsGone.open()
+    }
+
+    /// A request's task begins; `taskEnded` must follow.
+    func taskBegins() { counters.tasksRunning.add(1, ordering: .relaxed) }
+
+    func taskEnded() {
+        counters.tasksRunning.subtract(1, ordering: .sequentiallyConsistent)
+        openGateIfTasksEnded()
+    }
+
+    /// With no connection left no task begins any more.
+    func openGateIfTasksEnded() {
+        guard isDraining.load(ordering: .sequentiallyConsistent), counters.isEmpty,
+            counters.tasksRunning.load(ordering: .sequentiallyConsistent) == 0
+        else { return }
+        tasksEnded.open()
     }
 }
 
@@ -35,6 +52,7 @@ final class Counters: Sendable {
     let connectionsTotal = Atomic(0)
     let connectionsRefused = Atomic(0)
     let requests = Atomic(0)
+    let tasksRunning = Atomic(0)
     let failures = Atomic(0)
     let clientsGone = Atomic(0)
     let timeouts = Atomic(0)

@@ -1,4 +1,4 @@
-// What the transport itself refuses. How a refusal looks on the wire is the owner's: see `RequestHandler.problem(for:)`.
+// What the transport itself refuses. How a refusal looks on the wire is the owner's: `RequestHandler.problem(for:)`.
 
 import HTTPTypes
 import NIOHTTP1

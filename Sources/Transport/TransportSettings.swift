@@ -1,4 +1,4 @@
-// The limits and time-outs of the HTTP transport. Each bounds what one client can make the server hold; none is optional.
+// The limits and time-outs of the HTTP transport. Each bounds what a client can make the server hold; none is optional.
 
 /// Where the server listens, and every limit of a connection and of a request.
 ///
@@ -36,6 +36,11 @@ package struct TransportSettings: Sendable {
     /// Requests on one connection are handled one after the other. A client that sends 32 times as many is cut off.
     package var pipelinedRequestCountMax = 8
     package var pipelinedByteCountMax = 64 * 1024
+
+    /// What may wait for a client to take it on a stream whose writer doesn't wait itself.
+    package var unsentByteCountMax = 1024 * 1024
+    /// How long a drain waits, after its deadline, for the tasks that it has cancelled.
+    package var cancellationGrace = Duration.seconds(1)
 
     package init() {}
 

@@ -8,11 +8,13 @@ import Testing
 
 @Suite("postmaster.pid")
 struct PostmasterFileTests {
-    @Test("tells process and status", arguments: [
-        ("4711\n/data\n1\n5432\n/data/socket\n\n 1 2\nready   \n", PostmasterFile.Status.ready),
-        ("4711\n/data\n1\n5432\n/data/socket\n\n 1 2\nstopping\n", .stopping),
-        ("4711\n/data\n1\n5432\n", nil),
-    ])
+    @Test(
+        "tells process and status",
+        arguments: [
+            ("4711\n/data\n1\n5432\n/data/socket\n\n 1 2\nready   \n", PostmasterFile.Status.ready),
+            ("4711\n/data\n1\n5432\n/data/socket\n\n 1 2\nstopping\n", .stopping),
+            ("4711\n/data\n1\n5432\n", nil),
+        ])
     func parses(text: String, status: PostmasterFile.Status?) {
         let file = PostmasterFile(parsing: text)
         #expect(file?.pid == 4711)
@@ -73,15 +75,19 @@ struct SocketDirectoryTests {
 
 @Suite("The server's log")
 struct ServerLogTests {
-    @Test("gives PostgreSQL's own words", arguments: [
-        ("t LOG:  starting\nt FATAL:  no space\nt LOG:  shut down\n", "no space"),
-        ("t FATAL:  too many\nt HINT:  Use fewer.\n", "too many (Use fewer.)"),
-        ("t LOG:  bad \"x\"\nt FATAL:  configuration file \"c\" contains errors\n",
-            "configuration file \"c\" contains errors (bad \"x\")"),
-        ("initdb: error: cannot be run as root\n", "cannot be run as root"),
-        ("what?\n", "what?"),
-        ("", "it said nothing"),
-    ])
+    @Test(
+        "gives PostgreSQL's own words",
+        arguments: [
+            ("t LOG:  starting\nt FATAL:  no space\nt LOG:  shut down\n", "no space"),
+            ("t FATAL:  too many\nt HINT:  Use fewer.\n", "too many (Use fewer.)"),
+            (
+                "t LOG:  bad \"x\"\nt FATAL:  configuration file \"c\" contains errors\n",
+                "configuration file \"c\" contains errors (bad \"x\")"
+            ),
+            ("initdb: error: cannot be run as root\n", "cannot be run as root"),
+            ("what?\n", "what?"),
+            ("", "it said nothing"),
+        ])
     func reason(log: String, words: String) {
         #expect(ServerLog.reason(in: log) == words)
     }
@@ -101,9 +107,11 @@ struct ServerLogTests {
 
 @Suite("A child process")
 struct ChildProcessTests {
-    @Test("tells how it ended", arguments: [
-        ("exit 3", "exited with status 3"), ("kill -9 $$", "was ended by signal 9"),
-    ])
+    @Test(
+        "tells how it ended",
+        arguments: [
+            ("exit 3", "exited with status 3"), ("kill -9 $$", "was ended by signal 9"),
+        ])
     func exit(script: String, words: String) async throws {
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }

@@ -38,8 +38,9 @@ struct EmbeddedPostgresTests {
             where rolname = current_user
             """
         let found = try await Psql.run(sql, conninfo: postgres.conninfo)
-        #expect(found.split(separator: "\n", omittingEmptySubsequences: false)
-            == ["UTF8", "äö|t", "on", "on", "200", "", "parley", "f"])
+        #expect(
+            found.split(separator: "\n", omittingEmptySubsequences: false)
+                == ["UTF8", "äö|t", "on", "on", "200", "", "parley", "f"])
         await postgres.stop()
     }
 
@@ -83,7 +84,8 @@ struct EmbeddedPostgresTests {
     @Test("tells of a server that ended by itself, and starts it again")
     func serverDies() async throws {
         let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
-        try await Psql.run("create table note (text text); insert into note values ('kept')", conninfo: postgres.conninfo)
+        try await Psql.run(
+            "create table note (text text); insert into note values ('kept')", conninfo: postgres.conninfo)
         async let reason = postgres.waitUntilExit()
         kill(try #require(try PostmasterFile.read(dataDirectory: directory + "/postgres")).pid, SIGKILL)
         #expect(try await reason == "was ended by signal 9")
@@ -120,9 +122,11 @@ struct EmbeddedPostgresTests {
         await postgres.stop()
     }
 
-    @Test("works under a path that is too long for a socket, or that libpq can't quote", arguments: [
-        String(repeating: "long-", count: 30), "a, b'c\\d",
-    ])
+    @Test(
+        "works under a path that is too long for a socket, or that libpq can't quote",
+        arguments: [
+            String(repeating: "long-", count: 30), "a, b'c\\d",
+        ])
     func awkwardPath(name: String) async throws {
         let directory = temporary.path + "/" + name
         let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)

@@ -93,7 +93,9 @@ struct KilledParleyTests {
 
     @Test("passes over a postmaster.pid whose process is gone")
     func stalePidFile() async throws {
-        let pid = try await stale { $0.send(SIGKILL); _ = await $0.waitForExit(atMost: .seconds(5)) }
+        let pid = try await stale {
+            $0.send(SIGKILL); _ = await $0.waitForExit(atMost: .seconds(5))
+        }
         let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         #expect(try PostmasterFile.read(dataDirectory: cluster)?.pid != pid)
         await postgres.stop()
@@ -135,6 +137,8 @@ struct KilledParleyTests {
         let other = try await ChildProcess.start(sleep, input: null, output: null)
         try Files.write(
             (["\(other.pid)"] + lines.dropFirst()).joined(separator: "\n"), to: file, mode: 0o600, owner: account)
+        let socketLock = directory + "/socket/.s.PGSQL.5432.lock"
+        try Files.write("\(other.pid)\n", to: socketLock, mode: 0o600, owner: account)
         await then(other)
         return other.pid
     }

@@ -35,19 +35,31 @@ struct ErrorTests {
     @Test(
         "say why connecting failed",
         arguments: [
-            ("connection to server at \"127.0.0.1\", port 1 failed: Connection refused\n\tIs the server running?",
-                "connection refused", false),
-            ("connection to server on socket \"/x\" failed: FATAL:  3D000: database \"x\" does not exist\nLOCATION: x",
-                "database \"x\" does not exist", true),
-            ("connection to server at \"h\" (::1), port 5432 failed: FATAL:  28P01: password authentication failed for "
-                + "user \"secret\"\n", "password authentication failed", true),
-            ("… failed: SCHWERWIEGEND:  57P03: das Datenbanksystem startet\n",
-                "the database is starting up or shutting down (57P03)", false),
-            ("could not translate host name \"h\" to address: Name or service not known\n",
-                "the host name could not be resolved", false),
+            (
+                "connection to server at \"127.0.0.1\", port 1 failed: Connection refused\n\tIs the server running?",
+                "connection refused", false
+            ),
+            (
+                "connection to server on socket \"/x\" failed: FATAL:  3D000: database \"x\" does not exist\nLOCATION: x",
+                "database \"x\" does not exist", true
+            ),
+            (
+                "connection to server at \"h\" (::1), port 5432 failed: FATAL:  28P01: password authentication failed for "
+                    + "user \"secret\"\n", "password authentication failed", true
+            ),
+            (
+                "… failed: SCHWERWIEGEND:  57P03: das Datenbanksystem startet\n",
+                "the database is starting up or shutting down (57P03)", false
+            ),
+            (
+                "could not translate host name \"h\" to address: Name or service not known\n",
+                "the host name could not be resolved", false
+            ),
             ("invalid port number: \"secret\"\n", "invalid port number", false),
-            ("connection to server at \"h\", port 1 failed: root certificate file \"r\" does not exist\nEither …",
-                "root certificate file \"r\" does not exist", false),
+            (
+                "connection to server at \"h\", port 1 failed: root certificate file \"r\" does not exist\nEither …",
+                "root certificate file \"r\" does not exist", false
+            ),
             ("", "no reason given", false),
         ])
     func connectFailures(text: String, reason: String, isRefusal: Bool) {

@@ -46,7 +46,7 @@ struct ListenerStateTests {
         _ = next()
         state.listening(now: start)
         _ = next()
-        #expect(next(.seconds(5)) == .close)
+        #expect(next(.seconds(5)) == .close(reason: ListenerState.swallowed))
         #expect(next(.seconds(5)) == .wait(until: start + .seconds(5) + .milliseconds(50)))
         #expect(next(.seconds(6)) == .connect)
     }
@@ -59,7 +59,7 @@ struct ListenerStateTests {
         #expect(next(.seconds(10)) == .wait(until: start + .seconds(20)))
         #expect(next(.seconds(20)) == .probe("3"))
         #expect(next(.seconds(24)) == .wait(until: start + .seconds(25)))
-        #expect(next(.seconds(25)) == .close)
+        #expect(next(.seconds(25)) == .close(reason: ListenerState.silent))
         #expect(next(.seconds(25)) == .emit(.disconnected(reason: ListenerState.silent)))
         #expect(!state.isWanted())
     }
@@ -68,11 +68,11 @@ struct ListenerStateTests {
     mutating func reconnects() {
         goLive()
         state.lost("gone", now: start, random: 0)
-        #expect(next() == .close)
+        #expect(next() == .close(reason: "gone"))
         #expect(next() == .emit(.disconnected(reason: "gone")))
         #expect(next(.seconds(1)) == .connect)
         state.lost("connection refused", now: start + .seconds(1), random: 0)
-        #expect(next(.seconds(1)) == .close)
+        #expect(next(.seconds(1)) == .close(reason: "connection refused"))
         #expect(next(.seconds(2)) == .connect, "no second disconnected")
         #expect(next(.seconds(2)) == .listen)
         state.listening(now: start + .seconds(2))

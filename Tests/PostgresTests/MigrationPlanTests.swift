@@ -8,7 +8,8 @@ import Testing
 struct MigrationPlanTests {
     static func file(_ name: String, breaking: String = "no") -> Migrator.SQLFile {
         Migrator.SQLFile(
-            name: name, text: "-- What it does.\n-- locks: none\n-- length: short\n-- breaking: \(breaking)\nselect 1;\n")
+            name: name,
+            text: "-- What it does.\n-- locks: none\n-- length: short\n-- breaking: \(breaking)\nselect 1;\n")
     }
 
     func migrations(_ names: String...) throws -> [Migration] {

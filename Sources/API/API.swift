@@ -1,0 +1,77 @@
+// What the API needs of the layers below, its routes together, and how Hummingbird's router is made from them.
+import Credentials
+import Domain
+import Hummingbird
+import Log
+import Logging
+import Store
+
+/// The calls of the HTTP contract. One extension a feature, in the file named after it.
+package struct API: Sendable {
+    let store: Store
+    let writer: Writer
+    let authenticator: Authenticator
+    let hasher: PasswordHasher
+    let limits: Limits
+    let isReady: @Sendable () -> Bool
+    let metrics: @Sendable () -> String
+    let logger: Logger
+
+    /// - Parameters:
+    ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
+    ///   - metrics: the node's figures as Prometheus text.
+    package init(
+        store: Store, writer: Writer, authenticator: Authenticator, hasher: PasswordHasher, limits: Limits,
+        isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> String, logger: Logger
+    ) {
+        self.store = store
+        self.writer = writer
+        self.authenticator = authenticator
+        self.hasher = hasher
+        self.limits = limits
+        self.isReady = isReady
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    /// All calls that there are.
+    package var routes: [Route] {
+        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + messageRoutes + receiptRoutes
+            + inboxRoutes + [SyncEndpoint.route] + operationRoutes
+    }
+
+    func makeResponder() -> RouterResponder<APIContext> {
+        let routes = routes
+        let router = Router(context: APIContext.self)
+        router.add(middleware: ProblemMiddleware(table: RouteTable(routes)))
+        for route in routes {
+            guard let endpoint = respond(route) else { continue }
+            for method in route.methods {
+                router.on(
+                    RouterPath(route.pattern), method: method, responder: CallbackResponder(callback: endpoint))
+            }
+        }
+        return router.buildResponder()
+    }
+
+    /// A route's endpoint as the router calls it; nil for one that isn't the router's.
+    private func respond(_ route: Route) -> (@Sendable (Request, APIContext) async throws -> Response)? {
+        let takesNoQuery = route.query == .none
+        @Sendable func call(_ request: Request, _ context: APIContext) throws -> Call {
+            let call = Call(request: request, context: context, limits: limits)
+            if takesNoQuery { try call.query.end() }
+            return call
+        }
+        switch route.endpoint {
+        case .open(let endpoint):
+            return { request, context in try await endpoint(call(request, context)).response }
+        case .signedIn(let endpoint):
+            return { request, context in
+                let identity = try await authenticator.identity(request.headers[.authorization])
+                return try await endpoint(call(request, context), identity).response
+            }
+        case .direct:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// Answers as handlers make them: JSON that the database made goes out untouched. Problems are in ProblemDocument.swift.
+import Domain
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Transport
+
+/// A whole answer: to be sent by the router, or by a handler that is asked before it.
+package struct Answer: Sendable {
+    package var status: HTTPResponse.Status
+    package var headers: HTTPFields
+    package var body: ByteBuffer
+
+    package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer = ByteBuffer()) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// A JSON resource.
+    package static func json(_ text: JSONText, status: HTTPResponse.Status = .ok) -> Answer {
+        Answer(status: status, headers: Headers.json, body: ByteBuffer(bytes: text.utf8))
+    }
+
+    /// What a change made: 201 when it is new, 200 when it was there.
+    static func made(_ created: Bool, _ text: JSONText) -> Answer { json(text, status: created ? .created : .ok) }
+
+    static let noContent = Answer(status: .noContent, headers: Headers.plain)
+
+    /// A page of a list: `{name: […], limit, next?}`.
+    static func list(_ name: StaticString, _ page: Page, limit: Int) -> Answer {
+        var writer = JSONWriter(reserving: 64 + page.items.reduce(0) { $0 + $1.utf8.count + 1 })
+        writer.raw("{\"")
+        writer.raw(name)
+        writer.raw("\":[")
+        for (index, item) in page.items.enumerated() {
+            if index > 0 { writer.raw(",") }
+            writer.raw(item)
+        }
+        writer.raw("],\"limit\":")
+        writer.write(limit)
+        writer.writeNext(page.next)
+        writer.raw("}")
+        return json(JSONText(utf8: writer.utf8))
+    }
+
+    var response: Response {
+        Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+    }
+
+    package var outbound: OutboundResponse { OutboundResponse(status: status, headers: headers, body: body) }
+}
+
+extension JSONWriter {
+    /// The member that a list has unless it has ended.
+    mutating func writeNext(_ next: PageKey?) {
+        guard let next else { return }
+        raw(",\"next\":")
+        write(next.description)
+    }
+}
+
+/// The headers that answers have in common, made once.
+package enum Headers {
+    package static let plain: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
+    package static let json = of(type: "application/json")
+    static let problem = of(type: "application/problem+json")
+
+    static func of(type: String) -> HTTPFields {
+        var fields = plain
+        fields[.contentType] = type
+        return fields
+    }
+}

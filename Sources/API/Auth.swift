@@ -1,0 +1,143 @@
+// Signing up, in and out. Sessions as a list are in Sessions.swift; who is asking is found in Identification.swift.
+import Credentials
+import Domain
+import Store
+
+extension API {
+    var authRoutes: [Route] {
+        [
+            Route(.post, "/v1/auth/register", "register", .open(register)),
+            Route(.post, "/v1/auth/code", "requestCode", .open(requestCode)),
+            Route(.post, "/v1/auth/login", "login", .open(login)),
+            Route(.post, "/v1/auth/logout", "logout", .signedIn(logout)),
+        ]
+    }
+
+    private func register(_ call: Call) async throws -> Answer {
+        var fields = try await call.fields()
+        let device = fields.optional("device_name", DeviceName.self)
+        let name = fields.required("name", DisplayName.self)
+        if fields.has("email") {
+            fields.refuseMixing("email", with: ["username", "password"])
+            _ = fields.required("email", EmailAddress.self)
+            try fields.end()
+            throw Problem.mailNotConfigured
+        }
+        let username = fields.required("username", Username.self)
+        let password = fields.required("password", Password.self)
+        let given = try fields.values(username, password, name)
+        let hash = try await hasher.hash(given.1.text)
+        let (session, token) = NewSession.make(device)
+        let account = try await store.register(
+            user: .make(), username: given.0.text, key: given.0.key, name: given.2.text,
+            words: given.2.directoryWords(with: given.0), passwordHash: hash, session: session)
+        return .json(.signedIn(account, token), status: .created)
+    }
+
+    private func requestCode(_ call: Call) async throws -> Answer {
+        var fields = try await call.fields()
+        _ = fields.required("email", EmailAddress.self)
+        try fields.end()
+        throw Problem.mailNotConfigured
+    }
+
+    private func login(_ call: Call) async throws -> Answer {
+        var fields = try await call.fields()
+        let device = fields.optional("device_name", DeviceName.self)
+        if fields.has("token") {
+            fields.refuseMixing("token", with: ["username", "password", "email", "code"])
+            _ = fields.required("token", GivenSecret.self)
+            try fields.end()
+            throw Problem(.wrongCredentials, "Signing in with the host app's tokens is not configured here.")
+        }
+        if fields.has("email") || fields.has("code") {
+            fields.refuseMixing("email", with: ["username", "password"])
+            _ = fields.required("email", EmailAddress.self)
+            _ = fields.required("code", GivenSecret.self)
+            try fields.end()
+            throw Problem(.wrongCredentials, "The code is wrong, or not good any more.")
+        }
+        let username = fields.required("username", GivenSecret.self)
+        let password = fields.required("password", GivenSecret.self)
+        let given = try fields.values(username, password)
+        guard let user = try await check(username: given.0.text, password: given.1.text) else {
+            throw Problem(.wrongCredentials, "The username or the password is wrong.")
+        }
+        let (session, token) = NewSession.make(device)
+        return .json(.signedIn(try await store.signIn(user: user, session: session), token))
+    }
+
+    /// The user of these credentials; nil if they are wrong, and then it has taken as long as if they were right.
+    private func check(username: String, password: String) async throws -> UserID? {
+        // A text that can be nobody's name still costs a look-up, for the same reason.
+        let key = (try? Username(text: username))?.key ?? "-"
+        guard let found = try await store.credentials(key: key), let hash = found.passwordHash else {
+            try await hasher.dummyVerify(password)
+            return nil
+        }
+        return try await hasher.verify(password, against: hash) ? found.user : nil
+    }
+
+    private func logout(_ call: Call, _ identity: Identity) async throws -> Answer {
+        try await signOut(identity.session, of: identity.user)
+        return .noContent
+    }
+
+    /// Ends a session: on this node at once, on the others when they read of it in the log.
+    func signOut(_ session: SessionID, of user: UserID) async throws {
+        try await store.deleteSession(session, of: user)
+        authenticator.sessions.revoke(session, at: nil)
+    }
+}
+
+extension NewSession {
+    /// A new session and the token that the client gets, once.
+    fileprivate static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
+        let token = SessionToken.random()
+        return (NewSession(id: .make(), digest: token.digest, deviceName: device?.text), token)
+    }
+}
+
+/// Something to be compared and not judged: too short a password is as wrong as any other.
+private struct GivenSecret: TextField {
+    private static let byteCountMax = 8 * 1024
+    let text: String
+
+    init(text: String) throws(Invalid) {
+        guard text.utf8.count <= Self.byteCountMax else {
+            throw Invalid("Must have at most \(Self.byteCountMax) bytes.")
+        }
+        self.text = text
+    }
+}
+
+extension Fields where Raw == JSONValue {
+    /// Fields of one way to sign in don't go with those of another.
+    fileprivate mutating func refuseMixing(_ name: String, with others: [String]) {
+        for other in others where has(other) {
+            _ = given(other) { _ throws(Invalid) in throw Invalid("Does not go together with `\(name)`.") }
+        }
+    }
+}
+
+extension JSONText {
+    /// `{user, session}`, the session with its token.
+    fileprivate static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText {
+        var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
+        writer.raw("{\"user\":")
+        writer.raw(account.user)
+        writer.raw(",\"session\":{\"token\":")
+        writer.write(token.text)
+        writer.raw(",")
+        // The database gives an object with members: what follows its brace goes on from here.
+        writer.raw(JSONText(utf8: Array(account.session.utf8.dropFirst())))
+        writer.raw("}")
+        return JSONText(utf8: writer.utf8)
+    }
+}
+
+extension Problem {
+    fileprivate static let mailNotConfigured = Problem(
+        .mailNotConfigured, "This service can't send mail, so e-mail addresses can't be used to sign in.",
+        retryAfterS: 3600)
+}

@@ -1,0 +1,71 @@
+// A request as an endpoint sees it: ids of the path, parameters, body. Decoded when asked for, refused with a problem.
+import Domain
+import Hummingbird
+import NIOCore
+
+struct Call: Sendable {
+    let request: Request
+    let context: APIContext
+    let limits: Limits
+
+    /// The parameters of the query.
+    var query: Fields<String> { Fields(query: request.queryText) }
+
+    /// An id of the path. What is no UUID names nothing: the same answer as for one that there isn't.
+    func id<Kind>(
+        _ name: String, _: Identifier<Kind>.Type = Identifier<Kind>.self, orElse problem: Problem
+    ) throws(Problem) -> Identifier<Kind> {
+        guard let text = context.parameters[name[...]], let id = Identifier<Kind>(parsing: text) else { throw problem }
+        return id
+    }
+
+    func thread() throws(Problem) -> ThreadID { try id("thread_id", orElse: .threadNotFound) }
+
+    func message() throws(Problem) -> MessageID { try id("message_id", orElse: .messageNotFound) }
+
+    /// A user of the path, who may be the caller as `me`.
+    func user(_ caller: Identity, orElse problem: Problem) throws(Problem) -> UserID {
+        context.parameters["user_id"] == "me" ? caller.user : try id("user_id", orElse: problem)
+    }
+
+    /// The body as JSON. Its type must be JSON's where one is given.
+    func body() async throws -> JSONValue {
+        try await body(orNone: nil)
+    }
+
+    /// The members of the body.
+    func fields() async throws -> Fields<JSONValue> { try Fields(await body()) }
+
+    /// The same for a call that needs no body: an empty one has no members.
+    func fieldsIfAny() async throws -> Fields<JSONValue> { try Fields(await body(orNone: .object([]))) }
+
+    private func body(orNone none: JSONValue?) async throws -> JSONValue {
+        let bytes = try await request.body.collect(upTo: limits.bodyByteCountMax)
+        if bytes.readableBytes == 0, let none { return none }
+        if let type = request.headers[.contentType], !Self.isJSON(type) {
+            throw Problem(.unsupportedMediaType, "The body must be application/json.")
+        }
+        if bytes.readableBytes == 0 { throw Problem(.malformedJSON, "The body is empty; it must be a JSON object.") }
+        return try JSONReader.read(bytes.readableBytesUInt8Span)
+    }
+
+    private static func isJSON(_ type: String) -> Bool {
+        let media = type.prefix { $0 != ";" }.lowercased().trimmed
+        return media == "application/json" || (media.hasPrefix("application/") && media.hasSuffix("+json"))
+    }
+}
+
+extension Request {
+    /// The query as sent; empty without one.
+    var queryText: Substring {
+        guard let target = head.path, let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return "" }
+        return target[target.utf8.index(after: mark)...]
+    }
+}
+
+extension Problem {
+    static let messageNotFound = Problem(.messageNotFound, "The thread has no such message.")
+    static let memberNotFound = Problem(.memberNotFound, "The thread has no such member.")
+    static let userNotFound = Problem(.userNotFound, "There is no such user.")
+    static let sessionNotFound = Problem(.sessionNotFound, "You have no such session.")
+}

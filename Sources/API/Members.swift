@@ -1,0 +1,54 @@
+// Who is in a thread: adding, inviting, accepting, promoting, leaving, removing.
+import Domain
+
+extension API {
+    private static var path: String { "/v1/threads/{thread_id}/members" }
+
+    var memberRoutes: [Route] {
+        [
+            Route(.get, Self.path, "listMembers", query: .read, .signedIn(listMembers)),
+            Route(.put, Self.path + "/{user_id}", "putMember", .signedIn(putMember)),
+            Route(.delete, Self.path + "/{user_id}", "deleteMember", .signedIn(deleteMember)),
+        ]
+    }
+
+    private func listMembers(_ call: Call, _ identity: Identity) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        try query.end()
+        let page = try await store.members(of: call.thread(), for: identity.user, request)
+        return .list("members", page, limit: request.limit)
+    }
+
+    private func putMember(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        let user = try call.user(identity, orElse: .userNotFound)
+        var fields = try await call.fieldsIfAny()
+        let role = fields.optional("role", MemberRole.self)
+        let status = fields.optional("status", WantedStatus.self)
+        try fields.end()
+        return .json(
+            try await store.putMember(
+                user, in: thread, by: identity.user, role: role, status: status?.status, limits: limits))
+    }
+
+    private func deleteMember(_ call: Call, _ identity: Identity) async throws -> Answer {
+        try await store.deleteMember(
+            call.user(identity, orElse: .memberNotFound), in: call.thread(), by: identity.user)
+        return .noContent
+    }
+}
+
+/// The two states that a PUT can bring about.
+private struct WantedStatus: TextField {
+    let status: MemberStatus
+
+    init(text: String) throws(Invalid) {
+        switch MemberStatus(rawValue: text) {
+        case .joined?: status = .joined
+        case .invited?: status = .invited
+        case .left?, .removed?: throw Invalid("To leave or to remove somebody, use DELETE.")
+        case nil: throw Invalid("Must be one of: invited, joined.")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// Sending messages and reading the archive.
+import Domain
+
+extension API {
+    private static var path: String { "/v1/threads/{thread_id}/messages" }
+
+    var messageRoutes: [Route] {
+        [
+            Route(.post, Self.path, "sendMessage", .signedIn(sendMessage)),
+            Route(.get, Self.path, "listMessages", query: .read, .signedIn(listMessages)),
+            Route(.get, Self.path + "/{message_id}", "getMessage", .signedIn(getMessage)),
+            Route(.delete, Self.path + "/{message_id}", "deleteMessage", query: .read, .signedIn(deleteMessage)),
+        ]
+    }
+
+    private func sendMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        let draft = try MessageDraft(await call.body(), limits: limits)
+        let (created, message) = try await writer.append(
+            NewMessage(
+                id: draft.id, thread: thread, sender: identity.user, type: draft.type.text, payload: draft.payload,
+                replyTo: draft.replyTo, mentions: draft.mentions))
+        return .made(created, message)
+    }
+
+    private func listMessages(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        var query = call.query
+        let limit = query.limit()
+        let before = query.optional("before", ArchiveBound.self)
+        let after = query.optional("after", ArchiveBound.self)
+        try query.end()
+        return .json(
+            try await store.messages(in: thread, for: identity.user, before: before, after: after, limit: limit))
+    }
+
+    private func getMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
+        .json(try await store.message(call.message(), in: call.thread(), for: identity.user))
+    }
+
+    private func deleteMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        let message = try call.message()
+        var query = call.query
+        _ = query.given("for") { text throws(Invalid) in
+            switch text {
+            case "everyone": break
+            case "me": throw Invalid("Deleting for oneself alone is not available so far.")
+            default: throw Invalid("Must be one of: everyone, me.")
+            }
+        }
+        try query.end()
+        try await store.deleteMessage(message, in: thread, by: identity.user)
+        return .noContent
+    }
+}

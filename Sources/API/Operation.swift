@@ -1,0 +1,45 @@
+// For those who run the service and those who build on it: health, figures, the description of the API.
+import Domain
+import HTTPTypes
+import NIOCore
+
+extension API {
+    var operationRoutes: [Route] {
+        [
+            Route(.get, "/health/live", "getLiveness", query: .ignored, .open(getLiveness)),
+            Route(.get, "/health/ready", "getReadiness", query: .ignored, .open(getReadiness)),
+            Route(.get, "/metrics", "getMetrics", query: .ignored, .open(getMetrics)),
+            Route(.get, "/openapi.yaml", "getOpenAPI", query: .ignored, .open(getOpenAPI)),
+        ]
+    }
+
+    /// The process runs and answers; nothing else is asked.
+    private func getLiveness(_ call: Call) -> Answer { .json(.status("live")) }
+
+    private func getReadiness(_ call: Call) throws -> Answer {
+        guard isReady() else {
+            throw Problem(.unavailable, "This node is starting, stopping, or behind the log.", retryAfterS: 1)
+        }
+        return .json(.status("ready"))
+    }
+
+    private func getMetrics(_ call: Call) -> Answer {
+        Answer(
+            status: .ok, headers: Headers.of(type: "text/plain; version=0.0.4; charset=utf-8"),
+            body: ByteBuffer(string: metrics()))
+    }
+
+    private func getOpenAPI(_ call: Call) -> Answer {
+        Answer(status: .ok, headers: Headers.of(type: "application/yaml"), body: OpenAPI.body)
+    }
+}
+
+extension JSONText {
+    fileprivate static func status(_ word: String) -> JSONText { JSONText(.object([.init("status", .string(word))])) }
+}
+
+/// docs/openapi.yaml, which the build puts into the executable.
+package enum OpenAPI {
+    package static let text = EmbeddedDocuments.openAPI.map(\.text).joined()
+    static let body = ByteBuffer(string: text)
+}

@@ -1,0 +1,120 @@
+// Every refusal as the client sees it: RFC 9457. Which errors become which problem is in Failures.swift.
+import Domain
+import HTTPTypes
+import NIOCore
+import Transport
+
+extension ProblemCode {
+    /// The status and the short title of each code.
+    var shape: (status: HTTPResponse.Status, title: String) {
+        switch self {
+        case .malformedRequest: (.badRequest, "Malformed request")
+        case .malformedJSON: (.badRequest, "Malformed JSON")
+        case .unauthenticated: (.unauthorized, "Not signed in")
+        case .invalidToken: (.unauthorized, "Invalid token")
+        case .wrongCredentials: (.unauthorized, "Wrong credentials")
+        case .notJoined: (.forbidden, "Not joined")
+        case .notAllowed: (.forbidden, "Not allowed")
+        case .notFound: (.notFound, "Not found")
+        case .threadNotFound: (.notFound, "Thread not found")
+        case .messageNotFound: (.notFound, "Message not found")
+        case .memberNotFound: (.notFound, "Member not found")
+        case .userNotFound: (.notFound, "User not found")
+        case .sessionNotFound: (.notFound, "Session not found")
+        case .methodNotAllowed: (.methodNotAllowed, "Method not allowed")
+        case .requestTimeout: (.requestTimeout, "Request timeout")
+        case .usernameTaken: (.conflict, "Username taken")
+        case .idTaken: (.conflict, "Id taken")
+        case .directMembersFixed: (.conflict, "Direct members are fixed")
+        case .cursorExpired: (.gone, "Cursor expired")
+        case .bodyTooLarge: (.contentTooLarge, "Body too large")
+        case .targetTooLong: (.uriTooLong, "Target too long")
+        case .unsupportedMediaType: (.unsupportedMediaType, "Unsupported media type")
+        case .expectationFailed: (.expectationFailed, "Expectation failed")
+        case .invalid: (.unprocessableContent, "Invalid request")
+        case .headersTooLarge: (.requestHeaderFieldsTooLarge, "Headers too large")
+        case .internalError: (.internalServerError, "Internal error")
+        case .notImplemented: (.notImplemented, "Not implemented")
+        case .overloaded: (.serviceUnavailable, "Overloaded")
+        case .unavailable: (.serviceUnavailable, "Unavailable")
+        case .mailNotConfigured: (.serviceUnavailable, "Mail not configured")
+        case .versionNotSupported: (.httpVersionNotSupported, "HTTP version not supported")
+        }
+    }
+}
+
+/// `{type, title, status, detail, code, errors?, request_id?}`, as `application/problem+json`.
+package enum ProblemDocument {
+    /// - Parameters:
+    ///   - requestID: by which the log tells more; for faults of ours, whose detail stays here.
+    ///   - extra: members that only this kind of problem has, after the common ones.
+    static func answer(
+        _ problem: Problem, requestID: String? = nil, extra: [(String, JSONText)] = []
+    ) -> Answer {
+        let (status, title) = problem.code.shape
+        var writer = JSONWriter(reserving: 512)
+        writer.raw("{\"type\":")
+        writer.write("urn:parley:problem:\(problem.code.rawValue)")
+        writer.raw(",\"title\":")
+        writer.write(title)
+        writer.raw(",\"status\":")
+        writer.write(status.code)
+        writer.raw(",\"detail\":")
+        writer.write(problem.code == .internalError ? "Something went wrong on our side." : problem.detail)
+        writer.raw(",\"code\":")
+        writer.write(problem.code.rawValue)
+        if !problem.fields.isEmpty { writer.writeErrors(problem.fields) }
+        if let requestID {
+            writer.raw(",\"request_id\":")
+            writer.write(requestID)
+        }
+        for (key, value) in extra {
+            writer.raw(",")
+            writer.write(key)
+            writer.raw(":")
+            writer.raw(value)
+        }
+        writer.raw("}")
+        return Answer(
+            status: status, headers: headers(problem, status, requestID), body: ByteBuffer(bytes: writer.utf8))
+    }
+
+    package static func response(_ problem: Problem, extra: [(String, JSONText)] = []) -> OutboundResponse {
+        answer(problem, extra: extra).outbound
+    }
+
+    private static func headers(
+        _ problem: Problem, _ status: HTTPResponse.Status, _ requestID: String?
+    ) -> HTTPFields {
+        var headers = Headers.problem
+        if let requestID { headers[.requestID] = requestID }
+        switch status.code {
+        case 401:
+            // RFC 6750, 3.1: says more when a token was sent and was no good.
+            headers[.wwwAuthenticate] = problem.code == .invalidToken ? "Bearer error=\"invalid_token\"" : "Bearer"
+        case 429, 503: headers[.retryAfter] = String(problem.retryAfterS ?? 1)
+        default: break
+        }
+        return headers
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func writeErrors(_ fields: [Problem.Field]) {
+        raw(",\"errors\":[")
+        for (index, field) in fields.enumerated() {
+            if index > 0 { raw(",") }
+            raw("{\"field\":")
+            write(field.field)
+            raw(",\"detail\":")
+            write(field.detail)
+            raw("}")
+        }
+        raw("]")
+    }
+}
+
+extension HTTPField.Name {
+    // A constant of a legal form: the initialiser refuses only illegal ones.
+    static let requestID = Self("X-Request-Id")!
+}

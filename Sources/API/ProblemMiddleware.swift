@@ -1,0 +1,56 @@
+// The outermost middleware: whatever goes wrong behind it, the framework's own refusals included, leaves as a problem
+// document.
+import Domain
+import HTTPTypes
+import Hummingbird
+import Logging
+
+struct ProblemMiddleware: RouterMiddleware {
+    let table: RouteTable
+
+    func handle(
+        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    ) async throws -> Response {
+        let start = context.logger.logLevel <= .debug ? ContinuousClock.now : nil
+        let response: Response
+        do {
+            response = try await next(request, context)
+        } catch let error as CancellationError {
+            // The client has gone, or the drain has ended: the adapter knows which.
+            throw error
+        } catch {
+            response = answer(to: error, request, context).response
+        }
+        if let start { logAccess(request, response, context, since: start) }
+        return response
+    }
+
+    private func answer(to error: any Error, _ request: Request, _ context: APIContext) -> Answer {
+        // Only the router throws this: a path that there isn't, or not with this method.
+        if let error = error as? HTTPError, error.status == .notFound {
+            let methods = table.methods(for: request.uri.path)
+            if !methods.isEmpty { return Self.methodNotAllowed(request.method, methods) }
+        }
+        return Failure(error).answer(requestID: context.id, logger: context.logger)
+    }
+
+    private static func methodNotAllowed(_ method: HTTPRequest.Method, _ methods: [HTTPRequest.Method]) -> Answer {
+        let allowed = methods.map(\.rawValue).joined(separator: ", ")
+        var answer = ProblemDocument.answer(
+            Problem(.methodNotAllowed, "\(method.rawValue) is not for this path; it has \(allowed)."))
+        answer.headers[.allow] = allowed
+        return answer
+    }
+
+    /// The route's pattern and never the path: ids are nobody's business in a log.
+    private func logAccess(
+        _ request: Request, _ response: Response, _ context: APIContext, since start: ContinuousClock.Instant
+    ) {
+        context.logger.debug(
+            "answered",
+            metadata: [
+                "request": "\(context.id)", "method": "\(request.method)", "route": "\(context.endpointPath ?? "none")",
+                "status": "\(response.status.code)", "took": "\(ContinuousClock.now - start)",
+            ])
+    }
+}

@@ -1,0 +1,106 @@
+// Marks that say how far the caller has got in threads, and who has and has read a message.
+import Domain
+import Log
+
+extension API {
+    /// Of one call; each is a move of its own, so more would be no cheaper than two calls.
+    static var receiptCountMax: Int { 200 }
+
+    var receiptRoutes: [Route] {
+        [
+            Route(.put, "/v1/threads/{thread_id}/receipts", "putReceipt", .signedIn(putReceipt)),
+            Route(.post, "/v1/receipts", "putReceipts", .signedIn(putReceipts)),
+            Route(
+                .get, "/v1/threads/{thread_id}/messages/{message_id}/receipts", "listReceipts", .signedIn(listReceipts)),
+        ]
+    }
+
+    private func putReceipt(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        var fields = try await call.fields()
+        let marks = ReceiptMarks(&fields)
+        try fields.end()
+        do {
+            try await writer.put(marks.move(identity.user, thread))
+        } catch let problem as Problem {
+            throw marks.named(problem)
+        }
+        return .noContent
+    }
+
+    /// Every entry is checked first; then all moves are made, each for itself. Of those that fail the first is told.
+    private func putReceipts(_ call: Call, _ identity: Identity) async throws -> Answer {
+        var fields = try await call.fields()
+        let given = fields.required("receipts") { json throws(Invalid) in
+            try json.entries(countMax: Self.receiptCountMax) { entry throws(Invalid) in try ReceiptEntry(entry) }
+        }
+        let entries = try fields.values(given)
+        let writer = writer
+        let first = try await withThrowingTaskGroup(of: (index: Int, problem: Problem)?.self) { group in
+            for (index, entry) in entries.enumerated() {
+                group.addTask {
+                    do {
+                        try await writer.put(entry.marks.move(identity.user, entry.thread))
+                        return nil
+                    } catch let problem as Problem {
+                        return (index, entry.marks.named(problem))
+                    }
+                }
+            }
+            var first: (index: Int, problem: Problem)?
+            for try await failed in group {
+                guard let failed, failed.index < first?.index ?? .max else { continue }
+                first = failed
+            }
+            return first
+        }
+        guard let first else { return .noContent }
+        var problem = first.problem
+        let path = "receipts[\(first.index)]"
+        problem.fields =
+            problem.fields.isEmpty
+            ? [Problem.Field(path, problem.detail)]
+            : problem.fields.map { Problem.Field("\(path).\($0.field)", $0.detail) }
+        throw problem
+    }
+
+    private func listReceipts(_ call: Call, _ identity: Identity) async throws -> Answer {
+        .json(try await store.receipts(of: call.message(), in: call.thread(), for: identity.user))
+    }
+}
+
+/// `read` and `delivered`, one of them at least.
+private struct ReceiptMarks: Sendable {
+    let read: Seq?
+    let delivered: Seq?
+
+    init(_ fields: inout Fields<JSONValue>) {
+        read = fields.optional("read", Seq.self)
+        delivered = fields.optional("delivered", Seq.self)
+        if !fields.has("read"), !fields.has("delivered") { fields.refuse("read", "Give `read`, `delivered` or both.") }
+    }
+
+    func move(_ user: UserID, _ thread: ThreadID) -> ReceiptMove {
+        ReceiptMove(user: user, thread: thread, read: read, delivered: delivered)
+    }
+
+    /// The writer knows one seq; the client gave it as one of two fields. The larger is the one past the head.
+    func named(_ problem: Problem) -> Problem {
+        var problem = problem
+        let name = read ?? Seq(-1) >= delivered ?? Seq(-1) ? "read" : "delivered"
+        problem.fields = problem.fields.map { Problem.Field(name, $0.detail) }
+        return problem
+    }
+}
+
+private struct ReceiptEntry: JSONField {
+    let thread: ThreadID
+    let marks: ReceiptMarks
+
+    init(_ json: JSONValue) throws(Invalid) {
+        var fields = try Fields(json)
+        let thread = fields.required("thread_id", ThreadID.self)
+        marks = ReceiptMarks(&fields)
+        self.thread = try fields.values(thread)
+    }
+}

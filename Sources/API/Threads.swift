@@ -1,0 +1,109 @@
+// Opening threads, joining rooms, and looking at them. Who is in them is Members.swift's.
+import Domain
+import Store
+
+extension API {
+    var threadRoutes: [Route] {
+        [
+            Route(.post, "/v1/threads", "createThread", .signedIn(createThread)),
+            Route(.get, "/v1/threads/{thread_id}", "getThread", .signedIn(getThread)),
+            Route(.post, "/v1/rooms", "joinRoom", .signedIn(joinRoom)),
+            Route(.get, "/v1/rooms", "searchRooms", query: .read, .signedIn(searchRooms)),
+        ]
+    }
+
+    private func createThread(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let draft = try ThreadDraft(await call.body(), creator: identity.user, limits: limits)
+        if draft.kind == .room, let title = draft.title { return try await join(title, identity.user) }
+        let (created, thread) = try await store.createThread(
+            id: .make(), kind: draft.kind, title: draft.title?.text, roomKey: nil, creator: identity.user,
+            members: draft.members, invite: draft.invite)
+        return .made(created, thread)
+    }
+
+    private func getThread(_ call: Call, _ identity: Identity) async throws -> Answer {
+        .json(try await store.thread(call.thread(), for: identity.user))
+    }
+
+    private func joinRoom(_ call: Call, _ identity: Identity) async throws -> Answer {
+        var fields = try await call.fields()
+        let title = fields.required("title") { json throws(Invalid) in
+            try Title(json, characterCountMax: limits.titleCharacterCountMax)
+        }
+        return try await join(fields.values(title), identity.user)
+    }
+
+    private func join(_ title: Title, _ user: UserID) async throws -> Answer {
+        let (created, thread) = try await store.joinRoom(
+            id: .make(), title: title.text, key: title.key, user: user, memberCountMax: limits.roomMemberCountMax)
+        return .made(created, thread)
+    }
+
+    private func searchRooms(_ call: Call, _ identity: Identity) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        let prefix = query.optional("query", SearchPrefix.self)
+        try query.end()
+        return .list("rooms", try await store.rooms(prefix: prefix?.text ?? "", request), limit: request.limit)
+    }
+}
+
+/// A thread as a client wants it.
+struct ThreadDraft: Sendable {
+    var kind: ThreadKind
+    var title: Title?
+    /// Without the creator, each once.
+    var members: [UserID]
+    var invite: Bool
+
+    init(_ body: JSONValue, creator: UserID, limits: Limits) throws(Invalid) {
+        var fields = try Fields(body)
+        let kind = fields.required("kind", ThreadKind.self)
+        let title = fields.optional("title") { json throws(Invalid) in
+            try Title(json, characterCountMax: limits.titleCharacterCountMax)
+        }
+        let members = fields.optional("members") { json throws(Invalid) in
+            // The body's size bounds how many can be named; how many may be members is asked below.
+            try json.entries(countMax: .max) { user throws(Invalid) in try UserID(user) }
+        }
+        let invite = fields.optional("invite", Bool.self)
+        _ = fields.optional("retention", Retention.self)
+        let others = (members ?? []).withoutRepeats.filter { $0 != creator }
+        switch kind {
+        case .direct:
+            if fields.has("title"), title != nil { fields.refuse("title", "A direct thread has no title.") }
+            if members != nil || !fields.has("members"), others.count != 1 {
+                fields.refuse("members", "A direct thread needs exactly one other person.")
+            }
+        case .group:
+            if others.count >= limits.groupMemberCountMax {
+                fields.refuse("members", "A group has at most \(limits.groupMemberCountMax) members.")
+            }
+        case .room:
+            if !fields.has("title") { fields.refuse("title", "A room needs a title.") }
+            if !others.isEmpty { fields.refuse("members", "Everyone joins a room for themselves.") }
+        case nil: break
+        }
+        self.kind = try fields.values(kind)
+        self.title = title
+        self.members = others
+        self.invite = invite ?? false
+    }
+}
+
+/// How long messages are kept. So far there is one way.
+private struct Retention: JSONField {
+    private enum Keep: String, WordField { case forever, seconds, untilDelivered = "until_delivered" }
+
+    init(_ json: JSONValue) throws(Invalid) {
+        var fields = try Fields(json)
+        let keep = fields.required("keep", Keep.self)
+        _ = fields.given("seconds") { _ throws(Invalid) in }
+        if let keep, keep != .forever {
+            fields.refuse("keep", "Only `forever` is available so far.")
+        } else if fields.has("seconds") {
+            fields.refuse("seconds", "Does not go together with `forever`.")
+        }
+        try fields.end()
+    }
+}

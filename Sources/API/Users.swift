@@ -1,0 +1,83 @@
+// One's own account, other people's profiles, and the directory.
+import Domain
+
+extension API {
+    var userRoutes: [Route] {
+        [
+            Route(.get, "/v1/users/me", "getOwnAccount", .signedIn(getOwnAccount)),
+            Route(.patch, "/v1/users/me", "updateOwnAccount", .signedIn(updateOwnAccount)),
+            Route(.get, "/v1/users", "searchUsers", query: .read, .signedIn(searchUsers)),
+            Route(.get, "/v1/users/{user_id}", "getUser", .signedIn(getUser)),
+        ]
+    }
+
+    private func getOwnAccount(_ call: Call, _ identity: Identity) async throws -> Answer {
+        .json(try await store.account(identity.user))
+    }
+
+    private func updateOwnAccount(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let changes = try AccountChanges(await call.body())
+        let user = identity.user
+        if changes.members.isEmpty { return .json(try await store.account(user)) }
+        var words: [String] = []
+        if let name = changes.name { words = name.directoryWords(with: try await username(of: user)) }
+        return .json(
+            try await store.updateAccount(user, changes: JSONText(.object(changes.members)), words: words))
+    }
+
+    /// The account's username, which never changes; nil for accounts that sign in another way.
+    private func username(of user: UserID) async throws -> Username? {
+        let account = try JSONReader.read(await store.account(user).utf8)
+        return try account["username"]?.string.map { try Username(text: $0) }
+    }
+
+    private func searchUsers(_ call: Call, _ identity: Identity) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        let prefix = query.required("query") { text throws(Invalid) in
+            let prefix = try SearchPrefix(text: text)
+            guard !prefix.text.isEmpty else { throw Invalid("Must not be empty.") }
+            return prefix.text
+        }
+        let page = try await store.searchUsers(prefix: query.values(prefix), request)
+        return .list("users", page, limit: request.limit)
+    }
+
+    private func getUser(_ call: Call, _ identity: Identity) async throws -> Answer {
+        .json(try await store.user(call.id("user_id", orElse: .userNotFound)))
+    }
+}
+
+/// What a PATCH of one's own account says: what is left out stays, null empties where it may.
+private struct AccountChanges {
+    var name: DisplayName?
+    /// Only what is to change.
+    var members: [JSONValue.Member] = []
+
+    init(_ body: JSONValue) throws(Invalid) {
+        var fields = try Fields(body)
+        name = fields.given("name") { json throws(Invalid) in try DisplayName(json) }
+        let image = fields.given("profile_image") { json throws(Invalid) in try ImageURL?(json) }
+        let status = fields.given("status_text") { json throws(Invalid) in try StatusText?(json) }
+        let preferences = fields.given("preferences") { json throws(Invalid) in try Preferences(json) }
+        try fields.end()
+        if let name { members.append(.init("name", .string(name.text))) }
+        if let image { members.append(.init("profile_image", .string(orNull: image?.text))) }
+        if let status { members.append(.init("status_text", .string(orNull: status?.text))) }
+        if let preferences { members.append(.init("preferences", preferences.json)) }
+    }
+}
+
+/// What is looked for by its beginning, folded as what it is compared with.
+struct SearchPrefix: TextField {
+    static let characterCountMax = 128
+    let text: String
+
+    init(text: String) throws(Invalid) {
+        let folded = text.utf8.count <= 16 * Self.characterCountMax ? text.folded : nil
+        guard let folded, folded.unicodeScalars.count <= Self.characterCountMax else {
+            throw Invalid("Must have at most \(Self.characterCountMax) characters.")
+        }
+        self.text = folded
+    }
+}

@@ -1,0 +1,143 @@
+// The values of accounts and sessions: names, password, profile, preferences. All legal by construction.
+
+/// How an account signs in and is found: 1–64 of `A–Z a–z 0–9 . _ -`, the first a letter or digit.
+package struct Username: Hashable, Sendable, TextField {
+    package static let characterCountMax = 64
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        let bytes = text.utf8
+        guard (1...Self.characterCountMax).contains(bytes.count), let first = bytes.first, Self.isAlphanumeric(first),
+            bytes.allSatisfy({ Self.isAlphanumeric($0) || $0 == 0x2e || $0 == 0x5f || $0 == 0x2d })
+        else {
+            throw Invalid(
+                "Must be 1 to \(Self.characterCountMax) of A–Z a–z 0–9 . _ -, beginning with a letter or digit.")
+        }
+        self.text = text
+    }
+
+    /// What must be unique, whatever the case.
+    package var key: String { text.lowercased() }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
+}
+
+/// What others see: one line of 1–128 characters.
+package struct DisplayName: Hashable, Sendable, TextField {
+    package static let characterCountMax = 128
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        self.text = try .singleLine(text, characterCountMax: Self.characterCountMax)
+    }
+
+    /// What the directory finds an account by: each word of the name, the whole name, and the username if there is one.
+    package func directoryWords(with username: Username?) -> [String] {
+        (text.words + [text.folded] + (username.map { [$0.key] } ?? [])).withoutRepeats
+    }
+}
+
+/// A password as typed; the hasher puts it in a normal form. Never printed.
+package struct Password: Sendable, TextField, CustomStringConvertible, CustomReflectable {
+    package static let characterCountMin = 8
+    /// So that reading one is no work to speak of beside the key derivation.
+    package static let byteCountMax = 1_024
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        guard text.utf8.count <= Self.byteCountMax else {
+            throw Invalid("Must have at most \(Self.byteCountMax) bytes.")
+        }
+        guard text.unicodeScalars.count >= Self.characterCountMin else {
+            throw Invalid("Must have at least \(Self.characterCountMin) characters.")
+        }
+        self.text = text
+    }
+
+    package var description: String { "(password)" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// An address to write to. That it exists only a mail can show, so little is asked of it.
+package struct EmailAddress: Hashable, Sendable, TextField {
+    /// RFC 5321, 4.5.3.1.3 less the angle brackets.
+    package static let byteCountMax = 254
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard text.utf8.count <= Self.byteCountMax, parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,
+            !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x20 || $0.value == 0x7f })
+        else { throw Invalid("Must be an e-mail address.") }
+        self.text = text
+    }
+}
+
+/// What a person calls a device.
+package struct DeviceName: Hashable, Sendable, TextField {
+    package static let characterCountMax = 128
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        self.text = try .singleLine(text, characterCountMax: Self.characterCountMax)
+    }
+}
+
+package struct StatusText: Hashable, Sendable, TextField {
+    package static let characterCountMax = 256
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        self.text = try .singleLine(text, characterCountMax: Self.characterCountMax)
+    }
+}
+
+/// An absolute `http` or `https` URL in the characters of RFC 3986, so with everything else percent-encoded.
+package struct ImageURL: Hashable, Sendable, TextField {
+    package static let byteCountMax = 2_048
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        guard text.utf8.count <= Self.byteCountMax else {
+            throw Invalid("Must have at most \(Self.byteCountMax) bytes.")
+        }
+        guard let colon = text.firstIndex(of: ":"), ["http", "https"].contains(text[..<colon].lowercased()),
+            text[colon...].hasPrefix("://"), text.utf8.allSatisfy(Self.isURLByte)
+        else {
+            throw Invalid("Must be an absolute http or https URL.")
+        }
+        let host = text[text.index(colon, offsetBy: 3)...].prefix { !"/?#:@".contains($0) }
+        guard !host.isEmpty else { throw Invalid("Must be a URL with a host.") }
+        self.text = text
+    }
+
+    private static func isURLByte(_ byte: UInt8) -> Bool {
+        (0x21..<0x7f).contains(byte) && !"\"<>\\^`{|}".utf8.contains(byte)
+    }
+}
+
+/// How an account wants to be treated. Kept as the client wrote it; each known key is checked, unknown ones are refused.
+package struct Preferences: Sendable, JSONField {
+    private enum Push: String, WordField {
+        case full
+        case senderOnly = "sender_only"
+        case none
+    }
+
+    package let json: JSONValue
+
+    package init(_ json: JSONValue) throws(Invalid) {
+        var fields = try Fields(json)
+        _ = fields.given("share_presence") { value throws(Invalid) in try Bool(value) }
+        _ = fields.given("push") { value throws(Invalid) in try Push(value) }
+        try fields.end()
+        self.json = json
+    }
+}

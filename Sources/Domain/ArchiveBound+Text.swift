@@ -1,0 +1,31 @@
+// How a client says where a page of the archive begins or ends.
+
+extension ArchiveBound: TextField {
+    /// A seq in digits, a message's id, or an RFC 3339 time.
+    package init(text: String) throws(Invalid) {
+        if !text.isEmpty, text.utf8.allSatisfy({ (Byte.zero...Byte.nine).contains($0) }) {
+            guard let seq = Int64(text) else { throw Invalid("Is no seq: too large.") }
+            self = .seq(Seq(seq))
+        } else if let id = MessageID(parsing: text) {
+            self = .message(id)
+        } else if let time = Timestamp(parsing: Self.withPlus(text)) {
+            self = .time(microsSince1970: time.microsSince1970)
+        } else {
+            throw Invalid("Must be a seq, a message's id or an RFC 3339 time.")
+        }
+    }
+
+    /// The `+` of an offset is often left bare in a query, where it says space.
+    private static func withPlus(_ text: String) -> String {
+        guard let space = text.lastIndex(of: " "), text.distance(from: space, to: text.endIndex) == 6 else {
+            return text
+        }
+        return text.replacingCharacters(at: space, with: "+")
+    }
+}
+
+extension String {
+    fileprivate func replacingCharacters(at index: Index, with replacement: String) -> String {
+        self[..<index] + replacement + self[self.index(after: index)...]
+    }
+}

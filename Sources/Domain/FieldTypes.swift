@@ -1,0 +1,97 @@
+// How the common types are read from fields: flags, whole numbers, ids, closed sets of words, lists.
+
+extension Bool: TextField {
+    package init(_ json: JSONValue) throws(Invalid) {
+        guard case .bool(let value) = json else { throw Invalid("Must be true or false.") }
+        self = value
+    }
+
+    package init(text: String) throws(Invalid) {
+        switch text {
+        case "true": self = true
+        case "false": self = false
+        default: throw Invalid("Must be true or false.")
+        }
+    }
+}
+
+/// Null is read as nil: for a field that null empties.
+extension Optional: JSONField where Wrapped: JSONField {
+    package init(_ json: JSONValue) throws(Invalid) {
+        if case .null = json { self = nil } else { self = try Wrapped(json) }
+    }
+}
+
+extension Identifier: JSONField, TextField {
+    package init(text: String) throws(Invalid) {
+        guard let id = Self(parsing: text) else { throw Invalid("Must be a UUID.") }
+        self = id
+    }
+}
+
+/// One of a closed set of words.
+package protocol WordField: TextField, RawRepresentable, CaseIterable where RawValue == String {}
+
+extension WordField {
+    package init(text: String) throws(Invalid) {
+        guard let word = Self(rawValue: text) else {
+            throw Invalid("Must be one of: \(Self.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        self = word
+    }
+}
+
+extension ThreadKind: WordField {}
+extension MemberRole: WordField {}
+
+extension Seq: JSONField {
+    /// A whole number from 0 on; 0 stands before the first message.
+    package init(_ json: JSONValue) throws(Invalid) {
+        guard let value = json.integer, value >= 0 else { throw Invalid("Must be a whole number, 0 or more.") }
+        self.init(value)
+    }
+}
+
+extension Cursor: TextField {
+    package init(text: String) throws(Invalid) {
+        guard let cursor = Cursor(parsing: text) else { throw Invalid("Is not a cursor that this service gave.") }
+        self = cursor
+    }
+}
+
+extension PageKey: TextField {
+    package init(text: String) throws(Invalid) {
+        guard let key = PageKey(parsing: text) else { throw Invalid("Is not the `next` of a page.") }
+        self = key
+    }
+}
+
+extension JSONValue {
+    /// The entries of an array, each read by its type; every entry's mistakes are told.
+    package func entries<Entry>(
+        countMax: Int, _ read: (JSONValue) throws(Invalid) -> Entry
+    ) throws(Invalid) -> [Entry] {
+        guard case .array(let items) = self else { throw Invalid("Must be an array.") }
+        guard items.count <= countMax else { throw Invalid("Must have at most \(countMax) entries.") }
+        var entries: [Entry] = []
+        var mistakes: [Problem.Field] = []
+        entries.reserveCapacity(items.count)
+        for (index, item) in items.enumerated() {
+            do {
+                entries.append(try read(item))
+            } catch {
+                mistakes.append(contentsOf: error.inside("[\(index)]").fields)
+            }
+        }
+        guard mistakes.isEmpty else { throw Invalid(fields: mistakes) }
+        return entries
+    }
+}
+
+extension Array where Element: Hashable {
+    /// The elements in their order, each once.
+    package var withoutRepeats: [Element] {
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

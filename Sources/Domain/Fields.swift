@@ -1,0 +1,158 @@
+// The fields of a request, from a JSON body or a query: each read once by its type, all mistakes told together.
+
+/// Why a value isn't one of its type: one sentence for each place in it that is wrong.
+package struct Invalid: Error, Equatable {
+    /// Relative to the value; an empty path is the value itself.
+    package var fields: [Problem.Field]
+
+    package init(_ detail: String) { fields = [Problem.Field("", detail)] }
+    package init(fields: [Problem.Field]) { self.fields = fields }
+
+    /// The same, as seen from what holds the value under `step`.
+    package func inside(_ step: String) -> Invalid {
+        Invalid(fields: fields.map { Problem.Field(FieldPath.join(step, $0.field), $0.detail) })
+    }
+}
+
+/// Paths as problem documents show them: `payload.text`, `receipts[3].read`.
+enum FieldPath {
+    /// A client's own key may stand in a path, so what is shown of one is bounded.
+    static let stepCharacterCountMax = 64
+
+    static func step(_ name: String) -> String { String(name.prefix(stepCharacterCountMax)) }
+
+    static func join(_ step: String, _ rest: String) -> String {
+        let step = self.step(step)
+        return rest.isEmpty || rest.hasPrefix("[") ? step + rest : "\(step).\(rest)"
+    }
+}
+
+/// A type that can be read from a field of a JSON body.
+package protocol JSONField {
+    init(_ json: JSONValue) throws(Invalid)
+}
+
+/// A type that can be read from a text: a field that is a JSON string, or a parameter of a query.
+package protocol TextField: JSONField {
+    init(text: String) throws(Invalid)
+}
+
+extension TextField {
+    package init(_ json: JSONValue) throws(Invalid) {
+        guard case .string(let text) = json else { throw Invalid("Must be a string.") }
+        try self.init(text: text)
+    }
+}
+
+/// What is given by name, and what was wrong with it so far. `Raw` is a JSON value, or the text of a query parameter.
+///
+/// Read every field, then call `values` or `end`: they throw one problem with all mistakes, unknown names among them.
+package struct Fields<Raw: Sendable>: Sendable {
+    /// A document full of mistakes gets no answer larger than itself.
+    private static var mistakeCountMax: Int { 100 }
+
+    private let given: [(name: String, raw: Raw)]
+    private var isRead: [Bool]
+    private var mistakes: [Problem.Field]
+    private let unknown: String
+
+    init(_ given: [(name: String, raw: Raw)], mistakes: [Problem.Field] = [], unknown: String) {
+        self.given = given
+        self.isRead = Array(repeating: false, count: given.count)
+        self.mistakes = mistakes
+        self.unknown = unknown
+    }
+
+    private mutating func take(_ name: String) -> Raw? {
+        guard let index = given.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return nil }
+        isRead[index] = true
+        return given[index].raw
+    }
+
+    /// The field read by `read`: nil when it isn't given, and when it is wrong.
+    package mutating func given<Value>(_ name: String, _ read: (Raw) throws(Invalid) -> Value) -> Value? {
+        guard let raw = take(name) else { return nil }
+        do {
+            return try read(raw)
+        } catch {
+            mistakes.append(contentsOf: error.inside(name).fields)
+            return nil
+        }
+    }
+
+    /// As `given`, but its absence is a mistake.
+    package mutating func required<Value>(_ name: String, _ read: (Raw) throws(Invalid) -> Value) -> Value? {
+        let before = mistakes.count
+        let value = given(name, read)
+        if value == nil, mistakes.count == before { refuse(name, "Is required.") }
+        return value
+    }
+
+    /// Whether the field is there, whatever it holds.
+    package func has(_ name: String) -> Bool { given.contains { $0.name == name } }
+
+    /// Notes a mistake that no single field's type can see.
+    package mutating func refuse(_ name: String, _ detail: String) { mistakes.append(Problem.Field(name, detail)) }
+
+    /// Throws the mistakes, if any. Nothing may be read after.
+    package func end() throws(Invalid) {
+        var all = mistakes
+        for (index, field) in given.enumerated() where !isRead[index] {
+            all.append(Problem.Field(FieldPath.step(field.name), unknown))
+        }
+        if !all.isEmpty { throw Invalid(fields: Array(all.prefix(Self.mistakeCountMax))) }
+    }
+
+    /// The required fields' values, or the mistakes.
+    package func values<each Value>(_ values: repeat (each Value)?) throws(Invalid) -> (repeat each Value) {
+        try end()
+        return (repeat try Self.present(each values))
+    }
+
+    private static func present<Value>(_ value: Value?) throws(Invalid) -> Value {
+        // Without mistakes every required field was read; a nil here is one that was read as if it could be left out.
+        guard let value else { throw Invalid("Is required.") }
+        return value
+    }
+}
+
+extension Fields where Raw == JSONValue {
+    /// The members of an object; anything else is refused.
+    package init(_ body: JSONValue) throws(Invalid) {
+        guard case .object(let members) = body else { throw Invalid("Must be a JSON object.") }
+        self.init(members.map { ($0.key, $0.value) }, unknown: "There is no such field.")
+    }
+
+    package mutating func required<Value: JSONField>(_ name: String, _: Value.Type) -> Value? {
+        required(name) { json throws(Invalid) in try Value(json) }
+    }
+
+    /// A field that may be left out; null counts as left out.
+    package mutating func optional<Value: JSONField>(_ name: String, _: Value.Type) -> Value? {
+        optional(name) { json throws(Invalid) in try Value(json) }
+    }
+
+    package mutating func optional<Value>(_ name: String, _ read: (JSONValue) throws(Invalid) -> Value) -> Value? {
+        let value = given(name) { json throws(Invalid) -> Value? in
+            if case .null = json { nil } else { try read(json) }
+        }
+        return value ?? nil
+    }
+}
+
+extension Fields where Raw == String {
+    package mutating func required<Value: TextField>(_ name: String, _: Value.Type) -> Value? {
+        required(name) { text throws(Invalid) in try Value(text: text) }
+    }
+
+    package mutating func optional<Value: TextField>(_ name: String, _: Value.Type) -> Value? {
+        given(name) { text throws(Invalid) in try Value(text: text) }
+    }
+}
+
+extension Problem {
+    /// 422 with every mistake. One about the whole body has the field `body`.
+    package init(_ invalid: Invalid) {
+        self = .invalid(invalid.fields.map { Problem.Field($0.field.isEmpty ? "body" : $0.field, $0.detail) })
+    }
+}

@@ -1,0 +1,290 @@
+// Bytes to JSON values, strictly by RFC 8259. What a request's members mean is read elsewhere (Fields.swift).
+
+/// Reads one JSON document. One pass, no look-back; recursion as deep as the document nests, which is bounded.
+package struct JSONReader {
+    package static let depthMaxDefault = 32
+    /// No number needs more; PostgreSQL and most clients would take them, but a thousand digits are an attack.
+    package static let numberByteCountMax = 64
+
+    private let depthMax: Int
+    private var at = 0
+
+    /// The document in `bytes`. Costs about 5 ns a byte.
+    package static func read(_ bytes: Span<UInt8>, depthMax: Int = depthMaxDefault) throws(JSONError) -> JSONValue {
+        var reader = JSONReader(depthMax: depthMax)
+        reader.skipSpace(bytes)
+        let value = try reader.value(bytes, depth: 0)
+        reader.skipSpace(bytes)
+        guard reader.at == bytes.count else { throw reader.error(.trailingBytes) }
+        return value
+    }
+
+    package static func read(_ bytes: [UInt8], depthMax: Int = depthMaxDefault) throws(JSONError) -> JSONValue {
+        try read(bytes.span, depthMax: depthMax)
+    }
+
+    private init(depthMax: Int) { self.depthMax = depthMax }
+
+    private func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: at) }
+
+    /// The byte under the reader, which is not at the end.
+    private func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
+        guard at < bytes.count else { throw error(.unexpectedEnd) }
+        return bytes[at]
+    }
+
+    private mutating func skipSpace(_ bytes: Span<UInt8>) {
+        while at < bytes.count {
+            switch bytes[at] {
+            case 0x20, 0x0a, 0x0d, 0x09: at += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func value(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+        switch try peek(bytes) {
+        case Byte.quote: return .string(try string(bytes))
+        case Byte.openBrace: return .object(try object(bytes, depth: depth + 1))
+        case Byte.openBracket: return .array(try array(bytes, depth: depth + 1))
+        case Byte.minus, Byte.zero...Byte.nine: return .number(try number(bytes))
+        case UInt8(ascii: "t"): return try word("true", bytes, .bool(true))
+        case UInt8(ascii: "f"): return try word("false", bytes, .bool(false))
+        case UInt8(ascii: "n"): return try word("null", bytes, .null)
+        default: throw error(.unexpectedByte)
+        }
+    }
+
+    private mutating func word(
+        _ word: StaticString, _ bytes: Span<UInt8>, _ value: JSONValue
+    ) throws(JSONError) -> JSONValue {
+        for index in 0..<word.utf8CodeUnitCount {
+            guard try peek(bytes) == word.utf8Start[index] else { throw error(.unexpectedByte) }
+            at += 1
+        }
+        return value
+    }
+
+    private mutating func array(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue] {
+        guard depth <= depthMax else { throw error(.tooDeep) }
+        at += 1
+        skipSpace(bytes)
+        var items: [JSONValue] = []
+        if try peek(bytes) == Byte.closeBracket {
+            at += 1
+            return items
+        }
+        while true {
+            do {
+                items.append(try value(bytes, depth: depth))
+            } catch {
+                throw error.inside("[\(items.count)]")
+            }
+            skipSpace(bytes)
+            switch try peek(bytes) {
+            case Byte.comma: at += 1
+            case Byte.closeBracket:
+                at += 1
+                return items
+            default: throw error(.unexpectedByte)
+            }
+            skipSpace(bytes)
+        }
+    }
+
+    private mutating func object(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue.Member] {
+        guard depth <= depthMax else { throw error(.tooDeep) }
+        at += 1
+        skipSpace(bytes)
+        var members: [JSONValue.Member] = []
+        var keys = KeySet()
+        if try peek(bytes) == Byte.closeBrace {
+            at += 1
+            return members
+        }
+        while true {
+            guard try peek(bytes) == Byte.quote else { throw error(.unexpectedByte) }
+            let key = try string(bytes)
+            guard keys.insert(key, after: members) else { throw error(.repeatedKey) }
+            skipSpace(bytes)
+            guard try peek(bytes) == Byte.colon else { throw error(.unexpectedByte) }
+            at += 1
+            skipSpace(bytes)
+            do {
+                members.append(JSONValue.Member(key, try value(bytes, depth: depth)))
+            } catch {
+                throw error.inside(key)
+            }
+            skipSpace(bytes)
+            switch try peek(bytes) {
+            case Byte.comma: at += 1
+            case Byte.closeBrace:
+                at += 1
+                return members
+            default: throw error(.unexpectedByte)
+            }
+            skipSpace(bytes)
+        }
+    }
+
+    private mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> String {
+        let start = at
+        if bytes[at] == Byte.minus { at += 1 }
+        // No zero before other digits.
+        if try peek(bytes) == Byte.zero { at += 1 } else { try digits(bytes) }
+        var hasExponent = false
+        if at < bytes.count, bytes[at] == UInt8(ascii: ".") {
+            at += 1
+            try digits(bytes)
+        }
+        if at < bytes.count, bytes[at] | 0x20 == UInt8(ascii: "e") {
+            hasExponent = true
+            at += 1
+            let sign = try peek(bytes)
+            if sign == Byte.minus || sign == UInt8(ascii: "+") { at += 1 }
+            try digits(bytes)
+        }
+        guard at - start <= Self.numberByteCountMax else { throw error(.numberOutOfRange) }
+        let text = try text(bytes, from: start)
+        // Without an exponent 64 digits stay far below the largest double.
+        if hasExponent, Double(text)?.isFinite != true { throw error(.numberOutOfRange) }
+        return text
+    }
+
+    /// One digit or more.
+    private mutating func digits(_ bytes: Span<UInt8>) throws(JSONError) {
+        guard case Byte.zero...Byte.nine = try peek(bytes) else { throw error(.unexpectedByte) }
+        while at < bytes.count, case Byte.zero...Byte.nine = bytes[at] { at += 1 }
+    }
+
+    /// A string, from its opening quote.
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
+        at += 1
+        let start = at
+        while true {
+            switch try peek(bytes) {
+            case Byte.quote:
+                let text = try text(bytes, from: start)
+                at += 1
+                return text
+            case Byte.backslash: return try escapedString(bytes, from: start)
+            case 0..<0x20: throw error(.unexpectedByte)
+            default: at += 1
+            }
+        }
+    }
+
+    /// The rest of a string from its first escape on. `start` is where the string's text begins.
+    private mutating func escapedString(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> String {
+        var text = try text(bytes, from: start)
+        var runStart = at
+        while true {
+            switch try peek(bytes) {
+            case Byte.quote:
+                text += try self.text(bytes, from: runStart)
+                at += 1
+                return text
+            case Byte.backslash:
+                text += try self.text(bytes, from: runStart)
+                at += 1
+                text.unicodeScalars.append(try escape(bytes))
+                runStart = at
+            case 0..<0x20: throw error(.unexpectedByte)
+            default: at += 1
+            }
+        }
+    }
+
+    /// What follows a backslash.
+    private mutating func escape(_ bytes: Span<UInt8>) throws(JSONError) -> Unicode.Scalar {
+        let letter = try peek(bytes)
+        at += 1
+        switch letter {
+        case Byte.quote: return "\""
+        case Byte.backslash: return "\\"
+        case UInt8(ascii: "/"): return "/"
+        case UInt8(ascii: "b"): return "\u{08}"
+        case UInt8(ascii: "f"): return "\u{0c}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): break
+        default:
+            at -= 1
+            throw error(.unexpectedByte)
+        }
+        let unit = try hexadecimalUnit(bytes)
+        if let scalar = Unicode.Scalar(unit) {
+            guard unit != 0 else { throw error(.nulCharacter) }
+            return scalar
+        }
+        guard UTF16.isLeadSurrogate(UInt16(unit)), at + 1 < bytes.count, bytes[at] == Byte.backslash,
+            bytes[at + 1] == UInt8(ascii: "u")
+        else { throw error(.loneSurrogate) }
+        at += 2
+        let trail = try hexadecimalUnit(bytes)
+        guard UTF16.isTrailSurrogate(UInt16(trail)),
+            let scalar = Unicode.Scalar(0x1_0000 + (unit & 0x3ff) << 10 + trail & 0x3ff)
+        else { throw error(.loneSurrogate) }
+        return scalar
+    }
+
+    /// Four hexadecimal digits: at most 0xffff.
+    private mutating func hexadecimalUnit(_ bytes: Span<UInt8>) throws(JSONError) -> UInt32 {
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = hexadecimalDigit(try peek(bytes)) else { throw error(.unexpectedByte) }
+            unit = unit << 4 | UInt32(digit)
+            at += 1
+        }
+        return unit
+    }
+
+    /// The bytes from `start` up to the reader as text.
+    private func text(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> String {
+        let text = bytes.extracting(start..<at).withUnsafeBufferPointer { String(validating: $0, as: UTF8.self) }
+        guard let text else { throw error(.notUTF8) }
+        return text
+    }
+}
+
+/// The keys of an object under construction. A few are compared one by one; many go into a set, so that an object of
+/// ten thousand keys costs no hundred million comparisons.
+private struct KeySet {
+    private static let listCountMax = 8
+    private var many: Set<[UInt8]> = []
+
+    /// False if the key is there already. By code points, not by how they look: `String`'s equality is too wide.
+    mutating func insert(_ key: String, after members: [JSONValue.Member]) -> Bool {
+        guard members.count >= Self.listCountMax else {
+            return !members.contains { $0.key.utf8.elementsEqual(key.utf8) }
+        }
+        if many.isEmpty { many.formUnion(members.map { Array($0.key.utf8) }) }
+        return many.insert(Array(key.utf8)).inserted
+    }
+}
+
+/// The bytes that JSON is made of.
+enum Byte {
+    static let quote = UInt8(ascii: "\"")
+    static let backslash = UInt8(ascii: "\\")
+    static let openBrace = UInt8(ascii: "{")
+    static let closeBrace = UInt8(ascii: "}")
+    static let openBracket = UInt8(ascii: "[")
+    static let closeBracket = UInt8(ascii: "]")
+    static let comma = UInt8(ascii: ",")
+    static let colon = UInt8(ascii: ":")
+    static let minus = UInt8(ascii: "-")
+    static let zero = UInt8(ascii: "0")
+    static let nine = UInt8(ascii: "9")
+}
+
+/// The value of a hexadecimal digit in either case.
+func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}

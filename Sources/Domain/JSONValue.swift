@@ -1,0 +1,106 @@
+// A JSON document as a value, with nothing lost. Reading is in JSONReader.swift, printing in JSONWriter.swift.
+
+/// A JSON value that remembers what was written: numbers keep their text, objects the order of their members.
+///
+/// Ours and not Foundation's, because a payload must come out with the numbers that went in (`1e2`, `0.10` and integers
+/// past 2^53 survive no `Double`), and because unknown and repeated keys must be seen to be refused.
+package enum JSONValue: Sendable {
+    case object([Member])
+    case array([JSONValue])
+    case string(String)
+    /// As it stood in the document; a number by JSON's grammar.
+    case number(String)
+    case bool(Bool)
+    case null
+
+    package struct Member: Sendable {
+        package var key: String
+        package var value: JSONValue
+        package init(_ key: String, _ value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// A whole number.
+    package static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
+
+    /// Null for nil.
+    package static func string(orNull text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
+
+    /// The value of an object's member; nil without one, and for anything that is not an object. Walks the members.
+    package subscript(key: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
+    }
+
+    package var string: String? { if case .string(let text) = self { text } else { nil } }
+    package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    package var array: [JSONValue]? { if case .array(let items) = self { items } else { nil } }
+    package var object: [Member]? { if case .object(let members) = self { members } else { nil } }
+
+    /// A number written without fraction and exponent, within 64 bits.
+    package var integer: Int64? { if case .number(let text) = self { Int64(text) } else { nil } }
+
+    /// The nearest double of a number.
+    package var double: Double? { if case .number(let text) = self { Double(text) } else { nil } }
+}
+
+/// Equal when they print the same bytes: the order of members and the writing of numbers count, and texts that look
+/// alike but are different code points differ.
+extension JSONValue: Equatable {
+    package static func == (left: JSONValue, right: JSONValue) -> Bool { left.compactText == right.compactText }
+}
+
+/// Why a text is no JSON document that we take.
+package struct JSONError: Error, Equatable {
+    package enum Reason: Equatable, Sendable {
+        case unexpectedByte
+        case unexpectedEnd
+        case trailingBytes
+        case notUTF8
+        case loneSurrogate
+        case tooDeep
+        case repeatedKey
+        /// JSON allows it, PostgreSQL can't store it.
+        case nulCharacter
+        /// Past a double's range, or longer than any number has to be.
+        case numberOutOfRange
+    }
+
+    package var reason: Reason
+    /// The byte at which reading stopped, from 0.
+    package var offset: Int
+    /// Where in the document, as `payload.points[2]`; empty at the top.
+    package var path = ""
+
+    func inside(_ step: String) -> JSONError {
+        var error = self
+        error.path = FieldPath.join(step, path)
+        return error
+    }
+}
+
+extension Problem {
+    /// 422 for a well-formed document with a value that can't be kept, where its place is known; else 400.
+    package init(_ error: JSONError) {
+        let what =
+            switch error.reason {
+            case .unexpectedByte: "a character that JSON doesn't have there"
+            case .unexpectedEnd: "the end of the text"
+            case .trailingBytes: "text after the end of the document"
+            case .notUTF8: "a string that is not UTF-8"
+            case .loneSurrogate: "half of a surrogate pair"
+            case .tooDeep: "arrays and objects nested more than \(JSONReader.depthMaxDefault) deep"
+            case .repeatedKey: "a key that its object has already"
+            case .nulCharacter: "the character U+0000, which can't be stored"
+            case .numberOutOfRange: "a number that is too large or too long"
+            }
+        switch error.reason {
+        case .nulCharacter where !error.path.isEmpty, .numberOutOfRange where !error.path.isEmpty:
+            self = .invalid(error.path, "This has \(what).")
+        default:
+            self.init(.malformedJSON, "Reading the body as JSON met \(what), at byte \(error.offset).")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// JSON values to bytes, compactly and always the same way: what is stored is this text, and retries are compared by it.
+
+extension JSONText {
+    package init(_ value: JSONValue) {
+        var writer = JSONWriter()
+        writer.write(value)
+        self.init(utf8: writer.utf8)
+    }
+}
+
+extension JSONValue {
+    /// Without spaces; members in their order, numbers as they were written, no escape where none is needed.
+    package var compactText: JSONText { JSONText(self) }
+}
+
+/// Builds a JSON text piece by piece, ready pieces included. Commas are the caller's except within `write(_:)`.
+package struct JSONWriter {
+    package private(set) var utf8: [UInt8] = []
+
+    package init(reserving byteCount: Int = 256) { utf8.reserveCapacity(byteCount) }
+
+    /// Appends text as it is.
+    package mutating func raw(_ text: StaticString) {
+        utf8.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Appends a ready value.
+    package mutating func raw(_ text: JSONText) { utf8.append(contentsOf: text.utf8) }
+
+    package mutating func write(_ value: some BinaryInteger) { utf8.append(contentsOf: String(value).utf8) }
+
+    package mutating func write(_ text: String) {
+        utf8.append(Byte.quote)
+        for byte in text.utf8 {
+            switch byte {
+            case Byte.quote: raw("\\\"")
+            case Byte.backslash: raw("\\\\")
+            case 0x08: raw("\\b")
+            case 0x09: raw("\\t")
+            case 0x0a: raw("\\n")
+            case 0x0c: raw("\\f")
+            case 0x0d: raw("\\r")
+            case 0..<0x20:
+                raw("\\u00")
+                utf8.append(Self.digits[Int(byte >> 4)])
+                utf8.append(Self.digits[Int(byte & 15)])
+            default: utf8.append(byte)
+            }
+        }
+        utf8.append(Byte.quote)
+    }
+
+    /// Recurses as deep as the value nests, which the reader bounds.
+    package mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: raw("null")
+        case .bool(true): raw("true")
+        case .bool(false): raw("false")
+        case .number(let text): utf8.append(contentsOf: text.utf8)
+        case .string(let text): write(text)
+        case .array(let items):
+            utf8.append(Byte.openBracket)
+            for (index, item) in items.enumerated() {
+                if index > 0 { utf8.append(Byte.comma) }
+                write(item)
+            }
+            utf8.append(Byte.closeBracket)
+        case .object(let members):
+            utf8.append(Byte.openBrace)
+            for (index, member) in members.enumerated() {
+                if index > 0 { utf8.append(Byte.comma) }
+                write(member.key)
+                utf8.append(Byte.colon)
+                write(member.value)
+            }
+            utf8.append(Byte.closeBrace)
+        }
+    }
+
+    private static let digits = Array("0123456789abcdef".utf8)
+}

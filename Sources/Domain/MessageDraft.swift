@@ -1,0 +1,84 @@
+// A message as a client sends it, checked. What each type's payload must hold is in MessagePayload.swift.
+
+/// What a client may say of a message.
+package struct MessageDraft: Sendable {
+    package static let mentionCountMax = 100
+
+    /// Chosen by the client, or made here.
+    package var id: MessageID
+    package var type: MessageType
+    /// Compact, an object.
+    package var payload: JSONText
+    package var replyTo: MessageID?
+    /// Each once, in the order given.
+    package var mentions: [UserID]
+
+    package init(_ body: JSONValue, limits: Limits) throws(Invalid) {
+        var fields = try Fields(body)
+        let id = fields.optional("id", MessageID.self)
+        let type = fields.optional("type", MessageType.self)
+        let isTypeLeftOut = body["type"] == nil || body["type"] == .null
+        let payload = fields.required("payload") { json throws(Invalid) in
+            // With a wrong type there is nothing to check the payload by.
+            try MessagePayload.checked(json, as: isTypeLeftOut ? .message : type, limits: limits)
+        }
+        let replyTo = fields.optional("reply_to", MessageID.self)
+        let mentions = fields.optional("mentions") { json throws(Invalid) in
+            try json.entries(countMax: Self.mentionCountMax) { user throws(Invalid) in try UserID(user) }
+        }
+        self.payload = try fields.values(payload)
+        self.id = id ?? .make()
+        self.type = type ?? .message
+        self.replyTo = replyTo
+        self.mentions = mentions?.withoutRepeats ?? []
+    }
+}
+
+/// How a payload is to be read.
+package enum MessageType: Hashable, Sendable {
+    case message
+    case location
+    case encrypted
+    /// An app's own, `x-` and what follows.
+    case custom(String)
+
+    package static let customByteCountMax = 62
+
+    package var text: String {
+        switch self {
+        case .message: "message"
+        case .location: "location"
+        case .encrypted: "encrypted"
+        case .custom(let name): "x-" + name
+        }
+    }
+}
+
+extension MessageType: TextField {
+    package init(text: String) throws(Invalid) {
+        switch text {
+        case "message": self = .message
+        case "location": self = .location
+        case "encrypted": self = .encrypted
+        case "system": throw Invalid("System messages are made by the service alone.")
+        default:
+            let name = text.dropFirst(2)
+            guard text.hasPrefix("x-"), (1...Self.customByteCountMax).contains(name.utf8.count),
+                name.utf8.allSatisfy(Self.isNameByte)
+            else {
+                throw Invalid(
+                    "Must be message, location, encrypted, or x- and 1 to \(Self.customByteCountMax) of a–z 0–9 . _ -.")
+            }
+            self = .custom(String(name))
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), Byte.zero...Byte.nine, UInt8(ascii: "."), UInt8(ascii: "_"),
+            Byte.minus:
+            true
+        default: false
+        }
+    }
+}

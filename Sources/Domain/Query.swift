@@ -1,0 +1,71 @@
+// The query of a target: percent-encoding undone, names told apart, the parameters that every list has.
+
+/// No call has more than a handful; names are compared one by one.
+private let queryParameterCountMax = 32
+
+extension Fields where Raw == String {
+    /// The parameters of a query as sent, without its `?`; nil has none. What can't be decoded, and a repeated name, is
+    /// a mistake among the others. As in forms `+` is a space.
+    package init(query: some StringProtocol) {
+        var given: [(name: String, raw: String)] = []
+        var mistakes: [Problem.Field] = []
+        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+            guard given.count + mistakes.count < queryParameterCountMax else {
+                mistakes.append(Problem.Field("query", "Has too many parameters."))
+                break
+            }
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = percentDecoded(parts[0]) else {
+                mistakes.append(Problem.Field("query", "A parameter's name has a percent-encoding that can't be read."))
+                continue
+            }
+            let shown = FieldPath.step(name)
+            guard let value = percentDecoded(parts.count > 1 ? parts[1] : parts[0][parts[0].endIndex...]) else {
+                mistakes.append(Problem.Field(shown, "Has a percent-encoding that can't be read as UTF-8."))
+                continue
+            }
+            if given.contains(where: { $0.name == name }) {
+                mistakes.append(Problem.Field(shown, "Is given more than once."))
+            } else if value.utf8.contains(0) {
+                mistakes.append(Problem.Field(shown, "Has the character U+0000."))
+            } else {
+                given.append((name, value))
+            }
+        }
+        self.init(given, mistakes: mistakes, unknown: "There is no such parameter.")
+    }
+
+    /// `limit`, or its default.
+    package mutating func limit(default standard: Int = PageRequest.limitDefault) -> Int {
+        let limit = given("limit") { text throws(Invalid) in
+            guard let count = Int(text), (1...PageRequest.limitMax).contains(count), text.utf8.first != 0x2b else {
+                throw Invalid("Must be a whole number from 1 to \(PageRequest.limitMax).")
+            }
+            return count
+        }
+        return limit ?? standard
+    }
+
+    /// `limit` and `page`.
+    package mutating func pageRequest() -> PageRequest {
+        PageRequest(limit: limit(), after: optional("page", PageKey.self))
+    }
+}
+
+/// The text that was percent-encoded; nil for a broken escape, and for what is not UTF-8.
+package func percentDecoded(_ encoded: some Collection<UInt8>) -> String? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(encoded.count)
+    var rest = encoded.makeIterator()
+    while let byte = rest.next() {
+        switch byte {
+        case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+        case UInt8(ascii: "%"):
+            guard let high = rest.next().flatMap(hexadecimalDigit), let low = rest.next().flatMap(hexadecimalDigit)
+            else { return nil }
+            bytes.append(high << 4 | low)
+        default: bytes.append(byte)
+        }
+    }
+    return String(validating: bytes, as: UTF8.self)
+}

@@ -1,0 +1,67 @@
+// What the values that people read have in common: normal form, trimming, folding, words. The only place that needs the
+// whole Foundation: normal forms are not in FoundationEssentials.
+import Foundation
+
+extension String {
+    /// In Unicode's normal form C, so that what looks the same and is typed on different devices is the same.
+    package var normalized: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
+
+    /// Without white space at either end.
+    package var trimmed: String {
+        guard let first = unicodeScalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = unicodeScalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return "" }
+        return String(unicodeScalars[first...last])
+    }
+
+    /// For comparing what differs only in case and spacing: lower case, white space inside as one space, form C.
+    package var folded: String {
+        lowercased().unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
+            .map { String($0) }.joined(separator: " ").normalized
+    }
+
+    /// The runs of letters and digits (with the marks that belong to letters) of the folded text.
+    package var words: [String] {
+        folded.unicodeScalars.split { !$0.isWordPart }.map { String($0) }
+    }
+
+    /// Trimmed and in form C; refuses what is empty, longer than the maximum or has control characters or line breaks.
+    ///
+    /// Characters are counted as Unicode code points, as JSON Schema's `maxLength` counts them: one that people see may
+    /// be built from any number of code points, so counting those would bound nothing.
+    static func singleLine(_ text: String, characterCountMax: Int) throws(Invalid) -> String {
+        // Bounded before the work of normalizing it. Form C is at most three times shorter than what was typed.
+        guard text.utf8.count <= 16 * characterCountMax + 1024 else { throw .tooLong(characterCountMax) }
+        let line = text.trimmed.normalized
+        if line.isEmpty { throw Invalid("Must not be empty.") }
+        if line.unicodeScalars.count > characterCountMax { throw .tooLong(characterCountMax) }
+        if line.unicodeScalars.contains(where: \.breaksLine) {
+            throw Invalid("Must have no control characters or line breaks.")
+        }
+        return line
+    }
+}
+
+extension Invalid {
+    fileprivate static func tooLong(_ characterCountMax: Int) -> Invalid {
+        Invalid("Must have at most \(characterCountMax) characters.")
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isWordPart: Bool {
+        switch properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .nonspacingMark,
+            .spacingMark, .decimalNumber, .letterNumber, .otherNumber:
+            true
+        default: false
+        }
+    }
+
+    fileprivate var breaksLine: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+}

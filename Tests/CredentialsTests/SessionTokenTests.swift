@@ -1,0 +1,108 @@
+// Tokens by shape and secrecy, SHA-256 by its published vectors.
+
+import Testing
+
+@testable import Credentials
+
+@Suite("A session token")
+struct SessionTokenTests {
+    @Test("is read back from its text, with the same digest")
+    func roundTrip() throws {
+        let token = SessionToken.random()
+        #expect(token.text.utf8.count == SessionToken.characterCount)
+        let read = try #require(SessionToken(parsing: token.text))
+        #expect(read == token)
+        #expect(read.digest == token.digest)
+        #expect(read.digest.count == 32)
+        #expect(SessionToken(parsing: ("Bearer " + token.text).dropFirst(7)) == token)
+        #expect(SessionToken(parsing: Array(token.text.utf8)) == token)
+    }
+
+    @Test("has a form and a digest that stay: sessions outlive versions")
+    func fixed() throws {
+        let text = "parley_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh-RJn6K"
+        let token = try #require(SessionToken(parsing: text))
+        #expect(token.text == text)
+        // SHA-256 of the bytes 00…1f.
+        #expect(token.digest == bytes(hex: "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd"))
+    }
+
+    @Test("is refused with any one character changed, added or missing")
+    func damaged() {
+        let text = Array(SessionToken.random().text.utf8)
+        for index in text.indices {
+            var changed = text
+            changed[index] = changed[index] == 0x61 ? 0x62 : 0x61
+            #expect(SessionToken(parsing: changed) == nil)
+            changed.remove(at: index)
+            #expect(SessionToken(parsing: changed) == nil)
+        }
+        #expect(SessionToken(parsing: text + [0x61]) == nil)
+        #expect(SessionToken(parsing: text.map { $0 == 0x5f ? 0xc3 : $0 }) == nil)
+        #expect(SessionToken(parsing: "") == nil)
+    }
+
+    @Test("doesn't show itself in logs")
+    func redacted() {
+        let token = SessionToken.random()
+        let secret = token.text.dropFirst(SessionToken.prefix.count).prefix(10)
+        var dumped = ""
+        dump(token, to: &dumped)
+        for shown in ["\(token)", String(reflecting: token), "\([token])", dumped] {
+            #expect(!shown.contains(secret))
+            #expect(!shown.contains("[" + "\(token.digest[0])"))
+        }
+    }
+
+    @Test("is never the same twice")
+    func unique() {
+        #expect(Set((1...100).map { _ in SessionToken.random().text }).count == 100)
+    }
+}
+
+@Suite("SHA-256")
+struct SHA256Tests {
+    @Test(
+        "gives the digests of FIPS 180-4's examples",
+        arguments: [
+            ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            (
+                "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+            ),
+            (
+                String(repeating: "a", count: 1_000_000),
+                "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+            ),
+        ])
+    func vector(text: String, digest: String) {
+        #expect(SHA256.digest(Array(text.utf8)) == bytes(hex: digest))
+    }
+}
+
+@Suite("Base64")
+struct Base64Tests {
+    @Test(
+        "is RFC 4648's without padding",
+        arguments: [
+            ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("foobar", "Zm9vYmFy"),
+        ])
+    func vector(plain: String, encoded: String) {
+        #expect(Base64.standard.encode(Array(plain.utf8)) == encoded)
+        #expect(Base64.standard.decode(encoded.utf8) == Array(plain.utf8))
+    }
+
+    @Test("has one text for one value", arguments: ["Zh", "Zm9", "Z", "Zg==", "Zm9v\n", "Zm9-", "Zä"])
+    func strict(text: String) {
+        #expect(Base64.standard.decode(text.utf8) == nil)
+    }
+}
+
+@Suite("CRC-32")
+struct CRC32Tests {
+    @Test("gives the check value of its catalogue entry")
+    func check() {
+        #expect(CRC32.of("123456789".utf8) == 0xcbf4_3926)
+    }
+}

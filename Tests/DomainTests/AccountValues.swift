@@ -1,0 +1,112 @@
+// Names, passwords and profiles: what is legal, and what becomes of it.
+import Domain
+import Testing
+
+@Suite("Account values")
+struct AccountValues {
+    @Test(
+        "takes usernames of 1 to 64 plain characters",
+        arguments: ["a", "Ann.B_c-9", "0", String(repeating: "x", count: 64)])
+    func takesUsernames(_ text: String) throws {
+        #expect(try Username(text: text).text == text)
+    }
+
+    @Test(
+        "refuses other usernames",
+        arguments: ["", ".a", "-a", "_a", "a b", "é", "a\u{0}", "a\n", String(repeating: "x", count: 65), "a/b", "a@b"])
+    func refusesUsernames(_ text: String) {
+        #expect(throws: Invalid.self) { try Username(text: text) }
+    }
+
+    @Test("has the same key for a username in any case")
+    func foldsUsernames() throws {
+        #expect(try Username(text: "Ann.B").key == Username(text: "aNN.b").key)
+    }
+
+    @Test("trims display names and puts them in form C")
+    func normalizesNames() throws {
+        let name = try DisplayName(text: " \u{2003}Ame\u{301}lie\u{a0} ")
+        #expect(Array(name.text.unicodeScalars) == Array("Am\u{e9}lie".unicodeScalars))
+    }
+
+    @Test(
+        "refuses names that are empty, too long, or have control characters",
+        arguments: [
+            "", "   ", "\u{a0}", "a\u{1}b", "a\nb", "a\u{85}b", "a\u{2028}b", "a\u{7f}",
+            String(repeating: "x", count: 129),
+            String(repeating: "e\u{301}", count: 129), "e" + String(repeating: "\u{334}", count: 200),
+        ])
+    func refusesNames(_ text: String) {
+        #expect(throws: Invalid.self) { try DisplayName(text: text) }
+    }
+
+    @Test("counts characters after form C")
+    func countsCharacters() throws {
+        #expect(try DisplayName(text: String(repeating: "e\u{301}", count: 128)).text.unicodeScalars.count == 128)
+        #expect(try DisplayName(text: String(repeating: "😀", count: 128)).text.count == 128)
+    }
+
+    @Test("finds a name by its words, the whole of it, and the username")
+    func splitsWords() throws {
+        let words = try DisplayName(text: "Dr. Anne-Marie  O'Hara").directoryWords(with: Username(text: "AM.9"))
+        #expect(words == ["dr", "anne", "marie", "o", "hara", "dr. anne-marie o'hara", "am.9"])
+        #expect(try DisplayName(text: "李 小龍").directoryWords(with: nil) == ["李", "小龍", "李 小龍"])
+        #expect(try DisplayName(text: "ann").directoryWords(with: Username(text: "Ann")) == ["ann"])
+        #expect(try DisplayName(text: "🙂").directoryWords(with: nil) == ["🙂"])
+    }
+
+    @Test("takes passwords of 8 characters to 1,024 bytes")
+    func boundsPasswords() throws {
+        #expect(try Password(text: "12345678").text == "12345678")
+        #expect(try Password(text: String(repeating: "x", count: 1_024)).text.utf8.count == 1_024)
+        #expect(throws: Invalid.self) { try Password(text: "1234567") }
+        #expect(throws: Invalid.self) { try Password(text: String(repeating: "é", count: 513)) }
+    }
+
+    @Test("never prints a password")
+    func hidesPasswords() throws {
+        let password = try Password(text: "correct horse")
+        var dumped = ""
+        dump(password, to: &dumped)
+        #expect(!"\(password) \(String(reflecting: password)) \(dumped)".contains("horse"))
+    }
+
+    @Test(
+        "takes absolute http and https URLs",
+        arguments: ["https://a.example/x.png?y=1#z", "HTTP://localhost:8080/", "https://[::1]/a", "http://a"])
+    func takesURLs(_ text: String) throws {
+        #expect(try ImageURL(text: text).text == text)
+    }
+
+    @Test(
+        "refuses other URLs",
+        arguments: [
+            "", "a.png", "/a.png", "//a/b", "ftp://a/b", "javascript:alert(1)", "data:image/png,x", "https://",
+            "https:///a",
+            "https://?a", "https://a/b c", "https://a/\"", "https://a/é", "https:/a", "http:a",
+            "https://a/" + String(repeating: "x", count: 2_048),
+        ])
+    func refusesURLs(_ text: String) {
+        #expect(throws: Invalid.self) { try ImageURL(text: text) }
+    }
+
+    @Test("checks preferences key by key")
+    func checksPreferences() throws {
+        func read(_ text: String) throws -> Preferences { try Preferences(JSONReader.read(Array(text.utf8))) }
+        _ = try read("{}")
+        _ = try read(#"{"share_presence":false,"push":"sender_only"}"#)
+        for text in [#"{"push":"some"}"#, #"{"push":null}"#, #"{"share_presence":1}"#, #"{"theme":"dark"}"#, "[]", "1"]
+        {
+            #expect(throws: Invalid.self) { try read(text) }
+        }
+    }
+
+    @Test("gives rooms of one title one key, whatever the case and spacing")
+    func foldsTitles() throws {
+        func key(_ text: String) throws -> String { try Title(text: text, characterCountMax: 128).key }
+        #expect(try key(" Book \u{2003} Club ") == "book club")
+        #expect(try key("BOOK CLUB") == "book club")
+        #expect(try Array(key("CAFE\u{301}").unicodeScalars) == Array("caf\u{e9}".unicodeScalars))
+        #expect(try key("bookclub") != "book club")
+    }
+}

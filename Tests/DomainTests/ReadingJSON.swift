@@ -1,0 +1,203 @@
+// What the JSON reader takes and refuses, and that nothing makes it crash.
+import Domain
+import Testing
+
+@Suite("Reading JSON")
+struct ReadingJSON {
+    private func read(_ text: String) throws(JSONError) -> JSONValue { try JSONReader.read(Array(text.utf8)) }
+
+    private func reason(_ text: String) -> JSONError.Reason? { reason(Array(text.utf8)) }
+
+    private func reason(_ bytes: [UInt8]) -> JSONError.Reason? {
+        do {
+            _ = try JSONReader.read(bytes)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test("keeps the order of members and the text of numbers")
+    func keepsWhatWasWritten() throws {
+        let text = #"{"z":1e2,"a":[0.10,-0,12345678901234567890,1E+05],"m":{"b":true,"a":null}}"#
+        #expect(String(decoding: try read(text).compactText.utf8, as: UTF8.self) == text)
+    }
+
+    @Test("leaves out spaces between the tokens and nothing else")
+    func compacts() throws {
+        let value = try read(" {\r\n\t\"a b\" : [ 1 , \"c  d\" ] }\n")
+        #expect(String(decoding: value.compactText.utf8, as: UTF8.self) == #"{"a b":[1,"c  d"]}"#)
+    }
+
+    @Test(
+        "undoes escapes",
+        arguments: [
+            (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{c}\n\r\t"), (#""\u00e9\u4F60""#, "é你"),
+            (#""\ud83d\ude00!""#, "😀!"), (#""a\u0020b""#, "a b"), (#""""#, ""), ("\"é😀\"", "é😀"),
+        ])
+    func undoesEscapes(_ text: String, _ expected: String) throws {
+        let read = try #require(try read(text).string)
+        #expect(Array(read.utf8) == Array(expected.utf8))
+    }
+
+    @Test("writes what it has read so that it reads the same, escapes only where they are needed")
+    func writesBack() throws {
+        let value = try read(#""\u0001\u001f\u007f\u2028\"\\\/\n""#)
+        #expect(value.compactText.utf8 == Array("\"\\u0001\\u001f\u{7f}\u{2028}\\\"\\\\/\\n\"".utf8))
+        #expect(try JSONReader.read(value.compactText.utf8) == value)
+    }
+
+    @Test(
+        "refuses what JSON doesn't have",
+        arguments: [
+            "", " ", "{", "[", "[1", "[1,", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "\"", "\"\\", "\"\\u12", "-",
+            "1.", "1e", "1e+", "tru", "[1,]", "[,1]", "{,}", "{\"a\":1,}", "{a:1}", "{'a':1}", "{1:1}", "01", "-01",
+            "+1",
+            ".5", "1.e5", "0x10", "NaN", "Infinity", "-Infinity", "True", "nul", "\"\\x41\"", "\"\\u00g0\"",
+            "\"\\U0041\"",
+            "\"a\nb\"", "\"a\tb\"", "\"a\u{0}b\"", "1 2", "{} {}", "[]]", "{\"a\":1 \"b\":2}", "[1 2]", "/**/1", "1//",
+            "\u{feff}{}", "\u{a0}1", "{\"a\" 1}", "[1;2]",
+        ])
+    func refusesMalformed(_ text: String) {
+        let expected: Set<JSONError.Reason> = [.unexpectedByte, .unexpectedEnd, .trailingBytes]
+        #expect(reason(text).map(expected.contains) == true)
+    }
+
+    @Test(
+        "refuses bytes that are not UTF-8: overlong forms, surrogates, cut and stray bytes",
+        arguments: [
+            [0xc0, 0xaf], [0xc1, 0xbf], [0xe0, 0x80, 0xaf], [0xf0, 0x80, 0x80, 0xaf], [0xed, 0xa0, 0x80],
+            [0xed, 0xbf, 0xbf], [0xf4, 0x90, 0x80, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82], [0x80], [0xff],
+        ] as [[UInt8]])
+    func refusesBadUTF8(_ bytes: [UInt8]) {
+        #expect(reason([0x22] + bytes + [0x22]) == .notUTF8)
+        #expect(reason([0x22, 0x5c, 0x6e] + bytes + [0x22]) == .notUTF8)
+        #expect(reason(Array("{\"".utf8) + bytes + Array("\":1}".utf8)) == .notUTF8)
+    }
+
+    @Test("refuses UTF-16")
+    func refusesUTF16() {
+        #expect(reason([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]) == .unexpectedByte)
+        #expect(reason([0x7b, 0x00, 0x7d, 0x00]) == .unexpectedByte)
+    }
+
+    @Test(
+        "refuses halves of surrogate pairs",
+        arguments: [
+            #""\ud800""#, #""\udc00""#, #""\ud800x""#, #""\ud800\n""#, #""\ud800\u0041""#, #""\ud800\ud800""#,
+            #""\udc00\ud800""#, #""\uDBFF""#,
+        ])
+    func refusesLoneSurrogates(_ text: String) {
+        #expect(reason(text) == .loneSurrogate)
+    }
+
+    @Test("refuses U+0000 and says where")
+    func refusesNUL() throws {
+        let body = #"{"payload":{"parts":["a",{"text":"a\u0000b"}]}}"#
+        let error = #expect(throws: JSONError.self) { try read(body) }
+        #expect(error?.reason == .nulCharacter)
+        #expect(error?.path == "payload.parts[1].text")
+        let problem = Problem(try #require(error))
+        #expect(problem.code == .invalid)
+        #expect(problem.fields.map(\.field) == ["payload.parts[1].text"])
+    }
+
+    @Test("calls U+0000 malformed where no field can be named")
+    func refusesNULWithoutField() throws {
+        for body in [#""\u0000""#, #"{"\u0000":1}"#] {
+            let error = try #require(throws: JSONError.self) { try read(body) }
+            #expect(Problem(error).code == .malformedJSON)
+        }
+    }
+
+    @Test("takes numbers to a double's range and 64 characters")
+    func boundsNumbers() {
+        #expect(reason("1e308") == nil)
+        #expect(reason("-1.7976931348623157e308") == nil)
+        #expect(reason("1e309") == .numberOutOfRange)
+        #expect(reason("-1e309") == .numberOutOfRange)
+        #expect(reason("1e999999999999999999999") == .numberOutOfRange)
+        #expect(reason("1e-400") == nil)
+        #expect(reason("0e999999") == nil)
+        #expect(reason(String(repeating: "9", count: 64)) == nil)
+        #expect(reason(String(repeating: "9", count: 65)) == .numberOutOfRange)
+        #expect(reason("0." + String(repeating: "1", count: 63)) == .numberOutOfRange)
+    }
+
+    @Test("nests as deep as it may and no deeper, however deep the text goes")
+    func boundsDepth() {
+        let depth = JSONReader.depthMaxDefault
+        #expect(reason(String(repeating: "[", count: depth) + String(repeating: "]", count: depth)) == nil)
+        #expect(reason(String(repeating: "[", count: depth + 1) + String(repeating: "]", count: depth + 1)) == .tooDeep)
+        #expect(reason(String(repeating: "[", count: 1_000_000)) == .tooDeep)
+        #expect(reason(String(repeating: "{\"a\":", count: 1_000_000)) == .tooDeep)
+        #expect(reason(String(repeating: "[{\"a\":", count: depth / 2) + "[]") == .tooDeep)
+    }
+
+    @Test("refuses a key twice in one object, in few members and in many")
+    func refusesRepeatedKeys() {
+        #expect(reason(#"{"a":1,"a":1}"#) == .repeatedKey)
+        #expect(reason(#"{"a":1,"\u0061":2}"#) == .repeatedKey)
+        #expect(reason(#"{"a":{"a":1},"b":{"a":1}}"#) == nil)
+        let keys = (0..<5_000).map { "\"k\($0)\":0" }
+        #expect(reason("{\(keys.joined(separator: ","))}") == nil)
+        for repeated in [0, 7, 8, 9, 4_999] {
+            #expect(reason("{\(keys.joined(separator: ",")),\"k\(repeated)\":0}") == .repeatedKey)
+        }
+    }
+
+    @Test("tells keys apart by their code points, not by their looks")
+    func comparesKeysByCodePoints() {
+        #expect(reason("{\"\u{e9}\":1,\"e\u{301}\":2}") == nil)
+        #expect(reason("{\"e\u{301}\":1,\"e\u{301}\":2}") == .repeatedKey)
+    }
+
+    @Test("reads large documents of one kind without trouble")
+    func readsLarge() throws {
+        let text = "[" + Array(repeating: "{\"a\":\"\\u00e9\\n\"}", count: 40_000).joined(separator: ",") + "]"
+        #expect(try read(text).array?.count == 40_000)
+    }
+
+    @Test("survives random bytes, and documents cut and changed at random")
+    func survivesNoise() {
+        var random = SplitMix(state: 42)
+        let alphabet =
+            Array("{}[]\",:\\u0123456789eE+-.truefalsn \n\u{e9}\u{1f600}".utf8) + [0x00, 0x1f, 0x80, 0xc0, 0xff]
+        let document = Array(
+            #"{"id":"018f","type":"message","payload":{"text":"h\u00e9\ud83d\ude00","n":[1,-2.5e3,null,true]}}"#.utf8)
+        for _ in 0..<20_000 {
+            var bytes = document
+            for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
+                let at = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: bytes[at] = alphabet.randomElement(using: &random) ?? 0
+                case 1: bytes.remove(at: at)
+                case 2: bytes.insert(UInt8.random(in: 0...255, using: &random), at: at)
+                default: bytes.removeLast(bytes.count - at)
+                }
+            }
+            check(bytes)
+            check((0..<Int.random(in: 0...40, using: &random)).map { _ in alphabet.randomElement(using: &random) ?? 0 })
+        }
+    }
+
+    /// What is read must print to something that reads and prints the same.
+    private func check(_ bytes: [UInt8]) {
+        guard let value = try? JSONReader.read(bytes) else { return }
+        let text = value.compactText.utf8
+        #expect(String(validating: text, as: UTF8.self) != nil)
+        #expect((try? JSONReader.read(text))?.compactText.utf8 == text)
+    }
+}
+
+/// Random numbers that are the same in every run.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

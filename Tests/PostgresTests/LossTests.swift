@@ -1,0 +1,199 @@
+// Connections and servers that go away under load, stop answering, or refuse.
+
+import Glibc
+import Postgres
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("A client that loses its server")
+struct LossTests {
+    /// What a load saw: each statement either answered or failed in a way that is allowed.
+    final class Tally: Sendable {
+        let answered = Atomic(0)
+        let lost = Atomic(0)
+        let unavailable = Atomic(0)
+        let isOver = Atomic(false)
+
+        /// Runs inserts of ever new numbers until told to stop. Notes which ones were acknowledged.
+        func load(_ client: PostgresClient, tasks: Int) async throws -> [Int64] {
+            let insert = Statement("mark", "insert into marks values ($1::int8)")
+            return try await withThrowingTaskGroup(of: [Int64].self) { group in
+                for task in 0..<tasks {
+                    group.addTask {
+                        var number = Int64(task) << 32
+                        var acknowledged: [Int64] = []
+                        while !self.isOver.load(ordering: .relaxed) {
+                            number += 1
+                            do {
+                                _ = try await client.query(insert, [.int8(number)])
+                                acknowledged.append(number)
+                                self.answered.add(1, ordering: .relaxed)
+                            } catch PostgresError.connectionLost {
+                                self.lost.add(1, ordering: .relaxed)
+                            } catch PostgresError.unavailable {
+                                self.unavailable.add(1, ordering: .relaxed)
+                            }
+                        }
+                        return acknowledged
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+        }
+
+        /// Waits for some more answers than there are now.
+        func moves() async throws {
+            let before = answered.load(ordering: .relaxed)
+            try await eventually { self.answered.load(ordering: .relaxed) > before + 100 }
+        }
+    }
+
+    @Test("fails what was in flight when connections are terminated under load, loses nothing acknowledged, goes on")
+    func terminated() async throws {
+        let cluster = try await TestCluster.shared()
+        try await withClient { client in
+            let database = try await client.run("select current_database()::text").first?.text(0) ?? ""
+            try await client.run("create table marks (mark int8 primary key)")
+            let tally = Tally()
+            async let acknowledged = tally.load(client, tasks: 16)
+            for _ in 0..<5 {
+                try await tally.moves()
+                try await cluster.psql(
+                    "select pg_terminate_backend(pid) from pg_stat_activity where datname = '\(database)'")
+            }
+            try await tally.moves()
+            tally.isOver.store(true, ordering: .relaxed)
+            let numbers = try await acknowledged
+            let missing = try await client.run(
+                "select count(*) from unnest($1::int8[]) n where not exists (select from marks where mark = n)",
+                [.int8s(numbers)])
+            #expect(try missing.first?.int8(0) == 0)
+            #expect(client.statistics.totals.lostCount > 0)
+            #expect(tally.unavailable.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test("answers or fails everything when the server crashes and starts again under load, then works again")
+    func restarted() async throws {
+        let cluster = try await TestCluster.own()
+        let conninfo = try await cluster.createDatabase()
+        try await withClient(conninfo: conninfo, { $0.waitMax = .milliseconds(200) }) { client in
+            try await client.run("create table marks (mark int8 primary key)")
+            let tally = Tally()
+            async let acknowledged = tally.load(client, tasks: 16)
+            try await tally.moves()
+            await cluster.stop(.immediate)
+            try await eventually { tally.unavailable.load(ordering: .relaxed) > 16 }
+            try await cluster.start()
+            try await tally.moves()
+            tally.isOver.store(true, ordering: .relaxed)
+            let numbers = try await acknowledged
+            let missing = try await client.run(
+                "select count(*) from unnest($1::int8[]) n where not exists (select from marks where mark = n)",
+                [.int8s(numbers)])
+            #expect(try missing.first?.int8(0) == 0)
+        }
+        await cluster.close()
+    }
+
+    @Test("keeps statements waiting while the server restarts, if it is quick enough")
+    func waitsForRestart() async throws {
+        let cluster = try await TestCluster.own()
+        try await withClient(conninfo: try await cluster.createDatabase(), { $0.waitMax = .seconds(20) }) { client in
+            try await client.run("select 1")
+            await cluster.stop(.fast)
+            try await eventually { client.statistics.connectionCount == 0 }
+            async let answer = client.run("select 42")
+            try await eventually { client.statistics.totals.connectFailureCount > 0 }
+            try await cluster.start()
+            #expect(try await answer.first?.int4(0) == 42)
+        }
+        await cluster.close()
+    }
+
+    @Test("gives up a connection whose server stopped answering, fails what was on it, and uses another")
+    func stalled() async throws {
+        try await withClient(
+            connections: 1,
+            {
+                $0.statementTimeout = .milliseconds(200)
+                $0.stallGrace = .milliseconds(200)
+            }
+        ) { client in
+            let processID = try await client.run("select pg_backend_pid()").first?.int4(0) ?? 0
+            kill(processID, SIGSTOP)
+            defer { kill(processID, SIGCONT) }
+            await #expect(throws: PostgresError.connectionLost(wasSent: true)) { try await client.run("select 1") }
+            #expect(try await client.run("select 2").first?.int4(0) == 2)
+        }
+    }
+
+    @Test("shuts down in bounded time though the server does not answer")
+    func shutsDownStalled() async throws {
+        try await withClient(connections: 1, { $0.shutdownMax = .milliseconds(100) }) { client in
+            let processID = try await client.run("select pg_backend_pid()").first?.int4(0) ?? 0
+            kill(processID, SIGSTOP)
+            defer { kill(processID, SIGCONT) }
+            async let hanging = client.run("select 1")
+            try await eventually { client.statistics.inFlightCount == 1 }
+            try await bounded(.seconds(5)) { await client.shutdown() }
+            do {
+                _ = try await hanging
+                Issue.record("a stopped server answered")
+            } catch {
+                #expect(error as? PostgresError == .connectionLost(wasSent: true))
+            }
+        }
+    }
+
+    @Test("says quickly that a database does not exist, a connection string is malformed, or nobody listens")
+    func refused() async throws {
+        let conninfo = try await TestCluster.shared().conninfo(database: "no_such")
+        let expected: [(String, String)] = [
+            (conninfo, "database \"no_such\" does not exist"),
+            ("no_such hunter2", "the connection string is malformed"),
+            ("host=/nowhere", "no server listens on this Unix socket"),
+            ("host=127.0.0.1 port=1", "connection refused"),
+        ]
+        for (conninfo, reason) in expected {
+            try await withClient(conninfo: conninfo, { $0.waitMax = .milliseconds(500) }) { client in
+                try await bounded(.seconds(5)) {
+                    await #expect(throws: PostgresError.unavailable(reason)) { try await client.run("select 1") }
+                    await #expect(throws: PostgresError.unavailable(reason)) { try await client.run("select 2") }
+                }
+            }
+        }
+    }
+
+    @Test("does not hang on a server that accepts and says nothing")
+    func silent() async throws {
+        let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listening) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                guard bind(listening, pointer, size) == 0, listen(listening, 8) == 0,
+                    getsockname(listening, pointer, &size) == 0
+                else { return 0 as UInt16 }
+                return 1
+            }
+        }
+        try #require(port == 1)
+        let number = UInt16(bigEndian: address.sin_port)
+        try await withClient(
+            conninfo: "host=127.0.0.1 port=\(number)",
+            {
+                $0.connectTimeout = .milliseconds(100)
+                $0.waitMax = .milliseconds(300)
+            }
+        ) { client in
+            await #expect(throws: PostgresError.unavailable("connecting took too long")) {
+                try await bounded(.seconds(5)) { try await client.run("select 1") }
+            }
+        }
+    }
+}

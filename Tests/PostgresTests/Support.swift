@@ -1,0 +1,80 @@
+// What the suites with a real server share: clients with an end, and waits with a bound.
+
+import Logging
+import Postgres
+import TestSupport
+
+struct TookTooLong: Error {}
+
+/// Runs `body`, but not for ever.
+func bounded<Value: Sendable>(
+    _ longest: Duration = .seconds(30), _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        group.addTask(operation: body)
+        group.addTask {
+            try await Task.sleep(for: longest)
+            throw TookTooLong()
+        }
+        defer { group.cancelAll() }
+        guard let value = try await group.next() else { throw TookTooLong() }
+        return value
+    }
+}
+
+/// Waits until something that has no event of its own is true.
+func eventually(_ condition: @escaping @Sendable () async throws -> Bool) async throws {
+    try await bounded {
+        while try await !condition() { try await Task.sleep(for: .milliseconds(1)) }
+    }
+}
+
+let quiet: Logger = {
+    var logger = Logger(label: "test")
+    logger.logLevel = .critical
+    return logger
+}()
+
+/// A client of a new database on the shared cluster, shut down at the end.
+func withClient(
+    connections: Int = 2, conninfo: String? = nil, _ change: (inout PostgresSettings) -> Void = { _ in },
+    _ body: (PostgresClient) async throws -> Void
+) async throws {
+    let address: String
+    if let conninfo { address = conninfo } else { address = try await TestCluster.shared().createDatabase() }
+    var settings = PostgresSettings(conninfo: address, applicationName: "parley-test")
+    settings.connectionCountMax = connections
+    change(&settings)
+    let client = PostgresClient(settings, logger: quiet)
+    do {
+        try await body(client)
+    } catch {
+        await client.shutdown()
+        throw error
+    }
+    await client.shutdown()
+}
+
+extension PostgresClient {
+    /// SQL that is used once.
+    @discardableResult
+    func run(_ sql: String, _ parameters: [Parameter] = []) async throws -> Rows {
+        try await query(Statement("test", sql), parameters)
+    }
+}
+
+/// Holds statements up for as long as a test wants: `Gate.pass` waits in the server until the gate is opened.
+struct Gate {
+    static let pass = "select pg_advisory_xact_lock_shared(1)::text, 42::int4"
+    private let client: PostgresClient
+
+    /// A gate in this database, closed.
+    static func closed(_ conninfo: String, _ body: (Gate) async throws -> Void) async throws {
+        try await withClient(connections: 1, conninfo: conninfo) { client in
+            try await client.run("select pg_advisory_lock(1)::text")
+            try await body(Gate(client: client))
+        }
+    }
+
+    func open() async throws { try await client.run("select pg_advisory_unlock(1)") }
+}

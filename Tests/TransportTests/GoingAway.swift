@@ -1,0 +1,122 @@
+// Binding and draining: how a server comes and goes.
+
+import HTTPTypes
+import Logging
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import Transport
+
+@Suite("Coming and going", .timeLimit(.minutes(1)))
+struct GoingAway {
+    private static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+
+    @Test("says in a sentence that the port is taken")
+    func portTaken() async throws {
+        try await withServer(handler: echo) { server in
+            let error = await #expect(throws: BindError.self) {
+                try await HTTPServer.bind(
+                    TransportSettings(host: "127.0.0.1", port: server.port), handler: ClosureHandler(body: echo),
+                    logger: logger)
+            }
+            #expect(error?.reason == .portTaken)
+            #expect(error?.description == "Cannot listen on 127.0.0.1:\(server.port): another process has that port.")
+        }
+    }
+
+    @Test("says that the address is not this machine's, or not known", arguments: ["192.0.2.1", "no.such.invalid"])
+    func badAddress(host: String) async throws {
+        let error = await #expect(throws: BindError.self) {
+            try await HTTPServer.bind(
+                TransportSettings(host: host, port: 0), handler: ClosureHandler(body: echo), logger: logger)
+        }
+        #expect(error?.reason == (host == "192.0.2.1" ? .addressNotAvailable : .unknownHost))
+    }
+
+    @Test("a drain closes idle connections, waits for the answers of the others, and lets each say that it closes")
+    func drains() async throws {
+        let parked = Collected<Reply>()
+        try await withServer(handler: { request, reply in
+            if request.path == "/idle" { echo(request, reply) } else { parked.add(reply) }
+        }) { server in
+            let idle = try await RawClient.connect(server.port)
+            try await idle.send("GET /idle HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try await idle.answer().status == 200)
+            var waiting: [RawClient] = []
+            for _ in 0..<50 {
+                let client = try await RawClient.connect(server.port)
+                try await client.send(Self.get)
+                waiting.append(client)
+            }
+            let replies = await parked.take(50)
+            async let drained: Void = server.drain(deadline: .seconds(20))
+            #expect(try await idle.rest() == "")
+            await #expect(throws: (any Error).self) { try await RawClient.connect(server.port) }
+            sendAll(replies.map { ($0, text("bye")) })
+            for client in waiting {
+                let answer = try await client.answer()
+                #expect(answer.body == "bye")
+                #expect(answer.headers["connection"] == "close")
+                try await client.close()
+            }
+            await drained
+            #expect(server.statistics.connectionsOpen == 0)
+        }
+    }
+
+    @Test("a drain cuts what is left at its deadline, and tells its handler")
+    func deadline() async throws {
+        let parked = Collected<Reply>()
+        let gone = Collected<Void>()
+        try await withServer(handler: { _, reply in
+            reply.onClientGone { gone.add(()) }
+            parked.add(reply)
+        }) { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.send(Self.get)
+            // Kept: letting go of it would answer.
+            let reply = try await parked.next()
+            let start = ContinuousClock.now
+            await server.drain(deadline: .milliseconds(100))
+            #expect(ContinuousClock.now - start < .seconds(5))
+            try await gone.next()
+            #expect(reply.isClientGone)
+            #expect(try await client.rest() == "")
+        }
+    }
+
+    @Test("once it is closing, each answer closes its connection; new ones are still taken")
+    func closing() async throws {
+        try await withServer(handler: echo) { server in
+            server.setClosing()
+            let client = try await RawClient.connect(server.port)
+            try await client.send(Self.get)
+            #expect(try await client.rest().contains("\r\nConnection: close\r\n"))
+        }
+    }
+
+    @Test("serves on event loops that are shared, and leaves them running")
+    func sharedGroup() async throws {
+        let group = MultiThreadedEventLoopGroup.singleton
+        let server = try await HTTPServer.bind(
+            TransportSettings(host: "127.0.0.1", port: 0), handler: ClosureHandler(body: echo), group: group,
+            logger: logger)
+        let client = try await RawClient.connect(server.port)
+        try await client.send(Self.get)
+        #expect(try await client.answer().status == 200)
+        await server.drain(deadline: .seconds(1))
+        #expect(try await group.next().submit { true }.get())
+    }
+
+    @Test(
+        "writes dates as RFC 9110 has them",
+        arguments: [
+            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
+        ])
+    func dates(seconds: Int, text: String) {
+        #expect(HTTPDate.text(secondsSinceEpoch: seconds) == text)
+    }
+}

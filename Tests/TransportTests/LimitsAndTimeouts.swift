@@ -1,0 +1,185 @@
+// Each limit and each time-out ends what it is for, and nothing else.
+
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import Transport
+
+@Suite("Limits and time-outs", .timeLimit(.minutes(1)))
+struct LimitsAndTimeouts {
+    @Test("over the connection limit a client reads why, and the next fits once one has left")
+    func connections() async throws {
+        try await withServer({ $0.connectionCountMax = 2 }, handler: echo) { server in
+            let first = try await RawClient.connect(server.port)
+            try await first.send("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try await first.answer().status == 200)
+            let second = try await RawClient.connect(server.port)
+            try await second.send("GET /2 HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try await second.answer().status == 200)
+            let third = try await RawClient.connect(server.port)
+            let refusal = try await third.answer()
+            #expect(refusal.status == 503)
+            #expect(refusal.headers["connection"] == "close")
+            #expect(try await third.rest() == "")
+            #expect(server.statistics.connectionsOpen == 2)
+            #expect(server.statistics.connectionsRefused == 1)
+            try await second.send("GET /2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            _ = try await second.rest()
+            try await second.close()
+            // The server learns of that close a moment later.
+            while server.statistics.connectionsOpen == 2 { await Task.yield() }
+            let fourth = try await RawClient.connect(server.port)
+            try await fourth.send("GET /4 HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try await fourth.answer().status == 200)
+        }
+    }
+
+    @Test("a client that floods a connection with pipelined requests is cut off")
+    func flood() async throws {
+        let parked = Collected<Reply>()
+        try await withServer({ $0.pipelinedRequestCountMax = 2 }, handler: { parked.add($1) }) { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.send(String(repeating: "GET / HTTP/1.1\r\nHost: x\r\n\r\n", count: 100))
+            #expect(try await client.rest() == "")
+        }
+    }
+
+    @Test("a connection without a request is closed without a word", arguments: [true, false])
+    func silent(hasHadRequest: Bool) async throws {
+        try await withServer(
+            {
+                $0.headerTimeout = hasHadRequest ? .seconds(60) : .milliseconds(50)
+                $0.idleTimeout = hasHadRequest ? .milliseconds(50) : .seconds(60)
+            }, handler: echo
+        ) { server in
+            let client = try await RawClient.connect(server.port)
+            if hasHadRequest {
+                try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try await client.answer().status == 200)
+            }
+            #expect(try await client.rest() == "")
+        }
+    }
+
+    @Test("headers that take too long get 408, on a new connection and on one kept alive", arguments: [true, false])
+    func slowHeaders(hasHadRequest: Bool) async throws {
+        try await withServer({ $0.headerTimeout = .milliseconds(500) }, handler: echo) { server in
+            let client = try await RawClient.connect(server.port)
+            if hasHadRequest {
+                try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try await client.answer().status == 200)
+            }
+            try await client.send("GET / HTTP/1.1\r\nHo")
+            let answer = try await client.answer()
+            #expect(answer.status == 408)
+            #expect(answer.body.contains("headerTimeout"))
+            #expect(try await client.rest() == "")
+        }
+    }
+
+    @Test("a body that takes too long gets 408, however steadily it comes")
+    func slowBody() async throws {
+        try await withServer({ $0.bodyTimeout = .milliseconds(300) }, handler: echo) { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+            let drip = Task {
+                while !Task.isCancelled {
+                    try await client.send("x")
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            let answer = try await client.answer()
+            drip.cancel()
+            #expect(answer.status == 408)
+            #expect(answer.body.contains("bodyTimeout"))
+        }
+    }
+
+    @Test("a client that takes none of its answer is cut")
+    func slowReader() async throws {
+        let answered = Collected<Reply>()
+        try await withServer(
+            { $0.writeTimeout = .milliseconds(100) },
+            handler: { _, reply in
+                answered.add(reply)
+                reply.send(OutboundResponse(status: .ok, body: ByteBuffer(repeating: 0x61, count: 30_000_000)))
+            }
+        ) { server in
+            let client = try await RawClient.connect(server.port, readsByItself: false)
+            try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            let reply = try await answered.next()
+            while !reply.isClientGone { await Task.yield() }
+            #expect(server.statistics.timeouts == 1)
+            try await client.close()
+        }
+    }
+
+    @Test("a client that reads slowly is neither idle nor stalled")
+    func slowButSteady() async throws {
+        let count = 20_000_000
+        try await withServer(
+            {
+                $0.idleTimeout = .milliseconds(50)
+                $0.writeTimeout = .seconds(2)
+            },
+            handler: { _, reply in
+                reply.send(OutboundResponse(status: .ok, body: ByteBuffer(repeating: 0x61, count: count)))
+            }
+        ) { server in
+            let client = try await RawClient.connect(server.port, readsByItself: false)
+            try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            // Time is what this test is about: several idle time-outs pass.
+            try await Task.sleep(for: .milliseconds(300))
+            try await client.readByItself()
+            #expect(try await client.rest().utf8.count > count)
+        }
+    }
+
+    @Test("a stream that a client doesn't take is cut before it fills the memory")
+    func pushedStream() async throws {
+        let streams = Collected<(Reply, ResponseStream)>()
+        try await withServer(
+            { $0.unsentByteCountMax = 100_000 },
+            handler: { _, reply in
+                streams.add((reply, reply.stream(.ok, headers: [:])))
+            }
+        ) { server in
+            let client = try await RawClient.connect(server.port, readsByItself: false)
+            try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            let (reply, stream) = try await streams.next()
+            let piece = ByteBuffer(repeating: 0x61, count: 10_000)
+            var sentCount = 0
+            while !reply.isClientGone {
+                stream.send(piece)
+                sentCount += 1
+                await Task.yield()
+            }
+            // More than that fits into no kernel's buffers.
+            #expect(sentCount < 100_000)
+            #expect(throws: Never.self) { stream.end() }
+            await #expect(throws: (any Error).self) { try await stream.write(piece) }
+            try await client.close()
+        }
+    }
+
+    @Test("a request that waits for its answer has no time-out")
+    func parked() async throws {
+        let parked = Collected<Reply>()
+        try await withServer(
+            {
+                $0.idleTimeout = .milliseconds(20)
+                $0.bodyTimeout = .milliseconds(20)
+                $0.writeTimeout = .milliseconds(20)
+            }, handler: { parked.add($1) }
+        ) { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            let reply = try await parked.next()
+            // Time is what this test is about: ten time-outs pass.
+            try await Task.sleep(for: .milliseconds(200))
+            reply.send(text("at last"))
+            #expect(try await client.answer().body == "at last")
+        }
+    }
+}

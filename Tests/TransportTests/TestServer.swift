@@ -1,0 +1,70 @@
+// A server for one test, with a handler given as a closure, and a place where replies wait for the test.
+
+import HTTPTypes
+import Logging
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import Transport
+
+struct ClosureHandler: RequestHandler {
+    let body: @Sendable (InboundRequest, Reply) -> Void
+
+    func handle(_ request: InboundRequest, _ reply: Reply) { body(request, reply) }
+
+    func problem(for failure: TransportFailure) -> OutboundResponse {
+        OutboundResponse(
+            status: failure.status, headers: [.contentType: "application/problem+json"],
+            body: ByteBuffer(string: "{\"code\":\"\(failure)\"}"))
+    }
+}
+
+/// Binds, runs `body`, drains.
+func withServer(
+    _ change: (inout TransportSettings) -> Void = { _ in },
+    handler: @escaping @Sendable (InboundRequest, Reply) -> Void,
+    _ body: (HTTPServer) async throws -> Void
+) async throws {
+    var settings = TransportSettings(host: "127.0.0.1", port: 0)
+    change(&settings)
+    let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    let server = try await HTTPServer.bind(settings, handler: ClosureHandler(body: handler), logger: logger)
+    do {
+        try await body(server)
+    } catch {
+        await server.drain(deadline: .zero)
+        throw error
+    }
+    await server.drain(deadline: .zero)
+}
+
+/// Answers with method, target and body, at once.
+@Sendable func echo(_ request: InboundRequest, _ reply: Reply) {
+    let text = "\(request.method) \(request.target) \(String(buffer: request.body))"
+    reply.send(OutboundResponse(status: .ok, body: ByteBuffer(string: text)))
+}
+
+func text(_ body: String) -> OutboundResponse { OutboundResponse(status: .ok, body: ByteBuffer(string: body)) }
+
+/// Collects what handlers hand over, for the test to wait for.
+final class Collected<Value: Sendable>: Sendable {
+    private let stream: AsyncStream<Value>
+    private let continuation: AsyncStream<Value>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream(of: Value.self) }
+
+    func add(_ value: Value) { continuation.yield(value) }
+
+    /// Waits for `count` values; the suite's time limit is the bound.
+    func take(_ count: Int) async -> [Value] {
+        var values: [Value] = []
+        for await value in stream {
+            values.append(value)
+            if values.count == count { break }
+        }
+        return values
+    }
+
+    func next() async throws -> Value { try #require(await take(1).first) }
+}
