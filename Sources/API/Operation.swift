@@ -40,6 +40,6 @@ extension JSONText {
 
 /// docs/openapi.yaml, which the build puts into the executable.
 package enum OpenAPI {
-    package static let text = EmbeddedDocuments.openAPI.map(\.text).joined()
+    package static let text = EmbeddedDocuments.openAPI
     static let body = ByteBuffer(string: text)
 }
