@@ -109,7 +109,7 @@ begin
         return member_json(v_old, v_user, member_read_seq(v_old), greatest(v_old.delivered_seq, member_read_seq(v_old)));
     end if;
     v_joins := v_new.status = 'joined' and v_old.status is distinct from 'joined';
-    if v_joins and v_thread.member_count >= case v_thread.kind when 'room' then p_room_max else p_group_max end then
+    if v_joins and v_thread.member_count >= (case v_thread.kind when 'room' then p_room_max else p_group_max end) then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'The thread is full.';
     end if;
     if v_joins then
