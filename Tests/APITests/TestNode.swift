@@ -20,25 +20,28 @@ struct TestNode: Sendable {
     static func shared() async throws -> TestNode { try await start.value }
 
     private init() async throws {
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        // Faults of the service show beside the tests that met them.
+        var logger = Logger(label: "node", factory: StreamLogHandler.standardError(label:))
+        logger.logLevel = .error
+        let quiet = logger
         database = try await MigratedDatabase.create()
         let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
-        let client = PostgresClient(settings, logger: logger)
+        let client = PostgresClient(settings, logger: quiet)
         let store = Store(client)
         let running = Task { await client.run() }
         let sessions = SessionCache(store)
-        let writer = Writer(store, logger: logger)
+        let writer = Writer(store, logger: quiet)
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
-        let listener = PostgresListener(settings, channel: Tail<ParkedPollReply>.channel, logger: logger)
-        let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
+        let listener = PostgresListener(settings, channel: Tail<ParkedPollReply>.channel, logger: quiet)
+        let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
         let api = API(
             store: store, writer: writer, authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256), limits: Limits(),
-            isReady: { tail.isFresh() }, metrics: { "parley_test 1\n" }, logger: logger)
-        let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: logger)
+            isReady: { tail.isFresh() }, metrics: { "parley_test 1\n" }, logger: quiet)
+        let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: quiet)
         let server = try await HTTPServer.bind(
-            TransportSettings(host: "127.0.0.1", port: 0), handler: APIHandler(api, sync: sync), logger: logger)
+            TransportSettings(host: "127.0.0.1", port: 0), handler: APIHandler(api, sync: sync), logger: quiet)
         port = server.port
         // Nothing ends them but the process: the suites that share the node run in any order.
         _ = Task {
