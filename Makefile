@@ -38,7 +38,7 @@ format: ## bring all Swift files into the format that `make test` asks for
 	@$(SWIFT) format --in-place --parallel --recursive Sources Tests Package.swift
 
 docs: build ## bring the README's table of settings up to date
-	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ConfigurationTests
+	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ServiceConfigurationTests
 
 image: ## build the container image
 	@test -n "$(ENGINE)" || { echo 'parley: none of docker, podman and buildah is installed.' >&2; exit 1; }

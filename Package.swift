@@ -6,16 +6,27 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// Products of the packages below, by their usual names.
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+
+// An arrow never points up or sideways in this list: parley -> API -> Log -> Store -> Postgres -> CLibpq.
 let package = Package(
     name: "parley",
     platforms: [.macOS(.v15)],
+    products: [.executable(name: "parley", targets: ["parley"])],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -24,59 +35,79 @@ let package = Package(
 
         // libpq made safe. Knows nothing of chat.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(name: "Postgres", dependencies: ["CLibpq", logging], swiftSettings: settings),
+
+        // Password hashes, session tokens, digests.
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(name: "Credentials", dependencies: ["COpenSSL"], swiftSettings: settings),
+
+        // A private PostgreSQL, made and kept.
+        .target(name: "EmbeddedPostgres", dependencies: [logging], swiftSettings: settings),
+
+        // HTTP/1.1 on SwiftNIO, with parked replies. Knows nothing of chat.
         .target(
-            name: "Postgres", dependencies: ["CLibpq", .product(name: "Logging", package: "swift-log")],
+            name: "Transport",
+            dependencies: [nioCore, nioPosix, nioHTTP1, httpTypes, logging, hummingbird, hummingbirdCore],
             swiftSettings: settings),
 
-        // One Swift method a SQL function.
+        // One Swift method a SQL function; carries sql/ through a symbolic link.
         .target(
-            name: "Store", dependencies: ["Domain", "Postgres"], exclude: ["embed.json"], swiftSettings: settings,
+            name: "Store", dependencies: ["Domain", "Postgres"], exclude: ["embed.json", "sql"], swiftSettings: settings,
             plugins: ["EmbedFilesPlugin"]),
-
-        // Text files as Swift source, so that the executable carries them.
-        .executableTarget(name: "EmbedFilesTool", swiftSettings: settings),
-        .plugin(name: "EmbedFilesPlugin", capability: .buildTool(), dependencies: ["EmbedFilesTool"], path: "Sources/EmbedFilesPlugin"),
 
         // Writer, tail, mailboxes, caches.
         .target(
             name: "Log",
             dependencies: [
-                "Domain", "Postgres", "Store", .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Logging", package: "swift-log"),
+                "Domain", "Postgres", "Store", .product(name: "DequeModule", package: "swift-collections"), logging,
             ],
             swiftSettings: settings),
 
-        // HTTP/1.1 on SwiftNIO, with parked replies. Knows nothing of chat.
+        // Routes, request and response shapes, identity, problem documents; carries docs/openapi.yaml.
         .target(
-            name: "Transport",
+            name: "API",
             dependencies: [
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"), .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                "Credentials", "Domain", "Log", "Store", "Transport", httpTypes, hummingbird, hummingbirdCore, logging,
+                nioCore,
             ],
-            swiftSettings: settings),
+            exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
-        // A private PostgreSQL, made and kept.
-        .target(
-            name: "EmbeddedPostgres", dependencies: [.product(name: "Logging", package: "swift-log")],
-            swiftSettings: settings),
+        // Flags, environment and file, by one table.
+        .target(name: "ServiceConfiguration", dependencies: ["Domain", logging], swiftSettings: settings),
 
-        .target(
-            name: "TestSupport",
+        // The composition root. No logic.
+        .executableTarget(
+            name: "parley",
             dependencies: [
-                "Domain", "EmbeddedPostgres", "Postgres", "Store", .product(name: "Logging", package: "swift-log"),
+                "API", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration", "Store",
+                "Transport", logging, .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            swiftSettings: settings),
+
+        // Text files as Swift source, so that the executable carries them.
+        .executableTarget(name: "EmbedFilesTool", swiftSettings: settings),
+        .plugin(
+            name: "EmbedFilesPlugin", capability: .buildTool(), dependencies: ["EmbedFilesTool"],
+            path: "Sources/EmbedFilesPlugin"),
+
+        .target(
+            name: "TestSupport", dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", logging],
             path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: settings),
         .testTarget(
-            name: "EmbeddedPostgresTests",
-            dependencies: ["EmbeddedPostgres", "TestSupport", .product(name: "Logging", package: "swift-log")],
+            name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging], swiftSettings: settings),
+        .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
+        .testTarget(name: "EmbedFilesToolTests", dependencies: ["EmbedFilesTool"], swiftSettings: settings),
+        .testTarget(
+            name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "TestSupport", logging],
             swiftSettings: settings),
         .testTarget(
-            name: "LogTests",
-            dependencies: [
-                "Domain", "Log", "Postgres", "Store", "TestSupport", .product(name: "Logging", package: "swift-log"),
-            ],
+            name: "PostgresTests", dependencies: ["Postgres", "TestSupport", logging], swiftSettings: settings),
+        .testTarget(
+            name: "TransportTests",
+            dependencies: ["Transport", hummingbird, httpTypes, logging, nioCore, nioPosix], swiftSettings: settings),
+        .testTarget(
+            name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],
             swiftSettings: settings),
     ]
 )

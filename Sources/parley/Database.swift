@@ -1,5 +1,5 @@
 // Which database: the one that was named, or an own PostgreSQL that lives with the process.
-import Configuration
+import ServiceConfiguration
 import EmbeddedPostgres
 import Logging
 import Postgres

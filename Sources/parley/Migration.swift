@@ -1,5 +1,5 @@
 // Bringing the schema up to date, or refusing to run on one that isn't.
-import Configuration
+import ServiceConfiguration
 import Logging
 import Postgres
 import Store

@@ -32,9 +32,9 @@ extension Node {
         text.add("parley_mailbox_events_total", .counter, "Events put into mailboxes.", polls.delivered)
         text.add("parley_mailbox_dropped_total", .counter, "Events a full mailbox let go.", polls.dropped)
         let pool = client.statistics
-        text.add("parley_database_connections", .gauge, "Open connections.", pool.connections)
-        text.add("parley_database_in_flight", .gauge, "Statements under way.", pool.inFlight)
-        text.add("parley_database_waiting", .gauge, "Statements waiting.", pool.waiting)
+        text.add("parley_database_connections", .gauge, "Open connections.", pool.connectionCount)
+        text.add("parley_database_in_flight", .gauge, "Statements under way.", pool.inFlightCount)
+        text.add("parley_database_waiting", .gauge, "Statements waiting.", pool.waitingCount)
         return text.rendered
     }
 }

@@ -1,6 +1,6 @@
 // One node of the service: its parts put together, run, and taken down in good order.
 import API
-import Configuration
+import ServiceConfiguration
 import Credentials
 import Domain
 import Foundation
@@ -87,7 +87,7 @@ struct Node: Sendable {
             group.addTask {
                 while !tail.isFresh() { try await Task.sleep(for: .milliseconds(5)) }
                 print("parley is listening on http://\(settings.httpHost):\(server.port)")
-                fflush(stdout)
+                fflush(nil)
             }
             group.addTask {
                 for await signal in signals {

@@ -1,5 +1,5 @@
 // The executable: from the command line to a command, and from what went wrong to one sentence and an exit status.
-import Configuration
+import ServiceConfiguration
 import Foundation
 import Logging
 

@@ -1,5 +1,5 @@
 // What the settings become from flags, environment and file, and what is said about mistakes in them.
-import Configuration
+import ServiceConfiguration
 import Domain
 import Logging
 import Testing

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 // The lines that a log consists of.
-@testable import Configuration
+@testable import ServiceConfiguration
 
 @Suite("A log line")
 struct LogLines {

@@ -1,5 +1,5 @@
 // What the command line asks for, and what the helps and the README's table say.
-import Configuration
+import ServiceConfiguration
 import FoundationEssentials
 import Testing
 

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 
 // Reading the configuration file from the disk.
-@testable import Configuration
+@testable import ServiceConfiguration
 
 @Suite("The configuration file on disk")
 struct ConfigurationFiles {

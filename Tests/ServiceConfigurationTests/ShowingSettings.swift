@@ -1,5 +1,5 @@
 // What may be shown of the settings, and that nothing secret is in it.
-import Configuration
+import ServiceConfiguration
 import Testing
 
 @Suite("Showing settings")
