@@ -1,0 +1,185 @@
+// Accounts by username and password, and the sessions that come of them.
+import Domain
+import Testing
+
+@Suite("Signing in and out")
+struct SigningInAndOut {
+    @Test("registers with the account and a session whose token shows once")
+    func registers() async throws {
+        let reply = try await Client().post(
+            "/v1/auth/register",
+            #"{"username":"Reg.\#(UserID.make())","password":"long enough","name":" Ann ","device_name":"phone"}"#)
+        #expect(reply.status == 201)
+        #expect(try reply.string("user.name") == "Ann")
+        #expect(try reply.string("session.device_name") == "phone")
+        let client = try await Client(token: reply.string("session.token"))
+        let sessions = try await client.get("/v1/sessions")
+        #expect(sessions.status == 200)
+        #expect(try sessions.string("sessions.0.id") == reply.string("session.id"))
+        #expect(sessions["sessions.0.token"] == nil)
+        #expect(sessions["sessions.1"] == nil)
+        #expect(sessions["next"] == nil)
+    }
+
+    @Test("refuses a username that is taken, in any case")
+    func refusesTaken() async throws {
+        let person = try await Person.make()
+        let reply = try await Client().post(
+            "/v1/auth/register",
+            #"{"username":"\#(person.username.uppercased())","password":"long enough","name":"X"}"#)
+        #expect(reply.status == 409)
+        #expect(reply.problemCode == "username_taken")
+    }
+
+    @Test("signs in on another device with the username in any case")
+    func signsIn() async throws {
+        let person = try await Person.make()
+        let reply = try await Client().post(
+            "/v1/auth/login", #"{"username":"\#(person.username.uppercased())","password":"long enough"}"#)
+        #expect(reply.status == 200)
+        #expect(try reply.string("user.id") == person.id)
+        let me = try await Client(token: reply.string("session.token")).get("/v1/users/me")
+        #expect(try me.string("id") == person.id)
+        #expect(try await person.client.get("/v1/sessions")["sessions"]?.array?.count == 2)
+    }
+
+    @Test("says the same of a wrong password and of an unknown name, and of names that can't be")
+    func saysTheSame() async throws {
+        let person = try await Person.make()
+        var bodies: Set<String> = []
+        for (username, password) in [
+            (person.username, "wrong password"), ("nobody-\(UserID.make())", "long enough"), ("no body/", "x"), ("", ""),
+        ] {
+            let reply = try await Client().post(
+                "/v1/auth/login", #"{"username":"\#(username)","password":"\#(password)"}"#)
+            #expect(reply.status == 401)
+            #expect(reply.problemCode == "wrong_credentials")
+            #expect(reply.headers["www-authenticate"] == "Bearer")
+            bodies.insert(reply.text)
+        }
+        #expect(bodies.count == 1)
+    }
+
+    @Test("ends a session at logout, and no other")
+    func signsOut() async throws {
+        let person = try await Person.make()
+        let login = try await Client().post(
+            "/v1/auth/login", #"{"username":"\#(person.username)","password":"long enough"}"#)
+        let second = try await Client(token: login.string("session.token"))
+        #expect(try await second.get("/v1/users/me").status == 200)
+        let reply = try await second.post("/v1/auth/logout")
+        #expect(reply.status == 204)
+        #expect(reply.body.isEmpty)
+        let after = try await second.get("/v1/users/me")
+        #expect(after.status == 401)
+        #expect(after.problemCode == "invalid_token")
+        #expect(after.headers["www-authenticate"] == #"Bearer error="invalid_token""#)
+        #expect(try await person.client.get("/v1/users/me").status == 200)
+    }
+
+    @Test("signs another device out by its id, and nobody else's")
+    func deletesSessions() async throws {
+        let person = try await Person.make()
+        let stranger = try await Person.make()
+        let login = try await Client().post(
+            "/v1/auth/login", #"{"username":"\#(person.username)","password":"long enough"}"#)
+        let id = try login.string("session.id")
+        #expect(try await stranger.client.delete("/v1/sessions/\(id)").problemCode == "session_not_found")
+        #expect(try await person.client.delete("/v1/sessions/\(id)").status == 204)
+        #expect(try await Client(token: login.string("session.token")).get("/v1/users/me").status == 401)
+        #expect(try await person.client.delete("/v1/sessions/\(id)").status == 404)
+        #expect(try await person.client.delete("/v1/sessions/current-ish").problemCode == "session_not_found")
+    }
+
+    @Test("lists sessions page by page, newest first")
+    func pages() async throws {
+        let person = try await Person.make()
+        for _ in 0..<3 {
+            let reply = try await Client().post(
+                "/v1/auth/login", #"{"username":"\#(person.username)","password":"long enough"}"#)
+            #expect(reply.status == 200)
+        }
+        var seen: [String] = []
+        var path = "/v1/sessions?limit=3"
+        for _ in 0..<2 {
+            let page = try await person.client.get(path)
+            #expect(page["limit"]?.integer == 3)
+            seen += page["sessions"]?.array?.compactMap { $0["id"]?.string } ?? []
+            guard let next = page["next"]?.string else { break }
+            path = "/v1/sessions?limit=3&page=\(next)"
+        }
+        #expect(seen.count == 4)
+        #expect(Set(seen).count == 4)
+        #expect(seen == seen.sorted(by: >))
+    }
+
+    @Test(
+        "wants a bearer token",
+        arguments: ["", "Basic dTpw", "Bearer", "Bearer ", "Bearer x", "Bearer parley_x", "bearer a b", "Token x"])
+    func wantsToken(_ header: String) async throws {
+        let client = try await Client()
+        let reply = try await client.send("GET", "/v1/users/me", headers: ["Authorization: \(header)"])
+        #expect(reply.status == 401)
+        #expect(reply.problemCode == "invalid_token")
+        #expect(reply.headers["www-authenticate"]?.hasPrefix("Bearer") == true)
+        let without = try await client.get("/v1/users/me")
+        #expect(without.problemCode == "unauthenticated")
+        #expect(without.headers["www-authenticate"] == "Bearer")
+    }
+
+    @Test("takes the scheme in any case")
+    func takesAnyCase() async throws {
+        let person = try await Person.make()
+        let token = try #require(person.client.token)
+        for scheme in ["bearer", "BEARER", "Bearer"] {
+            let client = try await Client()
+            let reply = try await client.send("GET", "/v1/users/me", headers: ["Authorization: \(scheme) \(token)"])
+            #expect(reply.status == 200)
+        }
+    }
+
+    @Test("tells all that is wrong with a registration at once")
+    func tellsAll() async throws {
+        let reply = try await Client().post(
+            "/v1/auth/register", #"{"username":"a b","password":"short","nmae":"Ann"}"#)
+        #expect(reply.status == 422)
+        #expect(reply.problemCode == "invalid")
+        #expect(Set(reply.errorFields) == ["username", "password", "name", "nmae"])
+    }
+
+    @Test("says that mail isn't configured, after checking what was sent")
+    func saysMailIsMissing() async throws {
+        let client = try await Client()
+        for (path, body) in [
+            ("/v1/auth/register", #"{"email":"a@b.example","name":"Ann"}"#),
+            ("/v1/auth/code", #"{"email":"a@b.example"}"#),
+        ] {
+            let reply = try await client.post(path, body)
+            #expect(reply.status == 503)
+            #expect(reply.problemCode == "mail_not_configured")
+            #expect(reply.headers["retry-after"] != nil)
+        }
+        #expect(try await client.post("/v1/auth/code", #"{"email":"nobody"}"#).errorFields == ["email"])
+        #expect(try await client.post("/v1/auth/register", #"{"email":"a@b.example"}"#).errorFields == ["name"])
+    }
+
+    @Test(
+        "refuses to mix ways of signing in",
+        arguments: [
+            #"{"username":"a","password":"b","email":"a@b.c"}"#, #"{"token":"x","username":"a"}"#,
+            #"{"email":"a@b.c","code":"1","token":"x"}"#, #"{"code":"123456","password":"x"}"#, "{}",
+        ])
+    func refusesMixing(_ body: String) async throws {
+        let reply = try await Client().post("/v1/auth/login", body)
+        #expect(reply.status == 422)
+        #expect(reply.problemCode == "invalid")
+        #expect(!reply.errorFields.isEmpty)
+    }
+
+    @Test(
+        "knows no codes and no tokens of others yet",
+        arguments: [#"{"email":"a@b.c","code":"123456"}"#, #"{"token":"a.b.c"}"#])
+    func refusesOtherWays(_ body: String) async throws {
+        #expect(try await Client().post("/v1/auth/login", body).problemCode == "wrong_credentials")
+    }
+}

@@ -1,0 +1,152 @@
+// A client for tests: one connection a request, the bytes as told, the answer as it came.
+import Domain
+import NIOCore
+import NIOPosix
+import Testing
+
+/// An answer as a client sees it.
+struct Reply: Sendable {
+    var status: Int
+    /// Names in lower case.
+    var headers: [String: String]
+    var body: [UInt8]
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var json: JSONValue? { try? JSONReader.read(body, depthMax: 64) }
+
+    /// A value inside the body: `user.id`, `threads.0.head`.
+    subscript(path: String) -> JSONValue? {
+        path.split(separator: ".").reduce(json) { value, step in
+            Int(step).flatMap { index in value?.array.flatMap { $0.indices.contains(index) ? $0[index] : nil } }
+                ?? value?[String(step)]
+        }
+    }
+
+    func string(_ path: String) throws -> String { try #require(self[path]?.string, "\(path) in \(text)") }
+    func integer(_ path: String) throws -> Int64 { try #require(self[path]?.integer, "\(path) in \(text)") }
+
+    /// `code` of a problem document; nil for what isn't a whole one.
+    var problemCode: String? {
+        guard headers["content-type"] == "application/problem+json", let code = self["code"]?.string,
+            self["status"]?.integer == Int64(status), self["type"]?.string == "urn:parley:problem:\(code)",
+            self["title"]?.string?.isEmpty == false, self["detail"]?.string?.isEmpty == false
+        else { return nil }
+        return code
+    }
+
+    var errorFields: [String] { self["errors"]?.array?.compactMap { $0["field"]?.string } ?? [] }
+}
+
+struct Client: Sendable {
+    let port: Int
+    var token: String?
+
+    init(token: String? = nil) async throws {
+        port = try await TestNode.shared().port
+        self.token = token
+    }
+
+    func get(_ path: String) async throws -> Reply { try await send("GET", path) }
+    func delete(_ path: String) async throws -> Reply { try await send("DELETE", path) }
+    func post(_ path: String, _ body: String = "") async throws -> Reply { try await send("POST", path, body: body) }
+    func put(_ path: String, _ body: String = "") async throws -> Reply { try await send("PUT", path, body: body) }
+    func patch(_ path: String, _ body: String) async throws -> Reply { try await send("PATCH", path, body: body) }
+
+    func send(
+        _ method: String, _ path: String, body: String? = nil, type: String? = "application/json",
+        headers: [String] = []
+    ) async throws -> Reply {
+        try await send(method, path, bytes: body.map { Array($0.utf8) }, type: type, headers: headers)
+    }
+
+    func send(
+        _ method: String, _ path: String, bytes: [UInt8]?, type: String? = "application/json", headers: [String] = []
+    ) async throws -> Reply {
+        var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"] + headers
+        if let token { lines.append("Authorization: Bearer \(token)") }
+        if let bytes {
+            lines.append("Content-Length: \(bytes.count)")
+            if let type { lines.append("Content-Type: \(type)") }
+        }
+        var request = ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n")
+        request.writeBytes(bytes ?? [])
+        return try await exchange(request)
+    }
+
+    private func exchange(_ request: ByteBuffer) async throws -> Reply {
+        let collected = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: [UInt8].self)
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Collector(done: collected))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+        let timeout = channel.eventLoop.scheduleTask(in: .seconds(60)) { collected.fail(ChannelError.connectTimeout(.seconds(60))) }
+        defer { timeout.cancel() }
+        channel.writeAndFlush(request, promise: nil)
+        return try Self.parse(try await collected.futureResult.get())
+    }
+
+    private static func parse(_ bytes: [UInt8]) throws -> Reply {
+        let end = try #require(bytes.firstRange(of: Array("\r\n\r\n".utf8)), "no answer")
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
+        let status = try #require(lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            headers[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
+        }
+        return Reply(status: status, headers: headers, body: Array(bytes[end.upperBound...]))
+    }
+}
+
+private final class Collector: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let done: EventLoopPromise<[UInt8]>
+    private var bytes: [UInt8] = []
+
+    init(done: EventLoopPromise<[UInt8]>) { self.done = done }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        bytes.append(contentsOf: unwrapInboundIn(data).readableBytesView)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { done.succeed(bytes) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { done.fail(error) }
+}
+
+/// Somebody with an account, signed in.
+struct Person: Sendable {
+    let client: Client
+    let id: String
+    let username: String
+
+    /// - Parameter name: what others see; the username is new each time.
+    static func make(_ name: String = "Somebody", prefix: String = "u") async throws -> Person {
+        let username = "\(prefix).\(UserID.make().description.suffix(12))"
+        let reply = try await Client().post(
+            "/v1/auth/register", #"{"username":"\#(username)","password":"long enough","name":"\#(name)"}"#)
+        #expect(reply.status == 201, "\(reply.text)")
+        return Person(
+            client: try await Client(token: reply.string("session.token")), id: try reply.string("user.id"),
+            username: username)
+    }
+
+    /// Opens a group and gives its id.
+    func group(with others: [Person] = [], title: String = "Group") async throws -> String {
+        let members = others.map { "\"\($0.id)\"" }.joined(separator: ",")
+        let reply = try await client.post("/v1/threads", #"{"kind":"group","title":"\#(title)","members":[\#(members)]}"#)
+        #expect(reply.status == 201, "\(reply.text)")
+        return try reply.string("id")
+    }
+
+    /// Sends a text and gives the message.
+    @discardableResult
+    func say(_ text: String, in thread: String) async throws -> Reply {
+        let reply = try await client.post("/v1/threads/\(thread)/messages", #"{"payload":{"text":"\#(text)"}}"#)
+        #expect(reply.status == 201, "\(reply.text)")
+        return reply
+    }
+}

@@ -1,0 +1,58 @@
+// One node of the service on a real database and a real socket, which all suites of this target share.
+import API
+import Credentials
+import Domain
+import Log
+import Logging
+import Postgres
+import Store
+import Synchronization
+import TestSupport
+import Transport
+
+/// Serves until the test process ends. Suites tell their people apart by their names.
+struct TestNode: Sendable {
+    let port: Int
+    let database: String
+
+    private static let start = Task { try await TestNode() }
+
+    static func shared() async throws -> TestNode { try await start.value }
+
+    private init() async throws {
+        // Faults of the service show beside the tests that met them.
+        var logger = Logger(label: "node", factory: StreamLogHandler.standardError(label:))
+        logger.logLevel = .error
+        let quiet = logger
+        database = try await MigratedDatabase.create()
+        let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
+        let client = PostgresClient(settings, logger: quiet)
+        let store = Store(client)
+        let running = Task { await client.run() }
+        let sessions = SessionCache(store)
+        let writer = Writer(store, logger: quiet)
+        let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
+        let listener = PostgresListener(settings, channel: Tail<ParkedPollReply>.channel, logger: quiet)
+        let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
+        let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
+        let api = API(
+            store: store, writer: writer, authenticator: authenticator,
+            hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256), limits: Limits(),
+            isReady: { tail.isFresh() }, metrics: { "parley_test 1\n" }, logger: quiet)
+        let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: quiet)
+        let server = try await HTTPServer.bind(
+            TransportSettings(host: "127.0.0.1", port: 0), handler: APIHandler(api, sync: sync), logger: quiet)
+        port = server.port
+        // Nothing ends them but the process: the suites that share the node run in any order.
+        _ = Task {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await running.value }
+                group.addTask { try await tail.run() }
+                group.addTask { try await hub.run() }
+                group.addTask { await writer.run() }
+                try await group.waitForAll()
+            }
+        }
+        while !tail.isFresh() { try await Task.sleep(for: .milliseconds(5)) }
+    }
+}
