@@ -19,7 +19,7 @@ package final class PasswordHasher: Sendable {
 
     private let state: Mutex<State>
     private let threads = DispatchQueue(label: "parley.password-hasher", attributes: .concurrent)
-    private let dummy: PasswordHash
+    let dummy: PasswordHash
 
     /// - Parameters:
     ///   - workerCount: two are every core of a small machine; a bigger one has cores for more.

@@ -24,7 +24,7 @@ package final class EmbeddedPostgres: Sendable {
     }
 
     /// Takes the directory, makes a cluster in it if there is none, starts it and returns once it takes connections
-    /// (measured: 0.1 s; 1 s the first time; longer when it has to recover).
+    /// (measured: 0.1 s; 1 to 2 s the first time; longer when it has to recover).
     ///
     /// - Throws: `EmbeddedPostgresError` with a sentence for the operator; `CancellationError`. Nothing runs then.
     package static func start(dataDirectory: String, logger: Logger) async throws -> EmbeddedPostgres {

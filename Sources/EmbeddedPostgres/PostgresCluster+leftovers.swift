@@ -43,7 +43,7 @@ extension PostgresCluster {
     }
 
     /// PostgreSQL takes a postmaster.pid for live when any process of its user has the number. It passes over its
-    /// parent's number, and that is us; the rest of the file stays, since by it PostgreSQL finds sessions that are still
+    /// parent's number, and that is us; the rest of the file stays, since by it PostgreSQL finds sessions still
     /// attached to the dead server's memory.
     private func disown(_ file: PostmasterFile) throws {
         let path = configuration.dataDirectory + "/postmaster.pid"

@@ -117,7 +117,8 @@ struct KilledParleyTests {
     /// Starts a server on the cluster as an earlier Parley would have left it.
     private func server() async throws -> ChildProcess {
         let command = Command(
-            executable: try PostgresBinaries.find().postgres, arguments: ["-D", cluster], account: account)
+            executable: try PostgresBinaries.find().postgres, arguments: ["-D", cluster], account: account,
+            signalAtOurDeath: "QUIT")
         let log = try ServerLog.open(directory + "/postgres.log")
         return try await ChildProcess.start(command, input: log.null, output: log.file)
     }
@@ -133,7 +134,7 @@ struct KilledParleyTests {
         await first.stop()
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }
-        let sleep = Command(executable: "/bin/sleep", arguments: ["100"], account: account)
+        let sleep = Command(executable: "/bin/sleep", arguments: ["100"], account: account, signalAtOurDeath: "KILL")
         let other = try await ChildProcess.start(sleep, input: null, output: null)
         try Files.write(
             (["\(other.pid)"] + lines.dropFirst()).joined(separator: "\n"), to: file, mode: 0o600, owner: account)

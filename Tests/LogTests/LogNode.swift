@@ -19,22 +19,27 @@ struct DeviceWaiter: Sendable {
     init() { slot = Slot() }
 
     func answer(_ answer: PollAnswer) {
-        let waiting: CheckedContinuation<PollAnswer, Never>? = slot.state.withLock {
-            if case .waiting(let continuation) = $0 { return continuation }
-            $0 = .answered(answer)
+        let waiting: CheckedContinuation<PollAnswer, Never>? = slot.state.withLock { state in
+            defer { state = .answered(answer) }
+            if case .waiting(let continuation) = state { return continuation }
             return nil
         }
         waiting?.resume(returning: answer)
     }
 
+    /// Ends with its task, so that a test that fails doesn't hang.
     func wait() async -> PollAnswer {
-        await withCheckedContinuation { continuation in
-            let answered: PollAnswer? = slot.state.withLock {
-                if case .answered(let answer) = $0 { return answer }
-                $0 = .waiting(continuation)
-                return nil
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answered: PollAnswer? = slot.state.withLock {
+                    if case .answered(let answer) = $0 { return answer }
+                    $0 = .waiting(continuation)
+                    return nil
+                }
+                if let answered { continuation.resume(returning: answered) }
             }
-            if let answered { continuation.resume(returning: answered) }
+        } onCancel: {
+            answer(.revoked)
         }
     }
 }

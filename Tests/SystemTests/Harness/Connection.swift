@@ -1,0 +1,178 @@
+// One TCP connection to a node: kept alive over many requests, and for bytes that no HTTP client would send.
+
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Connects when first used, and again once the node has closed. Its calls follow one another in the order made.
+///
+/// SAFETY: all mutable state is touched on `queue` only, which is serial.
+final class Connection: Caller, @unchecked Sendable {
+    enum Failure: Error, Equatable {
+        case notConnected(Int32)
+        case broken(Int32)
+        /// The node closed where an answer, or the rest of one, was due.
+        case closed
+        case timedOut
+        case notHTTP(String)
+    }
+
+    let address: Address
+    private let queue = DispatchQueue(label: "connection")
+    private var descriptor: Int32 = -1
+    private var buffer = Data()
+
+    init(_ address: Address) {
+        self.address = address
+    }
+
+    deinit {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+    }
+
+    func send(_ request: Request) async throws -> Answer {
+        try await run { connection in
+            let deadline = ContinuousClock.now + request.waitMax
+            try connection.write(connection.bytes(of: request), until: deadline)
+            return try connection.readAnswer(toHead: request.method == "HEAD", until: deadline)
+        }
+    }
+
+    /// Sends a request, or bytes, and leaves the answer to `receive`.
+    func begin(_ request: Request) async throws {
+        try await run { try $0.write($0.bytes(of: request), until: .now + request.waitMax) }
+    }
+
+    func write(_ bytes: Data, within limit: Duration = .seconds(10)) async throws {
+        try await run { try $0.write(bytes, until: .now + limit) }
+    }
+
+    func receive(within limit: Duration = .seconds(15)) async throws -> Answer {
+        try await run { try $0.readAnswer(toHead: false, until: .now + limit) }
+    }
+
+    /// Waits until the node closes; true if it did so without a byte more.
+    func receiveEnd(within limit: Duration = .seconds(15)) async throws -> Bool {
+        try await run { connection in
+            while try connection.readMore(until: .now + limit) {}
+            return connection.buffer.isEmpty
+        }
+    }
+
+    func close() async {
+        try? await run { $0.disconnect() }
+    }
+
+    private func run<Value: Sendable>(_ body: @escaping @Sendable (Connection) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    with: Result {
+                        do {
+                            return try body(self)
+                        } catch {
+                            self.disconnect()
+                            throw error
+                        }
+                    })
+            }
+        }
+    }
+
+    private func bytes(of request: Request) -> Data {
+        var text = "\(request.method) \(request.path) HTTP/1.1\r\nHost: \(address.host):\(address.port)\r\n"
+        for header in request.headers { text += "\(header.name): \(header.value)\r\n" }
+        if let body = request.body { text += "Content-Length: \(body.count)\r\n" }
+        return Data((text + "\r\n").utf8) + (request.body ?? Data())
+    }
+
+    // MARK: on the queue
+
+    private func connect() throws {
+        buffer = Data()
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var target = sockaddr_in()
+        target.sin_family = sa_family_t(AF_INET)
+        target.sin_port = UInt16(address.port).bigEndian
+        inet_pton(AF_INET, address.host, &target.sin_addr)
+        let result = withUnsafePointer(to: &target) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failure.notConnected(errno) }
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private func disconnect() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+        buffer = Data()
+    }
+
+    private func wait(for events: Int32, until deadline: ContinuousClock.Instant) throws {
+        while true {
+            let left = max(.zero, ContinuousClock.now.duration(to: deadline))
+            var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+            let count = poll(&entry, 1, Int32(left.seconds * 1_000) + 1)
+            if count > 0 { return }
+            if count < 0 && errno != EINTR { throw Failure.broken(errno) }
+            if count == 0 && left == .zero { throw Failure.timedOut }
+        }
+    }
+
+    private func write(_ bytes: Data, until deadline: ContinuousClock.Instant) throws {
+        if descriptor < 0 { try connect() }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            try wait(for: POLLOUT, until: deadline)
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+            }
+            if count < 0 {
+                if errno == EAGAIN || errno == EINTR { continue }
+                throw Failure.broken(errno)
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// False at the end of what the node sends.
+    private func readMore(until deadline: ContinuousClock.Instant) throws -> Bool {
+        if descriptor < 0 { try connect() }
+        try wait(for: POLLIN, until: deadline)
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &chunk, chunk.count, Int32(MSG_DONTWAIT))
+        if count < 0 {
+            if errno == EAGAIN || errno == EINTR { return true }
+            throw Failure.broken(errno)
+        }
+        buffer.append(contentsOf: chunk[..<count])
+        return count > 0
+    }
+
+    private func readAnswer(toHead: Bool, until deadline: ContinuousClock.Instant) throws -> Answer {
+        while true {
+            while buffer.range(of: Data("\r\n\r\n".utf8)) == nil {
+                guard try readMore(until: deadline) else { throw Failure.closed }
+            }
+            guard let end = buffer.range(of: Data("\r\n\r\n".utf8)) else { throw Failure.closed }
+            let text = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
+            guard let head = Answer.head(text) else { throw Failure.notHTTP(text) }
+            buffer = Data(buffer[end.upperBound...])
+            // 100 Continue comes before the answer.
+            if head.status < 200 { continue }
+            let hasBody = !toHead && head.status != 204 && head.status != 304
+            let length = hasBody ? head.headers["content-length"].flatMap { Int($0) } : 0
+            guard let length else { throw Failure.notHTTP("no Content-Length: \(text)") }
+            while buffer.count < length {
+                guard try readMore(until: deadline) else { throw Failure.closed }
+            }
+            let answer = Answer(status: head.status, headers: head.headers, body: Data(buffer.prefix(length)))
+            buffer = Data(buffer.dropFirst(length))
+            if head.headers["connection"]?.lowercased() == "close" { disconnect() }
+            return answer
+        }
+    }
+}

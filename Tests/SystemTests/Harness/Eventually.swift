@@ -1,0 +1,29 @@
+// Waiting with a bound for what has no event to wait on: a file's growth, a process's end, a health check.
+
+/// What was waited for and did not come.
+struct TimedOut: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Asks until there is an answer; what `body` throws counts as none.
+/// - Throws: `TimedOut` after `limit`, naming `what`, and the last error.
+@discardableResult
+func eventually<Value>(
+    _ what: String, within limit: Duration = .seconds(15), every interval: Duration = .milliseconds(3),
+    _ body: () async throws -> Value?
+) async throws -> Value {
+    let deadline = ContinuousClock.now + limit
+    var reason = ""
+    while true {
+        do {
+            if let value = try await body() { return value }
+            reason = ""
+        } catch {
+            reason = " (\(error))"
+        }
+        guard ContinuousClock.now < deadline else {
+            throw TimedOut(description: "\(what): not within \(limit)\(reason)")
+        }
+        try await Task.sleep(for: interval)
+    }
+}

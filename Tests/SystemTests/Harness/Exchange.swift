@@ -1,0 +1,93 @@
+// A request and its answer, whatever carries them: curl for most tests, a kept-alive connection for many requests.
+
+import Foundation
+
+struct Address: Sendable, Hashable, CustomStringConvertible {
+    var host = "127.0.0.1"
+    let port: Int
+
+    var description: String { "http://\(host):\(port)" }
+}
+
+struct Request: Sendable {
+    var method = "GET"
+    /// As it stands in the request line, query included.
+    var path: String
+    var headers: [(name: String, value: String)] = []
+    var body: Data?
+    /// The whole exchange; past it the test fails.
+    var waitMax: Duration = .seconds(15)
+
+    init(_ method: String = "GET", _ path: String) {
+        self.method = method
+        self.path = path
+    }
+}
+
+struct Answer: Sendable, CustomStringConvertible {
+    var status: Int
+    /// By name in lower case; of several the last.
+    var headers: [String: String]
+    var body: Data
+
+    /// Null for what is no JSON.
+    var json: JSON { (try? JSON(parsing: body)) ?? .null }
+    var code: String? { json["code"].string }
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var description: String { "\(status) \(headers) \(text.prefix(2_000))" }
+
+    /// Reads a status line and headers; nil if that is not what it is.
+    static func head(_ text: String) -> (status: Int, headers: [String: String])? {
+        let lines = text.split(separator: "\r\n")
+        guard let first = lines.first, first.hasPrefix("HTTP/1.1 "), let status = Int(first.dropFirst(9).prefix(3))
+        else {
+            return nil
+        }
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { return nil }
+            headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
+        }
+        return (status, headers)
+    }
+}
+
+/// Something that takes requests to a node.
+protocol Caller: Sendable {
+    /// - Throws: when there is no answer.
+    func send(_ request: Request) async throws -> Answer
+}
+
+extension Caller {
+    func call(
+        _ method: String, _ path: String, _ body: JSON? = nil, as person: Person? = nil,
+        headers: [(name: String, value: String)] = [], within limit: Duration = .seconds(15)
+    ) async throws -> Answer {
+        var request = Request(method, path)
+        request.headers = headers
+        request.waitMax = limit
+        if let person { request.headers.append(("Authorization", "Bearer \(person.token)")) }
+        if let body {
+            request.headers.append(("Content-Type", "application/json"))
+            request.body = body.data
+        }
+        return try await send(request)
+    }
+
+    func get(_ path: String, as person: Person? = nil, within limit: Duration = .seconds(15)) async throws -> Answer {
+        try await call("GET", path, as: person, within: limit)
+    }
+
+    func post(_ path: String, _ body: JSON, as person: Person? = nil) async throws -> Answer {
+        try await call("POST", path, body, as: person)
+    }
+
+    func put(_ path: String, _ body: JSON, as person: Person? = nil) async throws -> Answer {
+        try await call("PUT", path, body, as: person)
+    }
+
+    func delete(_ path: String, as person: Person? = nil) async throws -> Answer {
+        try await call("DELETE", path, as: person)
+    }
+}

@@ -1,0 +1,118 @@
+// `parley serve` as a process: started, waited for, signalled, ended.
+
+import Foundation
+import TestSupport
+
+/// The executable under test.
+enum Parley {
+    /// Beside the test bundle, where the build puts both; or what PARLEY_EXECUTABLE says.
+    static let executable: String = {
+        if let path = ProcessInfo.processInfo.environment["PARLEY_EXECUTABLE"] { return path }
+        let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(filePath: own).deletingLastPathComponent().path + "/parley"
+    }()
+
+    struct Outcome: Sendable {
+        let exit: Program.Exit
+        let output: String
+        let errors: String
+    }
+
+    /// Runs it to its end, for starts that fail and for commands that end by themselves.
+    static func run(
+        _ arguments: [String], settings: [String: String] = [:], within limit: Duration = .seconds(30)
+    ) async throws -> Outcome {
+        let program = try await Program.start([executable] + arguments, environment: settings)
+        let exit = try await program.waitForExit(within: limit)
+        return Outcome(exit: exit, output: String(decoding: program.output, as: UTF8.self), errors: program.errors)
+    }
+}
+
+/// A running node. It is killed when nothing holds it any more.
+final class Node: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let program: Program
+    let address: Address
+    /// What it printed when it was ready.
+    let readyLine: String
+    let curl: Curl
+
+    private init(_ program: Program, _ address: Address, readyLine: String) {
+        self.program = program
+        self.address = address
+        self.readyLine = readyLine
+        curl = Curl(address: address)
+    }
+
+    deinit {
+        program.send(SIGKILL)
+    }
+
+    /// Starts a node and returns once it says that it is ready. `database` is libpq's; nil for a PostgreSQL of its own.
+    /// - Throws: with all that it printed, if it ends or isn't ready in time.
+    static func start(
+        database: String?, port: Int = 0, settings: [String: String] = [:], arguments: [String] = [],
+        within limit: Duration = .seconds(30)
+    ) async throws -> Node {
+        var environment = settings
+        environment["PARLEY_HTTP_PORT"] = environment["PARLEY_HTTP_PORT"] ?? "\(port)"
+        if let database { environment["PARLEY_DATABASE_URL"] = database }
+        let program = try await Program.start([Parley.executable, "serve"] + arguments, environment: environment)
+        do {
+            let line = try await eventually("a ready node", within: limit) { () -> String? in
+                if let exit = program.exit { return "ended: \(exit)" }
+                let output = String(decoding: program.output, as: UTF8.self)
+                return output.contains("\n") ? output : nil
+            }
+            guard let match = line.firstMatch(of: /http:\/\/([0-9.]+):([0-9]+)/), let port = Int(match.2) else {
+                throw Failure(description: line)
+            }
+            return Node(program, Address(host: String(match.1), port: port), readyLine: line)
+        } catch {
+            program.send(SIGKILL)
+            throw Failure(description: "\(error)\n\(program.errors)")
+        }
+    }
+
+    /// SIGTERM, then how it ended and how long that took. Killed after 20 s.
+    @discardableResult
+    func stop() async throws -> (exit: Program.Exit, took: Duration) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        program.send(SIGTERM)
+        let exit = try await program.waitForExit(within: .seconds(20))
+        return (exit, start.duration(to: clock.now))
+    }
+
+    /// kill -9, and waits for the end.
+    func kill() async throws {
+        program.send(SIGKILL)
+        try await program.waitForExit(within: .seconds(5))
+    }
+
+    /// Waits until its health check says so.
+    func waitUntil(ready: Bool, within limit: Duration = .seconds(20)) async throws {
+        let connection = Connection(address)
+        try await eventually("\(address) \(ready ? "ready" : "not ready")", within: limit) {
+            try await connection.get("/health/ready").status == (ready ? 200 : 503) ? true : nil
+        }
+    }
+
+    /// Waits until so many polls wait here.
+    func waitForPolls(_ count: Int = 1) async throws {
+        try await eventually("\(count) waiting polls") {
+            try await metric("parley_polls_waiting") == Double(count) ? true : nil
+        }
+    }
+
+    /// The sum of a metric's samples; nil if there is none of that name.
+    func metric(_ name: String) async throws -> Double? {
+        let lines = try await Connection(address).get("/metrics").text.split(separator: "\n")
+        let samples = lines.filter { $0.hasPrefix(name + " ") || $0.hasPrefix(name + "{") }
+        return samples.isEmpty
+            ? nil : samples.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +)
+    }
+}
