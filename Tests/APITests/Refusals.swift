@@ -9,7 +9,7 @@ struct Refusals {
         "answers 404 where there is nothing",
         arguments: [
             "/nothing", "/v1", "/v1/", "/v2/users/me", "/v1/threads/a/b/c/d", "/v1/users/me/x", "/%2e%2e/etc/passwd",
-            "/v1/users/%", "/v1//", "/v1/sync/x", "/health", "/v1/\u{1F600}",
+            "/v1/users/%", "/v1//", "/v1/sync/x", "/health",
         ])
     func knowsNothing(_ path: String) async throws {
         let reply = try await Person.make().client.get(path)
