@@ -122,7 +122,8 @@ extension Fields where Raw == JSONValue {
 
 extension JSONText {
     /// `{user, session}`, the session with its token.
-    fileprivate static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText {
+    fileprivate static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText
+    {
         var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
         writer.raw("{\"user\":")
         writer.raw(account.user)

@@ -32,11 +32,15 @@ struct DescriptionOfTheAPI {
     func declaresParameters() throws {
         let description = try description()
         for (path, item) in try #require(description["paths"]?.mapping) {
-            let wanted = (path.string ?? "").split(separator: "/").filter { $0.first == "{" }.map { $0.dropFirst().dropLast() }
+            let wanted = (path.string ?? "").split(separator: "/").filter { $0.first == "{" }.map {
+                $0.dropFirst().dropLast()
+            }
             for (method, operation) in try #require(item.mapping) where Self.methods.contains(method.string ?? "") {
-                let declared = [item["parameters"], operation["parameters"]].flatMap { $0?.sequence.map(Array.init) ?? [] }
-                    .map { Self.resolve($0, in: description) }
-                    .filter { $0["in"]?.string == "path" }.compactMap { $0["name"]?.string }
+                let declared = [item["parameters"], operation["parameters"]].flatMap {
+                    $0?.sequence.map(Array.init) ?? []
+                }
+                .map { Self.resolve($0, in: description) }
+                .filter { $0["in"]?.string == "path" }.compactMap { $0["name"]?.string }
                 #expect(Set(declared) == Set(wanted.map { String($0) }), "\(method.string ?? "") \(path.string ?? "")")
             }
         }
@@ -46,6 +50,33 @@ struct DescriptionOfTheAPI {
     func listsCodes() throws {
         let codes = try description()["components"]?["schemas"]?["ProblemCode"]?["enum"]?.sequence?.compactMap(\.string)
         #expect(codes == ProblemCode.allCases.map(\.rawValue))
+    }
+
+    @Test("is held against each answer: a member too many, too few or of another type is noticed, as is a status")
+    func noticesDifferences() async throws {
+        let ann = try await Person.make("Ann")
+        let thread = try await ann.group()
+        try await ann.say("hi", in: thread)
+        let description = try Description.shared.get()
+        func mistakes(_ text: String, status: Int = 200) -> [String] {
+            let reply = Reply(
+                status: status, headers: ["content-type": "application/json"], body: Array(text.utf8))
+            return description.mistakes(method: "GET", path: "/v1/inbox?limit=1", reply: reply)
+        }
+        let inbox = try await ann.client.get("/v1/inbox").text
+        #expect(mistakes(inbox).isEmpty)
+        #expect(!mistakes(inbox, status: 201).isEmpty)
+        for (piece, other) in [
+            (#""pinned" : false"#, #""pinned" : false, "starred" : true"#), (#""pinned" : false, "#, ""),
+            (#""pinned" : false"#, #""pinned" : 0"#), (#""role" : "owner""#, #""role" : "king""#),
+            (#""text":"hi""#, #""text":7"#), (#""seq":1"#, #""seq":-1"#),
+            (#""deleted_at":null"#, #""deleted_at":"today""#),
+        ] {
+            #expect(inbox.contains(piece))
+            let changed = mistakes(inbox.replacing(piece, with: other))
+            // A payload may have any shape that some app gives it.
+            #expect(changed.isEmpty == piece.contains("text"), "\(piece)")
+        }
     }
 
     private static func resolve(_ node: Node, in description: Node) -> Node {

@@ -9,7 +9,8 @@ struct MessagesAndReceipts {
         let ann = try await Person.make("Ann")
         let thread = try await ann.group()
         let reply = try await ann.client.post(
-            "/v1/threads/\(thread)/messages", #"{ "payload" : {"n":1.50, "text":"h\u00e9 \ud83d\ude00", "z":{"b":1,"a":1e2}} }"#)
+            "/v1/threads/\(thread)/messages",
+            #"{ "payload" : {"n":1.50, "text":"h\u00e9 \ud83d\ude00", "z":{"b":1,"a":1e2}} }"#)
         #expect(reply.status == 201)
         #expect(reply.text.contains(#""payload":{"n":1.50,"text":"hé 😀","z":{"b":1,"a":1e2}}"#))
         #expect(try reply.integer("seq") == 1)
@@ -28,7 +29,8 @@ struct MessagesAndReceipts {
         let thread = try await ann.group()
         let id = MessageID.make().description
         func send(_ text: String, id: String) async throws -> Reply {
-            try await ann.client.post("/v1/threads/\(thread)/messages", #"{"id":"\#(id)","payload":{"text":"\#(text)"}}"#)
+            try await ann.client.post(
+                "/v1/threads/\(thread)/messages", #"{"id":"\#(id)","payload":{"text":"\#(text)"}}"#)
         }
         let first = try await send("hi", id: id)
         #expect(first.status == 201)

@@ -27,7 +27,8 @@ struct Refusals {
         for (pattern, routes) in patterns {
             let methods = Set(routes.flatMap(\.methods).map(\.rawValue))
             let path = pattern.split(separator: "/").map { $0.first == "{" ? "x" : $0 }.joined(separator: "/")
-            for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"] where !methods.contains(method) {
+            for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"] where !methods.contains(method)
+            {
                 let reply = try await client.send(method, "/" + path)
                 #expect(reply.status == 405, "\(method) \(path)")
                 #expect(reply.problemCode == "method_not_allowed")
@@ -52,10 +53,12 @@ struct Refusals {
         #expect(try await client.send("HEAD", "/v1/sync").status == 405)
     }
 
-    @Test("refuses unknown parameters, on calls that have none too", arguments: [
-        "/v1/users/me?x=1", "/v1/inbox?Limit=1", "/v1/sessions?limit=1&limit=2", "/v1/rooms?query=%zz",
-        "/v1/rooms?query=%00", "/v1/users?query=a&page=nonsense", "/v1/rooms?limit=%20",
-    ])
+    @Test(
+        "refuses unknown parameters, on calls that have none too",
+        arguments: [
+            "/v1/users/me?x=1", "/v1/inbox?Limit=1", "/v1/sessions?limit=1&limit=2", "/v1/rooms?query=%zz",
+            "/v1/rooms?query=%00", "/v1/users?query=a&page=nonsense", "/v1/rooms?limit=%20",
+        ])
     func refusesParameters(_ path: String) async throws {
         let reply = try await Person.make().client.get(path)
         #expect(reply.status == 422)
@@ -82,7 +85,7 @@ struct Refusals {
         arguments: [
             "", " ", "{", "nope", #"{"name":"Ann"}}"#, #"{"name":"Ann","name":"Bob"}"#, #"{"name":"\ud800"}"#,
             #"{"name":'Ann'}"#, "{\"name\":\"a\u{1}\"}", "\u{feff}{}", #"{"\u0000":1}"#, "{\"name\":01}",
-            String(repeating: "[", count: 100_000), #"{"a":"# + String(repeating: "[", count: 33),
+            String(repeating: "[", count: 60_000), #"{"a":"# + String(repeating: "[", count: 33),
         ])
     func callsMalformed(_ body: String) async throws {
         let reply = try await Person.make().client.patch("/v1/users/me", body)
@@ -116,15 +119,23 @@ struct Refusals {
         #expect(try await ann.client.post(path, "{\"payload\":{\"text\":\"a\",\"x\":\(deep)}}").status == 400)
         let largest = String(repeating: "x", count: 16 * 1024)
         #expect(try await ann.client.post(path, "{\"payload\":{\"text\":\"\(largest)\"}}").status == 201)
-        #expect(try await ann.client.post(path, "{\"payload\":{\"text\":\"\(largest)x\"}}").errorFields == ["payload.text"])
+        #expect(
+            try await ann.client.post(path, "{\"payload\":{\"text\":\"\(largest)x\"}}").errorFields == ["payload.text"])
     }
 
     @Test("refuses a body that is too large, whatever is in it")
     func refusesLargeBodies() async throws {
-        let client = try await Person.make().client
-        let reply = try await client.patch("/v1/users/me", String(repeating: " ", count: 1024 * 1024 + 1))
-        #expect(reply.status == 413)
-        #expect(reply.problemCode == "body_too_large")
+        let ann = try await Person.make()
+        let messages = "/v1/threads/\(try await ann.group())/messages"
+        for (method, path, byteCountMax) in [("PATCH", "/v1/users/me", 64 * 1024), ("POST", messages, 1024 * 1024)] {
+            let reply = try await ann.client.send(method, path, body: String(repeating: " ", count: byteCountMax + 1))
+            #expect(reply.status == 413)
+            #expect(reply.problemCode == "body_too_large")
+            let legal = try await ann.client.send(method, path, body: String(repeating: " ", count: byteCountMax))
+            #expect(legal.problemCode == "malformed_json")
+        }
+        let escaped = String(repeating: "\\u0041", count: 16 * 1024)
+        #expect(try await ann.client.post(messages, "{\"payload\":{\"text\":\"\(escaped)\"}}").status == 201)
     }
 
     @Test("ignores a body where none is taken")
@@ -175,9 +186,12 @@ struct Refusals {
                 default: body.removeLast(body.count - at)
                 }
             }
-            let query = random.chance(3) ? "?limit=\(random.below(300))&page=\(random.next())&before=%\(random.below(100))" : ""
+            let query =
+                random.chance(3) ? "?limit=\(random.below(300))&page=\(random.next())&before=%\(random.below(100))" : ""
             let reply = try await person.client.send(route.method.rawValue, path + query, bytes: body)
-            #expect(reply.status < 500 || reply.status == 503, "\(route.operation): \(String(decoding: body, as: UTF8.self))")
+            #expect(
+                reply.status < 500 || reply.status == 503,
+                "\(route.operation): \(String(decoding: body, as: UTF8.self))")
             if reply.status >= 400 { #expect(reply.problemCode != nil, "\(reply.text)") }
         }
     }
