@@ -79,7 +79,11 @@ extension API {
     }
 
     private func logout(_ call: Call, _ identity: Identity) async throws -> Answer {
-        try await signOut(identity.session, of: identity.user)
+        do {
+            try await signOut(identity.session, of: identity.user)
+        } catch let problem as Problem where problem.code == .sessionNotFound {
+            // Signed out by another device meanwhile: what was wanted is so.
+        }
         return .noContent
     }
 

@@ -132,7 +132,8 @@ struct MessagesAndReceipts {
     @Test(
         "refuses marks that can't be",
         arguments: [
-            ("{}", ["read"]), (#"{"read":-1}"#, ["read"]), (#"{"read":1.5}"#, ["read"]), (#"{"read":1e30}"#, ["read"]),
+            ("{}", ["read"]), (#"{"read":null,"delivered":null}"#, ["read"]), (#"{"read":-1}"#, ["read"]),
+            (#"{"read":1.5}"#, ["read"]), (#"{"read":1e30}"#, ["read"]),
             (#"{"read":99999999999999999999}"#, ["read"]), (#"{"read":"1"}"#, ["read"]),
             (#"{"delivered":true,"x":1}"#, ["delivered", "x"]), (#"{"read":3}"#, ["read"]),
             (#"{"delivered":9223372036854775807}"#, ["delivered"]), (#"{"read":1,"delivered":7}"#, ["delivered"]),
