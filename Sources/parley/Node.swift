@@ -98,7 +98,8 @@ struct Node: Sendable {
                 }
             }
             do {
-                try await group.waitForAll()
+                // Not waitForAll, which rethrows only when all have ended.
+                while try await group.next() != nil {}
             } catch is Stopped {
                 group.cancelAll()
             }
