@@ -109,5 +109,15 @@ let package = Package(
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],
             swiftSettings: settings),
+        .testTarget(
+            name: "APITests",
+            dependencies: [
+                "API", "Credentials", "Domain", "Log", "Postgres", "Store", "TestSupport", "Transport",
+                httpTypes, logging, nioCore, nioHTTP1, nioPosix, .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: settings),
+
+        // Black box: the built executable, curl, several processes.
+        .testTarget(name: "SystemTests", dependencies: ["TestSupport"], swiftSettings: settings),
     ]
 )
