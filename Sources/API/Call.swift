@@ -28,10 +28,12 @@ struct Call: Sendable {
         context.parameters["user_id"] == "me" ? caller.user : try id("user_id", orElse: problem)
     }
 
-    /// The members of the body.
+    /// The members of the body. Not inlined, as Swift 6.3.1's optimiser crashes on some of its callers when it is.
+    @inline(never)
     func fields() async throws -> Fields<JSONValue> { try Fields(await body()) }
 
     /// The same for a call that needs no body: an empty one has no members.
+    @inline(never)
     func fieldsIfAny() async throws -> Fields<JSONValue> { try Fields(await body(orNone: .object([]))) }
 
     /// The body as JSON. Its type must be JSON's where one is given.
