@@ -47,7 +47,7 @@ docs: build ## bring the README's table of settings up to date
 
 image: ## build the container image
 	@test -n "$(ENGINE)" || { echo 'parley: none of docker, podman and buildah is installed.' >&2; exit 1; }
-	@$(ENGINE) build -f docker/Dockerfile -t $(IMAGE) .
+	@$(ENGINE) build $(if $(findstring docker,$(ENGINE)),,--format docker) -f docker/Dockerfile -t $(IMAGE) .
 
 clean: ## remove what was built (data in .parley stays)
 	@rm -rf .build
