@@ -2,6 +2,7 @@
 
 import Synchronization
 import TestSupport
+import Testing
 
 /// Two nodes, A and B, on one database.
 struct Nodes: Sendable {
