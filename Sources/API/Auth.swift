@@ -79,7 +79,11 @@ extension API {
     }
 
     private func logout(_ call: Call, _ identity: Identity) async throws -> Answer {
-        try await signOut(identity.session, of: identity.user)
+        do {
+            try await signOut(identity.session, of: identity.user)
+        } catch let problem as Problem where problem.code == .sessionNotFound {
+            // Signed out by another device meanwhile: what was wanted is so.
+        }
         return .noContent
     }
 
@@ -122,7 +126,8 @@ extension Fields where Raw == JSONValue {
 
 extension JSONText {
     /// `{user, session}`, the session with its token.
-    fileprivate static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText {
+    fileprivate static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText
+    {
         var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
         writer.raw("{\"user\":")
         writer.raw(account.user)

@@ -28,19 +28,19 @@ struct Call: Sendable {
         context.parameters["user_id"] == "me" ? caller.user : try id("user_id", orElse: problem)
     }
 
-    /// The body as JSON. Its type must be JSON's where one is given.
-    func body() async throws -> JSONValue {
-        try await body(orNone: nil)
-    }
-
     /// The members of the body.
     func fields() async throws -> Fields<JSONValue> { try Fields(await body()) }
 
     /// The same for a call that needs no body: an empty one has no members.
     func fieldsIfAny() async throws -> Fields<JSONValue> { try Fields(await body(orNone: .object([]))) }
 
-    private func body(orNone none: JSONValue?) async throws -> JSONValue {
-        let bytes = try await request.body.collect(upTo: limits.bodyByteCountMax)
+    /// The body as JSON. Its type must be JSON's where one is given.
+    ///
+    /// - Parameters:
+    ///   - byteCountMax: `limits.plainBodyByteCountMax` unless given.
+    ///   - none: what an empty body stands for, where the call needs none.
+    func body(byteCountMax: Int? = nil, orNone none: JSONValue? = nil) async throws -> JSONValue {
+        let bytes = try await request.body.collect(upTo: byteCountMax ?? limits.plainBodyByteCountMax)
         if bytes.readableBytes == 0, let none { return none }
         if let type = request.headers[.contentType], !Self.isJSON(type) {
             throw Problem(.unsupportedMediaType, "The body must be application/json.")

@@ -59,7 +59,8 @@ extension Problem {
     /// What the transport refused before the request was whole.
     init(_ failure: TransportFailure) {
         switch failure {
-        case .malformed: self.init(.malformedRequest, "This is not an HTTP/1.1 request that can be read in one way only.")
+        case .malformed:
+            self.init(.malformedRequest, "This is not an HTTP/1.1 request that can be read in one way only.")
         case .targetTooLong: self.init(.targetTooLong, "The request's target is too long.")
         case .headersTooLarge: self.init(.headersTooLarge, "The request's headers are too large or too many.")
         case .bodyTooLarge: self = .bodyTooLarge

@@ -15,7 +15,7 @@ extension API {
 
     private func sendMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
-        let draft = try MessageDraft(await call.body(), limits: limits)
+        let draft = try MessageDraft(await call.body(byteCountMax: limits.bodyByteCountMax), limits: limits)
         let (created, message) = try await writer.append(
             NewMessage(
                 id: draft.id, thread: thread, sender: identity.user, type: draft.type.text, payload: draft.payload,

@@ -77,7 +77,9 @@ private struct ReceiptMarks: Sendable {
     init(_ fields: inout Fields<JSONValue>) {
         read = fields.optional("read", Seq.self)
         delivered = fields.optional("delivered", Seq.self)
-        if !fields.has("read"), !fields.has("delivered") { fields.refuse("read", "Give `read`, `delivered` or both.") }
+        if read == nil, delivered == nil, !fields.isRefused("read"), !fields.isRefused("delivered") {
+            fields.refuse("read", "Give `read`, `delivered` or both.")
+        }
     }
 
     func move(_ user: UserID, _ thread: ThreadID) -> ReceiptMove {

@@ -71,8 +71,8 @@ struct ThreadDraft: Sendable {
         let others = (members ?? []).withoutRepeats.filter { $0 != creator }
         switch kind {
         case .direct:
-            if fields.has("title"), title != nil { fields.refuse("title", "A direct thread has no title.") }
-            if members != nil || !fields.has("members"), others.count != 1 {
+            if title != nil { fields.refuse("title", "A direct thread has no title.") }
+            if others.count != 1, !fields.isRefused("members") {
                 fields.refuse("members", "A direct thread needs exactly one other person.")
             }
         case .group:
@@ -80,7 +80,7 @@ struct ThreadDraft: Sendable {
                 fields.refuse("members", "A group has at most \(limits.groupMemberCountMax) members.")
             }
         case .room:
-            if !fields.has("title") { fields.refuse("title", "A room needs a title.") }
+            if title == nil, !fields.isRefused("title") { fields.refuse("title", "A room needs a title.") }
             if !others.isEmpty { fields.refuse("members", "Everyone joins a room for themselves.") }
         case nil: break
         }

@@ -91,6 +91,11 @@ package struct Fields<Raw: Sendable>: Sendable {
     /// Whether the field is there, whatever it holds.
     package func has(_ name: String) -> Bool { given.contains { $0.name == name } }
 
+    /// Whether a mistake was noted in the field so far.
+    package func isRefused(_ name: String) -> Bool {
+        mistakes.contains { $0.field == name || $0.field.hasPrefix(name + ".") || $0.field.hasPrefix(name + "[") }
+    }
+
     /// Notes a mistake that no single field's type can see.
     package mutating func refuse(_ name: String, _ detail: String) { mistakes.append(Problem.Field(name, detail)) }
 

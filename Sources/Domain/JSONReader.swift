@@ -176,23 +176,29 @@ package struct JSONReader {
 
     /// The rest of a string from its first escape on. `start` is where the string's text begins.
     private mutating func escapedString(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> String {
-        var text = try text(bytes, from: start)
-        var runStart = at
+        var text: [UInt8] = []
+        var runStart = start
         while true {
             switch try peek(bytes) {
             case Byte.quote:
-                text += try self.text(bytes, from: runStart)
+                append(bytes, from: runStart, to: &text)
+                guard let string = String(validating: text, as: UTF8.self) else { throw error(.notUTF8) }
                 at += 1
-                return text
+                return string
             case Byte.backslash:
-                text += try self.text(bytes, from: runStart)
+                append(bytes, from: runStart, to: &text)
                 at += 1
-                text.unicodeScalars.append(try escape(bytes))
+                text.append(contentsOf: UTF8.encode(try escape(bytes)) ?? UTF8.encodedReplacementCharacter)
                 runStart = at
             case 0..<0x20: throw error(.unexpectedByte)
             default: at += 1
             }
         }
+    }
+
+    /// Appends the bytes from `start` up to the reader.
+    private func append(_ bytes: Span<UInt8>, from start: Int, to text: inout [UInt8]) {
+        bytes.extracting(start..<at).withUnsafeBufferPointer { text.append(contentsOf: $0) }
     }
 
     /// What follows a backslash.

@@ -19,15 +19,15 @@ extension Fields where Raw == String {
                 mistakes.append(Problem.Field("query", "A parameter's name has a percent-encoding that can't be read."))
                 continue
             }
-            let shown = FieldPath.step(name)
             guard let value = percentDecoded(parts.count > 1 ? parts[1] : parts[0][parts[0].endIndex...]) else {
-                mistakes.append(Problem.Field(shown, "Has a percent-encoding that can't be read as UTF-8."))
+                mistakes.append(
+                    Problem.Field(FieldPath.step(name), "Has a percent-encoding that can't be read as UTF-8."))
                 continue
             }
             if given.contains(where: { $0.name == name }) {
-                mistakes.append(Problem.Field(shown, "Is given more than once."))
+                mistakes.append(Problem.Field(FieldPath.step(name), "Is given more than once."))
             } else if value.utf8.contains(0) {
-                mistakes.append(Problem.Field(shown, "Has the character U+0000."))
+                mistakes.append(Problem.Field(FieldPath.step(name), "Has the character U+0000."))
             } else {
                 given.append((name, value))
             }
@@ -54,6 +54,9 @@ extension Fields where Raw == String {
 
 /// The text that was percent-encoded; nil for a broken escape, and for what is not UTF-8.
 package func percentDecoded(_ encoded: some Collection<UInt8>) -> String? {
+    if !encoded.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) {
+        return String(validating: encoded, as: UTF8.self)
+    }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(encoded.count)
     var rest = encoded.makeIterator()

@@ -117,10 +117,12 @@ package final class Hub<Waiter: Sendable>: Sendable {
         state.withLock { $0.beginClosing() }
         let stepMs = 50
         let steps = max(1, Int(duration / .milliseconds(stepMs)))
-        for step in 0..<steps {
-            let parked = counters.parked
-            finish(state.withLock { $0.drain(atMost: (parked + steps - step - 1) / (steps - step)) })
-            guard counters.parked > 0, (try? await Task.sleep(for: .milliseconds(stepMs))) != nil else { break }
+        let total = counters.parked
+        for step in 1...steps {
+            // Step by step as many as an even course would have left by now.
+            let waiting = counters.parked
+            finish(state.withLock { $0.drain(atMost: max(0, waiting - total * (steps - step) / steps)) })
+            guard waiting > 0, (try? await Task.sleep(for: .milliseconds(stepMs))) != nil else { break }
         }
         finish(state.withLock { $0.drain(atMost: .max) })
     }

@@ -278,9 +278,10 @@ struct HubState<Waiter: Sendable> {
         var wakes: [Wake<Waiter>] = []
         for mailbox in mailboxes.values where !mailbox.parked.isEmpty {
             guard wakes.count < count else { break }
-            wakes += mailbox.parked.map { Wake(waiter: $0.waiter, answer: answer($0)) }
-            counters.parked -= mailbox.parked.count
-            mailbox.parked = []
+            let taken = mailbox.parked.prefix(count - wakes.count)
+            wakes += taken.map { Wake(waiter: $0.waiter, answer: answer($0)) }
+            mailbox.parked.removeFirst(taken.count)
+            counters.parked -= taken.count
         }
         return wakes
     }

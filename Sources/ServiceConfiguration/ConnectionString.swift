@@ -1,11 +1,11 @@
 // Showing a libpq connection string without its secrets. Connecting with it, and libpq's own rules, are not here.
 
-enum ConnectionString {
+package enum ConnectionString {
     static let hidden = "***"
 
     /// The string with its passwords hidden. What can't be told apart with certainty is hidden altogether: rather too
     /// little in a log than a password.
-    static func redacted(_ text: String) -> String {
+    package static func redacted(_ text: String) -> String {
         if let scheme = text.firstRange(of: "://"), !text[..<scheme.lowerBound].contains("=") {
             return text[..<scheme.upperBound] + redactedURL(text[scheme.upperBound...])
         }

@@ -6,6 +6,8 @@ import Postgres
 
 /// The database of this process. `close` ends the embedded server, if it is one.
 struct Database: Sendable {
+    /// Where it is, for people; without secrets.
+    let place: String
     let settings: PostgresSettings
     let listenSettings: PostgresSettings
     let embedded: EmbeddedPostgres?
@@ -24,7 +26,17 @@ struct Database: Sendable {
         postgres.connectionCountMax = settings.databaseConnectionCountMax
         var listen = postgres
         if let url = settings.listenURL { listen = PostgresSettings(conninfo: url, applicationName: "parley-listen") }
-        return Database(settings: postgres, listenSettings: listen, embedded: embedded)
+        let place = settings.databaseURL.map(ConnectionString.redacted) ?? "the data directory \(settings.dataDirectory)"
+        return Database(place: place, settings: postgres, listenSettings: listen, embedded: embedded)
+    }
+
+    /// Runs what needs the database at the start, and says where it is when it can't be used.
+    func using<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as PostgresError {
+            throw StartError("the database at \(place) can't be used: \(error)")
+        }
     }
 
     func close() async {

@@ -10,7 +10,7 @@ enum Migration {
         let logger = Logger(label: "parley")
         let database = try await Database.open(settings, logger: logger)
         do {
-            let report = try await Schema.migrator.migrate(database.settings, logger: logger)
+            let report = try await database.using { try await Schema.migrator.migrate(database.settings, logger: logger) }
             await database.close()
             print(report.applied.isEmpty ? "The schema is up to date." : "Applied: \(report.applied.joined(separator: ", ")).")
         } catch {
@@ -47,8 +47,6 @@ struct StartError: Error, CustomStringConvertible {
 
 /// The one sentence for what stopped the process.
 func sentence(for error: any Error) -> String {
-    switch error {
-    case let error as PostgresError: "the database can't be used: \(error)."
-    default: "\(error)"
-    }
+    let text = "\(error)"
+    return text.hasSuffix(".") ? text : text + "."
 }

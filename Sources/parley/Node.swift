@@ -33,7 +33,7 @@ struct Node: Sendable {
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let database = try await Database.open(settings, logger: logger)
         do {
-            try await Migration.prepare(database, settings, logger: logger)
+            try await database.using { try await Migration.prepare(database, settings, logger: logger) }
             let client = PostgresClient(database.settings, logger: logger)
             do {
                 let node = try await Node(settings, database, client, logger)

@@ -9,7 +9,8 @@ struct MessagesAndReceipts {
         let ann = try await Person.make("Ann")
         let thread = try await ann.group()
         let reply = try await ann.client.post(
-            "/v1/threads/\(thread)/messages", #"{ "payload" : {"n":1.50, "text":"h\u00e9 \ud83d\ude00", "z":{"b":1,"a":1e2}} }"#)
+            "/v1/threads/\(thread)/messages",
+            #"{ "payload" : {"n":1.50, "text":"h\u00e9 \ud83d\ude00", "z":{"b":1,"a":1e2}} }"#)
         #expect(reply.status == 201)
         #expect(reply.text.contains(#""payload":{"n":1.50,"text":"hé 😀","z":{"b":1,"a":1e2}}"#))
         #expect(try reply.integer("seq") == 1)
@@ -28,7 +29,8 @@ struct MessagesAndReceipts {
         let thread = try await ann.group()
         let id = MessageID.make().description
         func send(_ text: String, id: String) async throws -> Reply {
-            try await ann.client.post("/v1/threads/\(thread)/messages", #"{"id":"\#(id)","payload":{"text":"\#(text)"}}"#)
+            try await ann.client.post(
+                "/v1/threads/\(thread)/messages", #"{"id":"\#(id)","payload":{"text":"\#(text)"}}"#)
         }
         let first = try await send("hi", id: id)
         #expect(first.status == 201)
@@ -130,7 +132,8 @@ struct MessagesAndReceipts {
     @Test(
         "refuses marks that can't be",
         arguments: [
-            ("{}", ["read"]), (#"{"read":-1}"#, ["read"]), (#"{"read":1.5}"#, ["read"]), (#"{"read":1e30}"#, ["read"]),
+            ("{}", ["read"]), (#"{"read":null,"delivered":null}"#, ["read"]), (#"{"read":-1}"#, ["read"]),
+            (#"{"read":1.5}"#, ["read"]), (#"{"read":1e30}"#, ["read"]),
             (#"{"read":99999999999999999999}"#, ["read"]), (#"{"read":"1"}"#, ["read"]),
             (#"{"delivered":true,"x":1}"#, ["delivered", "x"]), (#"{"read":3}"#, ["read"]),
             (#"{"delivered":9223372036854775807}"#, ["delivered"]), (#"{"read":1,"delivered":7}"#, ["delivered"]),

@@ -22,7 +22,8 @@ struct Profiles {
     func changes() async throws {
         let person = try await Person.make("Ann")
         var reply = try await person.client.patch(
-            "/v1/users/me", #"{"profile_image":"https://a.example/x","status_text":"out","preferences":{"push":"none"}}"#)
+            "/v1/users/me",
+            #"{"profile_image":"https://a.example/x","status_text":"out","preferences":{"push":"none"}}"#)
         #expect(reply.status == 200)
         #expect(try reply.string("name") == "Ann")
         #expect(try reply.string("status_text") == "out")
@@ -34,11 +35,13 @@ struct Profiles {
         #expect(try await person.client.patch("/v1/users/me", "{}").text == person.client.get("/v1/users/me").text)
     }
 
-    @Test("refuses what can't be", arguments: [
-        (#"{"name":null}"#, "name"), (#"{"name":""}"#, "name"), (#"{"profile_image":"x"}"#, "profile_image"),
-        (#"{"preferences":null}"#, "preferences"), (#"{"preferences":{"theme":1}}"#, "preferences.theme"),
-        (#"{"username":"x"}"#, "username"), (#"{"status_text":7}"#, "status_text"),
-    ])
+    @Test(
+        "refuses what can't be",
+        arguments: [
+            (#"{"name":null}"#, "name"), (#"{"name":""}"#, "name"), (#"{"profile_image":"x"}"#, "profile_image"),
+            (#"{"preferences":null}"#, "preferences"), (#"{"preferences":{"theme":1}}"#, "preferences.theme"),
+            (#"{"username":"x"}"#, "username"), (#"{"status_text":7}"#, "status_text"),
+        ])
     func refuses(_ body: String, _ field: String) async throws {
         let reply = try await Person.make().client.patch("/v1/users/me", body)
         #expect(reply.status == 422)

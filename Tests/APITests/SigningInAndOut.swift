@@ -48,7 +48,8 @@ struct SigningInAndOut {
         let person = try await Person.make()
         var bodies: Set<String> = []
         for (username, password) in [
-            (person.username, "wrong password"), ("nobody-\(UserID.make())", "long enough"), ("no body/", "x"), ("", ""),
+            (person.username, "wrong password"), ("nobody-\(UserID.make())", "long enough"), ("no body/", "x"),
+            ("", ""),
         ] {
             let reply = try await Client().post(
                 "/v1/auth/login", #"{"username":"\#(username)","password":"\#(password)"}"#)

@@ -70,7 +70,10 @@ struct Client: Sendable {
         }
         var request = ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n")
         request.writeBytes(bytes ?? [])
-        return try await exchange(request)
+        let reply = try await exchange(request)
+        let mistakes = try Description.shared.get().mistakes(method: method, path: path, reply: reply)
+        #expect(mistakes.isEmpty, "\(method) \(path) \(reply.status) is not as described: \(reply.text)")
+        return reply
     }
 
     private func exchange(_ request: ByteBuffer) async throws -> Reply {
@@ -82,7 +85,9 @@ struct Client: Sendable {
                 }
             }
             .connect(host: "127.0.0.1", port: port).get()
-        let timeout = channel.eventLoop.scheduleTask(in: .seconds(60)) { collected.fail(ChannelError.connectTimeout(.seconds(60))) }
+        let timeout = channel.eventLoop.scheduleTask(in: .seconds(60)) {
+            collected.fail(ChannelError.connectTimeout(.seconds(60)))
+        }
         defer { timeout.cancel() }
         channel.writeAndFlush(request, promise: nil)
         return try Self.parse(try await collected.futureResult.get())
@@ -137,7 +142,8 @@ struct Person: Sendable {
     /// Opens a group and gives its id.
     func group(with others: [Person] = [], title: String = "Group") async throws -> String {
         let members = others.map { "\"\($0.id)\"" }.joined(separator: ",")
-        let reply = try await client.post("/v1/threads", #"{"kind":"group","title":"\#(title)","members":[\#(members)]}"#)
+        let reply = try await client.post(
+            "/v1/threads", #"{"kind":"group","title":"\#(title)","members":[\#(members)]}"#)
         #expect(reply.status == 201, "\(reply.text)")
         return try reply.string("id")
     }

@@ -14,6 +14,7 @@ import Transport
 struct TestNode: Sendable {
     let port: Int
     let database: String
+    let routes: [Route]
 
     private static let start = Task { try await TestNode() }
 
@@ -39,6 +40,7 @@ struct TestNode: Sendable {
             store: store, writer: writer, authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256), limits: Limits(),
             isReady: { tail.isFresh() }, metrics: { "parley_test 1\n" }, logger: quiet)
+        routes = api.routes
         let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: quiet)
         let server = try await HTTPServer.bind(
             TransportSettings(host: "127.0.0.1", port: 0), handler: APIHandler(api, sync: sync), logger: quiet)

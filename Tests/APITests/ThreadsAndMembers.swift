@@ -44,7 +44,9 @@ struct ThreadsAndMembers {
             (#"{"kind":"direct","members":[]}"#, ["members"]), (#"{"kind":"direct","members":["x"]}"#, ["members[0]"]),
             (#"{"kind":"group","title":""}"#, ["title"]), (#"{"kind":"group","title":7}"#, ["title"]),
             (#"{"kind":"group","members":{}}"#, ["members"]), (#"{"kind":"group","invite":"yes"}"#, ["invite"]),
-            (#"{"kind":"room"}"#, ["title"]), (#"{"kind":"group","retention":{"keep":"seconds","seconds":5}}"#, ["retention.keep"]),
+            (#"{"kind":"room"}"#, ["title"]), (#"{"kind":"room","title":null}"#, ["title"]),
+            (#"{"kind":"direct","members":null}"#, ["members"]), (#"{"kind":null}"#, ["kind"]),
+            (#"{"kind":"group","retention":{"keep":"seconds","seconds":5}}"#, ["retention.keep"]),
             (#"{"kind":"group","retention":{"keep":"forever","seconds":5}}"#, ["retention.seconds"]),
             (#"{"kind":"group","image":"https://a/b"}"#, ["image"]),
             (#"{"kind":"group","members":["018f3c2a-1234-7abc-8def-0123456789ab"]}"#, ["members"]),
@@ -69,7 +71,8 @@ struct ThreadsAndMembers {
         let title = "Book \(UserID.make().description.suffix(12))"
         let made = try await ann.client.post("/v1/rooms", #"{"title":"\#(title)"}"#)
         #expect(made.status == 201)
-        let joined = try await bob.client.post("/v1/rooms", #"{"title":"  \#(title.uppercased().replacing(" ", with: "   "))"}"#)
+        let joined = try await bob.client.post(
+            "/v1/rooms", #"{"title":"  \#(title.uppercased().replacing(" ", with: "   "))"}"#)
         #expect(joined.status == 200)
         #expect(try joined.string("id") == made.string("id"))
         #expect(try joined.string("title") == title)

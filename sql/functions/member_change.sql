@@ -76,16 +76,16 @@ begin
         end if;
     else
         v_actor := member_joined(p_thread, p_actor);
-        if v_actor.role = 'member' then
-            raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
-        end if;
-    end if;
-    if p_role is not null and p_role is distinct from v_old.role and v_actor.role is distinct from 'owner' then
-        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only an owner may change a role.';
     end if;
     if v_thread.kind = 'direct' and (v_old.status is null or p_role is distinct from coalesce(v_old.role, p_role)) then
         raise exception using errcode = 'PY409', message = 'direct_members_fixed',
             detail = 'A direct thread has its two people and no others.';
+    end if;
+    if p_role is not null and p_role is distinct from v_old.role and v_actor.role is distinct from 'owner' then
+        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only an owner may change a role.';
+    end if;
+    if p_actor <> p_user and v_actor.role = 'member' then
+        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
     end if;
     select * into v_user from users u where u.id = p_user;
     if not found then

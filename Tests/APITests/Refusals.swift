@@ -1,0 +1,174 @@
+// Bad requests of every kind get their problem document, and nothing gets a 500.
+import API
+import Domain
+import Testing
+
+@Suite("Refusals")
+struct Refusals {
+    @Test(
+        "answers 404 where there is nothing",
+        arguments: [
+            "/nothing", "/v1", "/v1/", "/v2/users/me", "/v1/threads/a/b/c/d", "/v1/users/me/x", "/%2e%2e/etc/passwd",
+            "/v1/users/%", "/v1//", "/v1/sync/x", "/health",
+        ])
+    func knowsNothing(_ path: String) async throws {
+        let reply = try await Person.make().client.get(path)
+        #expect(reply.status == 404, "\(reply.text)")
+        #expect(reply.problemCode == "not_found" || reply.problemCode == "user_not_found")
+        #expect(reply.headers["x-content-type-options"] == "nosniff")
+        #expect(reply.headers["cache-control"] == "no-store")
+    }
+
+    @Test("answers 405 with what is allowed, for every path and method")
+    func refusesMethods() async throws {
+        let routes = try await TestNode.shared().routes
+        let client = try await Client()
+        let patterns = Dictionary(grouping: routes, by: \.pattern)
+        for (pattern, routes) in patterns {
+            let methods = Set(routes.flatMap(\.methods).map(\.rawValue))
+            let path = pattern.split(separator: "/").map { $0.first == "{" ? "x" : $0 }.joined(separator: "/")
+            for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"] where !methods.contains(method)
+            {
+                let reply = try await client.send(method, "/" + path)
+                #expect(reply.status == 405, "\(method) \(path)")
+                #expect(reply.problemCode == "method_not_allowed")
+                let allowed = reply.headers["allow"]?.split(separator: ", ").map { String($0) } ?? []
+                #expect(Set(allowed) == methods)
+                #expect(allowed.count == methods.count)
+            }
+        }
+    }
+
+    @Test("answers HEAD as GET without the body, and not for the long poll")
+    func answersHead() async throws {
+        let client = try await Person.make().client
+        for path in ["/v1/users/me", "/health/live", "/openapi.yaml", "/v1/inbox", "/nothing"] {
+            let get = try await client.get(path)
+            let head = try await client.send("HEAD", path)
+            #expect(head.status == get.status)
+            #expect(head.body.isEmpty)
+            #expect(head.headers["content-length"] == get.headers["content-length"])
+            #expect(head.headers["content-type"] == get.headers["content-type"])
+        }
+        #expect(try await client.send("HEAD", "/v1/sync").status == 405)
+    }
+
+    @Test("answers HEAD for what is too large to be sent in one write")
+    func answersLargeHead() async throws {
+        let ann = try await Person.make()
+        let path = "/v1/threads/\(try await ann.group())/messages"
+        let text = String(repeating: "x", count: 16 * 1024)
+        for _ in 0..<6 {
+            #expect(try await ann.client.post(path, "{\"payload\":{\"text\":\"\(text)\"}}").status == 201)
+        }
+        let get = try await ann.client.get(path)
+        #expect(get.body.count > 96 * 1024)
+        #expect(get["messages"]?.array?.count == 6)
+        let head = try await ann.client.send("HEAD", path)
+        #expect(head.body.isEmpty)
+        #expect(head.headers["content-length"] == String(get.body.count))
+    }
+
+    @Test(
+        "refuses unknown parameters, on calls that have none too",
+        arguments: [
+            "/v1/users/me?x=1", "/v1/inbox?Limit=1", "/v1/sessions?limit=1&limit=2", "/v1/rooms?query=%zz",
+            "/v1/rooms?query=%00", "/v1/users?query=a&page=nonsense", "/v1/rooms?limit=%20",
+        ])
+    func refusesParameters(_ path: String) async throws {
+        let reply = try await Person.make().client.get(path)
+        #expect(reply.status == 422)
+        #expect(reply.problemCode == "invalid")
+        #expect(reply.errorFields.count == 1)
+    }
+
+    @Test("takes JSON by its type or without one, and no other type")
+    func checksTypes() async throws {
+        let client = try await Person.make().client
+        for type in ["application/json", "Application/JSON; charset=utf-8", "application/merge-patch+json", nil] {
+            let reply = try await client.send("PATCH", "/v1/users/me", body: #"{"name":"Ann"}"#, type: type)
+            #expect(reply.status == 200, "\(type ?? "none")")
+        }
+        for type in ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp", "text/json"] {
+            let reply = try await client.send("PATCH", "/v1/users/me", body: #"{"name":"Ann"}"#, type: type)
+            #expect(reply.status == 415)
+            #expect(reply.problemCode == "unsupported_media_type")
+        }
+    }
+
+    @Test(
+        "calls what isn't JSON malformed",
+        arguments: [
+            "", " ", "{", "nope", #"{"name":"Ann"}}"#, #"{"name":"Ann","name":"Bob"}"#, #"{"name":"\ud800"}"#,
+            #"{"name":'Ann'}"#, "{\"name\":\"a\u{1}\"}", "\u{feff}{}", #"{"\u0000":1}"#, "{\"name\":01}",
+            String(repeating: "[", count: 60_000), #"{"a":"# + String(repeating: "[", count: 33),
+        ])
+    func callsMalformed(_ body: String) async throws {
+        let reply = try await Person.make().client.patch("/v1/users/me", body)
+        #expect(reply.status == 400)
+        #expect(reply.problemCode == "malformed_json")
+    }
+
+    @Test("calls bytes that aren't UTF-8 malformed")
+    func refusesBadUTF8() async throws {
+        let client = try await Person.make().client
+        for bytes in [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80]] as [[UInt8]] {
+            let body = Array(#"{"name":"a"#.utf8) + bytes + Array(#""}"#.utf8)
+            #expect(try await client.send("PATCH", "/v1/users/me", bytes: body).problemCode == "malformed_json")
+        }
+    }
+
+    @Test("names the field of a character or a number that can't be kept")
+    func namesUnstorable() async throws {
+        let ann = try await Person.make()
+        let path = "/v1/threads/\(try await ann.group())/messages"
+        for (body, field) in [
+            (#"{"payload":{"text":"a\u0000b"}}"#, "payload.text"),
+            (#"{"payload":{"text":"a","n":[1,1e400]}}"#, "payload.n[1]"),
+            (#"{"payload":{"text":"a","n":\#(String(repeating: "9", count: 65))}}"#, "payload.n"),
+        ] {
+            let reply = try await ann.client.post(path, body)
+            #expect(reply.status == 422)
+            #expect(reply.errorFields == [field])
+        }
+        let deep = String(repeating: "[", count: 31) + String(repeating: "]", count: 31)
+        #expect(try await ann.client.post(path, "{\"payload\":{\"text\":\"a\",\"x\":\(deep)}}").status == 400)
+        let largest = String(repeating: "x", count: 16 * 1024)
+        #expect(try await ann.client.post(path, "{\"payload\":{\"text\":\"\(largest)\"}}").status == 201)
+        #expect(
+            try await ann.client.post(path, "{\"payload\":{\"text\":\"\(largest)x\"}}").errorFields == ["payload.text"])
+    }
+
+    @Test("refuses a body that is too large, whatever is in it")
+    func refusesLargeBodies() async throws {
+        let ann = try await Person.make()
+        let messages = "/v1/threads/\(try await ann.group())/messages"
+        for (method, path, byteCountMax) in [("PATCH", "/v1/users/me", 64 * 1024), ("POST", messages, 1024 * 1024)] {
+            let reply = try await ann.client.send(method, path, body: String(repeating: " ", count: byteCountMax + 1))
+            #expect(reply.status == 413)
+            #expect(reply.problemCode == "body_too_large")
+            let legal = try await ann.client.send(method, path, body: String(repeating: " ", count: byteCountMax))
+            #expect(legal.problemCode == "malformed_json")
+        }
+        let escaped = String(repeating: "\\u0041", count: 16 * 1024)
+        #expect(try await ann.client.post(messages, "{\"payload\":{\"text\":\"\(escaped)\"}}").status == 201)
+    }
+
+    @Test("ignores a body where none is taken")
+    func ignoresBodies() async throws {
+        let client = try await Person.make().client
+        #expect(try await client.send("GET", "/v1/users/me", body: "{").status == 200)
+        #expect(try await client.send("POST", "/v1/auth/logout", body: "x", type: "text/plain").status == 204)
+    }
+
+    @Test("serves health, figures and the description of itself to anyone")
+    func servesOperation() async throws {
+        let client = try await Client()
+        #expect(try await client.get("/health/live").string("status") == "live")
+        #expect(try await client.get("/health/ready?probe=1").string("status") == "ready")
+        #expect(try await client.get("/metrics").text == "parley_test 1\n")
+        let description = try await client.get("/openapi.yaml")
+        #expect(description.headers["content-type"] == "application/yaml")
+        #expect(description.text == OpenAPI.text)
+    }
+}
