@@ -38,7 +38,7 @@ extension SystemTests {
         @Test("for a server that refuses connections")
         func refused() async throws {
             try await serve("postgresql://parley:secret@127.0.0.1:1/parley").expectRefusal(mentioning: [
-                "database", "connection refused",
+                "127.0.0.1", "refused",
             ])
         }
 
@@ -46,7 +46,7 @@ extension SystemTests {
         func unknownHost() async throws {
             let resolver = ["RES_OPTIONS": "attempts:1 timeout:1"]
             let outcome = try await serve("postgresql://parley@no-such-host.invalid/parley", settings: resolver)
-            outcome.expectRefusal(mentioning: ["database", "host name"])
+            outcome.expectRefusal(mentioning: ["no-such-host.invalid"])
         }
 
         @Test("for a database that isn't there")

@@ -78,12 +78,14 @@ final class Node: Sendable {
         }
     }
 
-    /// SIGTERM, then how it ended and how long that took. Killed after 20 s.
+    /// Asks it to end, then how it ended and how long that took. Killed after 20 s.
     @discardableResult
-    func stop(sourceLocation: SourceLocation = #_sourceLocation) async throws -> (exit: Program.Exit, took: Duration) {
+    func stop(
+        by signal: Int32 = SIGTERM, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> (exit: Program.Exit, took: Duration) {
         let clock = ContinuousClock()
         let start = clock.now
-        program.send(SIGTERM)
+        program.send(signal)
         let exit = try await program.waitForExit(within: .seconds(20))
         // It would leave without an orderly end rather than too late, and says so.
         #expect(!program.errors.contains("too long"), "\(program.errors)", sourceLocation: sourceLocation)
