@@ -52,7 +52,8 @@ let package = Package(
 
         // One Swift method a SQL function; carries sql/ through a symbolic link.
         .target(
-            name: "Store", dependencies: ["Domain", "Postgres"], exclude: ["embed.json", "sql"], swiftSettings: settings,
+            name: "Store", dependencies: ["Domain", "Postgres"], exclude: ["embed.json", "sql"],
+            swiftSettings: settings,
             plugins: ["EmbedFilesPlugin"]),
 
         // Writer, tail, mailboxes, caches.
@@ -95,7 +96,8 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: settings),
         .testTarget(
-            name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging], swiftSettings: settings),
+            name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging],
+            swiftSettings: settings),
         .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(name: "EmbedFilesToolTests", dependencies: ["EmbedFilesTool"], swiftSettings: settings),
         .testTarget(

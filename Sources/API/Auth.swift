@@ -1,4 +1,4 @@
-// Signing up, in and out. Sessions as a list are in Sessions.swift; who is asking is found in Identification.swift.
+// Signing up, in and out. Sessions as a list are in Sessions.swift; who is asking is found in Authenticator.swift.
 import Credentials
 import Domain
 import Store
@@ -14,35 +14,32 @@ extension API {
     }
 
     private func register(_ call: Call) async throws -> Answer {
-        var fields = try await call.fields()
-        let device = fields.optional("device_name", DeviceName.self)
-        let name = fields.required("name", DisplayName.self)
-        if fields.has("email") {
-            fields.refuseMixing("email", with: ["username", "password"])
-            _ = fields.required("email", EmailAddress.self)
-            try fields.end()
-            throw Problem.mailNotConfigured
-        }
-        let username = fields.required("username", Username.self)
-        let password = fields.required("password", Password.self)
-        let given = try fields.values(username, password, name)
-        let hash = try await hasher.hash(given.1.text)
-        let (session, token) = NewSession.make(device)
+        let given = try await call.fields(Self.registration)
+        let hash = try await hasher.hash(given.password.text)
+        let (session, token) = NewSession.make(given.device)
         let account = try await store.register(
-            user: .make(), username: given.0.text, key: given.0.key, name: given.2.text,
-            words: given.2.directoryWords(with: given.0), passwordHash: hash, session: session)
+            user: .make(), username: given.username.text, key: given.username.key, name: given.name.text,
+            words: given.name.directoryWords(with: given.username), passwordHash: hash, session: session)
         return .json(.signedIn(account, token), status: .created)
     }
 
     private func requestCode(_ call: Call) async throws -> Answer {
-        var fields = try await call.fields()
-        _ = fields.required("email", EmailAddress.self)
-        try fields.end()
-        throw Problem.mailNotConfigured
+        try await call.fields(Self.refuseCode)
     }
 
     private func login(_ call: Call) async throws -> Answer {
-        var fields = try await call.fields()
+        let given = try await call.fields(Self.login)
+        guard let user = try await check(username: given.username.text, password: given.password.text) else {
+            throw Problem(.wrongCredentials, "The username or the password is wrong.")
+        }
+        let (session, token) = NewSession.make(given.device)
+        let account = try await store.signIn(user: user, session: session)
+        return .json(.signedIn(account, token))
+    }
+
+    private static func login(
+        _ fields: inout Fields<JSONValue>
+    ) throws -> (username: GivenSecret, password: GivenSecret, device: DeviceName?) {
         let device = fields.optional("device_name", DeviceName.self)
         if fields.has("token") {
             fields.refuseMixing("token", with: ["username", "password", "email", "code"])
@@ -60,11 +57,30 @@ extension API {
         let username = fields.required("username", GivenSecret.self)
         let password = fields.required("password", GivenSecret.self)
         let given = try fields.values(username, password)
-        guard let user = try await check(username: given.0.text, password: given.1.text) else {
-            throw Problem(.wrongCredentials, "The username or the password is wrong.")
+        return (given.0, given.1, device)
+    }
+
+    private static func registration(
+        _ fields: inout Fields<JSONValue>
+    ) throws -> (username: Username, password: Password, name: DisplayName, device: DeviceName?) {
+        let device = fields.optional("device_name", DeviceName.self)
+        let name = fields.required("name", DisplayName.self)
+        if fields.has("email") {
+            fields.refuseMixing("email", with: ["username", "password"])
+            _ = fields.required("email", EmailAddress.self)
+            try fields.end()
+            throw Problem.mailNotConfigured
         }
-        let (session, token) = NewSession.make(device)
-        return .json(.signedIn(try await store.signIn(user: user, session: session), token))
+        let username = fields.required("username", Username.self)
+        let password = fields.required("password", Password.self)
+        let given = try fields.values(username, password, name)
+        return (given.0, given.1, given.2, device)
+    }
+
+    private static func refuseCode(_ fields: inout Fields<JSONValue>) throws -> Answer {
+        _ = fields.required("email", EmailAddress.self)
+        try fields.end()
+        throw Problem.mailNotConfigured
     }
 
     /// The user of these credentials; nil if they are wrong, and then it has taken as long as if they were right.

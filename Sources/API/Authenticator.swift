@@ -26,7 +26,8 @@ package struct Authenticator: Sendable {
     package func known(_ authorization: String?) throws(Problem) -> Known {
         guard let authorization else { throw .noToken }
         let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-        guard parts.count == 2, parts[0].lowercased() == "bearer", let token = SessionToken(parsing: String(parts[1])) else {
+        guard parts.count == 2, parts[0].lowercased() == "bearer", let token = SessionToken(parsing: String(parts[1]))
+        else {
             throw .badToken
         }
         let digest = token.digest

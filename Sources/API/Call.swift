@@ -28,11 +28,21 @@ struct Call: Sendable {
         context.parameters["user_id"] == "me" ? caller.user : try id("user_id", orElse: problem)
     }
 
-    /// The members of the body.
-    func fields() async throws -> Fields<JSONValue> { try Fields(await body()) }
+    /// What `read` makes of the body's members. A call that needs no body (`isOptional`) takes an empty one as `{}`.
+    func fields<Shape>(
+        isOptional: Bool = false, _ read: (inout Fields<JSONValue>) throws -> Shape
+    ) async throws -> Shape {
+        try Self.read(await body(orNone: isOptional ? .object([]) : nil), read)
+    }
 
-    /// The same for a call that needs no body: an empty one has no members.
-    func fieldsIfAny() async throws -> Fields<JSONValue> { try Fields(await body(orNone: .object([]))) }
+    /// Kept apart, never inlined: the optimising compiler (6.3.1) crashes on field reading inside an async function.
+    @inline(never)
+    private static func read<Shape>(
+        _ body: JSONValue, _ read: (inout Fields<JSONValue>) throws -> Shape
+    ) throws -> Shape {
+        var fields = try Fields(body)
+        return try read(&fields)
+    }
 
     /// The body as JSON. Its type must be JSON's where one is given.
     ///

@@ -23,13 +23,14 @@ extension API {
     private func putMember(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
         let user = try call.user(identity, orElse: .userNotFound)
-        var fields = try await call.fieldsIfAny()
-        let role = fields.optional("role", MemberRole.self)
-        let status = fields.optional("status", WantedStatus.self)
-        try fields.end()
+        let (role, status) = try await call.fields(isOptional: true) { fields in
+            let role = fields.optional("role", MemberRole.self)
+            let status = fields.optional("status", WantedStatus.self)
+            try fields.end()
+            return (role, status?.status)
+        }
         return .json(
-            try await store.putMember(
-                user, in: thread, by: identity.user, role: role, status: status?.status, limits: limits))
+            try await store.putMember(user, in: thread, by: identity.user, role: role, status: status, limits: limits))
     }
 
     private func deleteMember(_ call: Call, _ identity: Identity) async throws -> Answer {

@@ -17,9 +17,11 @@ extension API {
 
     private func putReceipt(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
-        var fields = try await call.fields()
-        let marks = ReceiptMarks(&fields)
-        try fields.end()
+        let marks = try await call.fields { fields in
+            let marks = ReceiptMarks(&fields)
+            try fields.end()
+            return marks
+        }
         do {
             try await writer.put(marks.move(identity.user, thread))
         } catch let problem as Problem {
@@ -30,11 +32,12 @@ extension API {
 
     /// Every entry is checked first; then all moves are made, each for itself. Of those that fail the first is told.
     private func putReceipts(_ call: Call, _ identity: Identity) async throws -> Answer {
-        var fields = try await call.fields()
-        let given = fields.required("receipts") { json throws(Invalid) in
-            try json.entries(countMax: Self.receiptCountMax) { entry throws(Invalid) in try ReceiptEntry(entry) }
+        let entries = try await call.fields { fields in
+            let entries = fields.required("receipts") { json throws(Invalid) in
+                try json.entries(countMax: Self.receiptCountMax) { entry throws(Invalid) in try ReceiptEntry(entry) }
+            }
+            return try fields.values(entries)
         }
-        let entries = try fields.values(given)
         let writer = writer
         let first = try await withThrowingTaskGroup(of: (index: Int, problem: Problem)?.self) { group in
             for (index, entry) in entries.enumerated() {

@@ -80,7 +80,9 @@ package final class SyncEndpoint: Sendable {
                 waiter.reply.send(
                     ProblemDocument.response(
                         problem,
-                        extra: [("cursor", JSONText(utf8: Array("\"\(fresh.cursor)\"".utf8))), ("threads", fresh.threads)]))
+                        extra: [
+                            ("cursor", JSONText(utf8: Array("\"\(fresh.cursor)\"".utf8))), ("threads", fresh.threads),
+                        ]))
             } else {
                 finish(outcome, identity, waiter)
             }

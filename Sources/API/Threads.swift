@@ -26,11 +26,13 @@ extension API {
     }
 
     private func joinRoom(_ call: Call, _ identity: Identity) async throws -> Answer {
-        var fields = try await call.fields()
-        let title = fields.required("title") { json throws(Invalid) in
-            try Title(json, characterCountMax: limits.titleCharacterCountMax)
+        let title = try await call.fields { fields in
+            let title = fields.required("title") { json throws(Invalid) in
+                try Title(json, characterCountMax: limits.titleCharacterCountMax)
+            }
+            return try fields.values(title)
         }
-        return try await join(fields.values(title), identity.user)
+        return try await join(title, identity.user)
     }
 
     private func join(_ title: Title, _ user: UserID) async throws -> Answer {

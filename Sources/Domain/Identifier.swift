@@ -83,7 +83,11 @@ extension UUID {
                 case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
                 default: return nil
                 }
-                if index < 18 { words.high = words.high << 4 | UInt64(digit) } else { words.low = words.low << 4 | UInt64(digit) }
+                if index < 18 {
+                    words.high = words.high << 4 | UInt64(digit)
+                } else {
+                    words.low = words.low << 4 | UInt64(digit)
+                }
             }
             index += 1
             guard index <= 36 else { return nil }

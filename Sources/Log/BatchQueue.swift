@@ -26,7 +26,9 @@ struct BatchQueue<Item> {
     /// `first` says that the queue was empty, so that its reader needs to be woken.
     mutating func add(_ item: Item, byteCount: Int) -> Admission {
         guard !isClosed else { return .closed }
-        guard queue.count < limits.queueCountMax, self.byteCount + byteCount <= limits.queueByteCountMax else { return .full }
+        guard queue.count < limits.queueCountMax, self.byteCount + byteCount <= limits.queueByteCountMax else {
+            return .full
+        }
         queue.append((item, byteCount))
         self.byteCount += byteCount
         return queue.count == 1 ? .first : .queued

@@ -37,7 +37,8 @@ final class Batcher<Item: Sendable, Outcome: Sendable>: Sendable {
     private let patience: Duration
 
     init(
-        limits: BatchQueue<Item>.Limits = .init(), patience: Duration = .seconds(5), logger: Logger, _ call: @escaping Call
+        limits: BatchQueue<Item>.Limits = .init(), patience: Duration = .seconds(5), logger: Logger,
+        _ call: @escaping Call
     ) {
         let entries = BatchQueue<Entry>.Limits(
             batchCountMax: limits.batchCountMax, batchByteCountMax: limits.batchByteCountMax,

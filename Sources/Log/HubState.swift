@@ -64,7 +64,9 @@ struct HubState<Waiter: Sendable> {
     ) -> PollDecision {
         guard !isClosing else { return .answer(.closing(upTo: cursor)) }
         let position = cursor.position
-        guard cursor.epoch == epoch, let mailbox = mailboxes[identity.user], position >= mailbox.since else { return .cold }
+        guard cursor.epoch == epoch, let mailbox = mailboxes[identity.user], position >= mailbox.since else {
+            return .cold
+        }
         mailbox.lastPolledTick = tick
         let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         if !found.events.isEmpty || waitTickCount == 0 {
@@ -140,7 +142,9 @@ struct HubState<Waiter: Sendable> {
                 for mailbox in all.values { deliver(event, to: mailbox, &touched) }
             }
             for user in event.ends {
-                if let mailbox = mailboxes[user], event.position > mailbox.openedAt { unsubscribe(mailbox, from: event) }
+                if let mailbox = mailboxes[user], event.position > mailbox.openedAt {
+                    unsubscribe(mailbox, from: event)
+                }
             }
             if let withdrawn = event.withdraws { forget(upTo: withdrawn, thread: event.thread) }
             if let session = event.session, let user = event.user { wakes += end(session, of: user) }
@@ -148,7 +152,8 @@ struct HubState<Waiter: Sendable> {
         for mailbox in touched.values where !mailbox.parked.isEmpty {
             var waiting: [ParkedPoll<Waiter>] = []
             for poll in mailbox.parked {
-                let found = mailbox.events(after: poll.after, limit: poll.limit, byteCountMax: limits.answerByteCountMax)
+                let found = mailbox.events(
+                    after: poll.after, limit: poll.limit, byteCountMax: limits.answerByteCountMax)
                 if found.events.isEmpty {
                     // Its cursor is from a node whose tail is ahead of this one's.
                     waiting.append(poll)
@@ -168,7 +173,9 @@ struct HubState<Waiter: Sendable> {
         return event.thread.map(mailbox.threads.contains) ?? false
     }
 
-    private mutating func deliver(_ event: Event, to mailbox: Mailbox<Waiter>, _ touched: inout [UserID: Mailbox<Waiter>]) {
+    private mutating func deliver(
+        _ event: Event, to mailbox: Mailbox<Waiter>, _ touched: inout [UserID: Mailbox<Waiter>]
+    ) {
         // A mailbox may have been read at a snapshot ahead of this node's tail.
         guard event.position > mailbox.openedAt else { return }
         counters.dropped += mailbox.append(event, limits: limits)

@@ -38,7 +38,9 @@ final class Mailbox<Waiter: Sendable> {
         queue.append(event)
         queueByteCount += event.body.count
         var dropped = 0
-        while queue.count > limits.mailboxEventCountMax || (queueByteCount > limits.mailboxByteCountMax && queue.count > 1) {
+        while queue.count > limits.mailboxEventCountMax
+            || (queueByteCount > limits.mailboxByteCountMax && queue.count > 1)
+        {
             drop()
             dropped += 1
         }
@@ -62,7 +64,9 @@ final class Mailbox<Waiter: Sendable> {
         var taken: [Event] = []
         var byteCount = 0
         for event in queue[firstIndex(after: position)...] {
-            if taken.count == limit || (byteCount + event.body.count > byteCountMax && !taken.isEmpty) { return (taken, true) }
+            if taken.count == limit || (byteCount + event.body.count > byteCountMax && !taken.isEmpty) {
+                return (taken, true)
+            }
             taken.append(event)
             byteCount += event.body.count
         }

@@ -47,7 +47,9 @@ package final class SessionCache: Sendable {
         return state.withLock { state in
             if state.revoked[found.identity.session] != nil { return nil }
             if found.position >= state.revokedSince {
-                if state.entries.count >= countMax, let victim = state.entries.keys.first { Self.remove(victim, &state) }
+                if state.entries.count >= countMax, let victim = state.entries.keys.first {
+                    Self.remove(victim, &state)
+                }
                 state.entries[digest] = Entry(identity: found.identity, usedAt: now)
                 state.digests[found.identity.session] = digest
             }

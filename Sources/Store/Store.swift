@@ -87,7 +87,8 @@ extension Problem {
             self.init(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
         // Insufficient resources (disk full, out of memory, too many connections), operator intervention, I/O error,
         // a read-only server (a standby that the address still points at).
-        case let state where state.hasPrefix("53") || state.hasPrefix("57") || state.hasPrefix("58") || state == "25006":
+        case let state
+        where state.hasPrefix("53") || state.hasPrefix("57") || state.hasPrefix("58") || state == "25006":
             self.init(.unavailable, "The database is not available right now.", retryAfterS: 2)
         default:
             self.init(.internalError, "The database refused: \(error.sqlState)")

@@ -14,12 +14,14 @@ package struct InboxPage: Sendable {
 extension Store {
     /// Makes a thread. For a direct pair that has one it gives the standing thread, with `created` false.
     package func createThread(
-        id: ThreadID, kind: ThreadKind, title: String?, roomKey: String?, creator: UserID, members: [UserID], invite: Bool
+        id: ThreadID, kind: ThreadKind, title: String?, roomKey: String?, creator: UserID, members: [UserID],
+        invite: Bool
     ) async throws -> (created: Bool, thread: JSONText) {
         let row = try await row(
             Statement("thread_create", "select * from thread_create($1, $2, $3, $4, $5, $6, $7)"),
             [
-                .id(id), .text(kind.rawValue), .text(orNull: title), .text(orNull: roomKey), .id(creator), .ids(members),
+                .id(id), .text(kind.rawValue), .text(orNull: title), .text(orNull: roomKey), .id(creator),
+                .ids(members),
                 .bool(invite),
             ])
         return try await decoded { (try row.bool(0), try row.json(1)) }
@@ -45,7 +47,8 @@ extension Store {
 
     package func members(of thread: ThreadID, for user: UserID, _ request: PageRequest) async throws -> Page {
         try await page(
-            Statement("member_list", "select * from member_list($1, $2, $3, $4, $5)"), [.id(user), .id(thread)], request)
+            Statement("member_list", "select * from member_list($1, $2, $3, $4, $5)"), [.id(user), .id(thread)], request
+        )
     }
 
     /// Adds, invites, promotes; or with `actor == user` accepts an invitation or joins a room.

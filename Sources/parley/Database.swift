@@ -1,8 +1,8 @@
-// Which database: the one that was named, or an own PostgreSQL that lives with the process.
-import ServiceConfiguration
 import EmbeddedPostgres
 import Logging
 import Postgres
+// Which database: the one that was named, or an own PostgreSQL that lives with the process.
+import ServiceConfiguration
 
 /// The database of this process. `close` ends the embedded server, if it is one.
 struct Database: Sendable {
@@ -26,7 +26,8 @@ struct Database: Sendable {
         postgres.connectionCountMax = settings.databaseConnectionCountMax
         var listen = postgres
         if let url = settings.listenURL { listen = PostgresSettings(conninfo: url, applicationName: "parley-listen") }
-        let place = settings.databaseURL.map(ConnectionString.redacted) ?? "the data directory \(settings.dataDirectory)"
+        let place =
+            settings.databaseURL.map(ConnectionString.redacted) ?? "the data directory \(settings.dataDirectory)"
         return Database(place: place, settings: postgres, listenSettings: listen, embedded: embedded)
     }
 

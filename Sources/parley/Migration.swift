@@ -1,7 +1,7 @@
-// Bringing the schema up to date, or refusing to run on one that isn't.
-import ServiceConfiguration
 import Logging
 import Postgres
+// Bringing the schema up to date, or refusing to run on one that isn't.
+import ServiceConfiguration
 import Store
 
 enum Migration {
@@ -10,9 +10,13 @@ enum Migration {
         let logger = Logger(label: "parley")
         let database = try await Database.open(settings, logger: logger)
         do {
-            let report = try await database.using { try await Schema.migrator.migrate(database.settings, logger: logger) }
+            let report = try await database.using {
+                try await Schema.migrator.migrate(database.settings, logger: logger)
+            }
             await database.close()
-            print(report.applied.isEmpty ? "The schema is up to date." : "Applied: \(report.applied.joined(separator: ", ")).")
+            print(
+                report.applied.isEmpty
+                    ? "The schema is up to date." : "Applied: \(report.applied.joined(separator: ", ")).")
         } catch {
             await database.close()
             throw error

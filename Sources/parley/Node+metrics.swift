@@ -7,11 +7,19 @@ extension Node {
     /// One line a figure; names are `parley_…`, units last.
     func metrics() -> String {
         var text = PrometheusText()
-        let batches: [(String, BatchCounters)] = [("messages", writer.messageCounters), ("receipts", writer.receiptCounters)]
-        text.add("parley_batches_total", .counter, "Calls that wrote a batch.", batches.map { ("stream=\"\($0)\"", $1.batches) })
-        text.add("parley_batched_items_total", .counter, "Items in them.", batches.map { ("stream=\"\($0)\"", $1.items) })
-        text.add("parley_batch_largest", .gauge, "Items in the largest.", batches.map { ("stream=\"\($0)\"", $1.largest) })
-        text.add("parley_batch_failures_total", .counter, "Calls that failed.", batches.map { ("stream=\"\($0)\"", $1.failures) })
+        let batches: [(String, BatchCounters)] = [
+            ("messages", writer.messageCounters), ("receipts", writer.receiptCounters),
+        ]
+        text.add(
+            "parley_batches_total", .counter, "Calls that wrote a batch.",
+            batches.map { ("stream=\"\($0)\"", $1.batches) })
+        text.add(
+            "parley_batched_items_total", .counter, "Items in them.", batches.map { ("stream=\"\($0)\"", $1.items) })
+        text.add(
+            "parley_batch_largest", .gauge, "Items in the largest.", batches.map { ("stream=\"\($0)\"", $1.largest) })
+        text.add(
+            "parley_batch_failures_total", .counter, "Calls that failed.",
+            batches.map { ("stream=\"\($0)\"", $1.failures) })
         text.add("parley_batch_queued", .gauge, "Items waiting.", batches.map { ("stream=\"\($0)\"", $1.queued) })
         text.add(
             "parley_batch_call_microseconds_total", .counter, "Time in those calls.",
@@ -45,10 +53,14 @@ struct PrometheusText {
 
     private(set) var rendered = ""
 
-    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) { add(name, kind, help, [("", value)]) }
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
+        add(name, kind, help, [("", value)])
+    }
 
     mutating func add(_ name: String, _ kind: Kind, _ help: String, _ values: [(labels: String, value: Int)]) {
         rendered += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
-        for (labels, value) in values { rendered += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n" }
+        for (labels, value) in values {
+            rendered += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
+        }
     }
 }

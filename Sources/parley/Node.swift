@@ -1,12 +1,12 @@
 // One node of the service: its parts put together, run, and taken down in good order.
 import API
-import ServiceConfiguration
 import Credentials
 import Domain
 import Foundation
 import Log
 import Logging
 import Postgres
+import ServiceConfiguration
 import Store
 import Synchronization
 import Transport
@@ -76,7 +76,8 @@ struct Node: Sendable {
                 group.addTask {
                     while true {
                         let reason = try await embedded.waitUntilExit()
-                        logger.error("PostgreSQL ended by itself and is started again", metadata: ["reason": "\(reason)"])
+                        logger.error(
+                            "PostgreSQL ended by itself and is started again", metadata: ["reason": "\(reason)"])
                         try await embedded.restart()
                     }
                 }
@@ -124,6 +125,7 @@ struct Node: Sendable {
         transport.host = settings.httpHost
         transport.port = settings.httpPort
         transport.connectionCountMax = settings.connectionCountMax
+        transport.bodyByteCountMax = settings.limits.bodyByteCountMax
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
         let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .milliseconds(2500)) }
         let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: logger)

@@ -1,7 +1,7 @@
-// The executable: from the command line to a command, and from what went wrong to one sentence and an exit status.
-import ServiceConfiguration
 import Foundation
 import Logging
+// The executable: from the command line to a command, and from what went wrong to one sentence and an exit status.
+import ServiceConfiguration
 
 @main
 struct Parley {

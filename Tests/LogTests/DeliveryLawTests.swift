@@ -156,8 +156,10 @@ struct DeliveryLawTests {
             let start = try await nodes[0].store.now()
             let total = 24 * 8
             let done = Done()
-            async let first = collect(people.users[0], start, total, nodes: [nodes[1]], done: { done.value.withLock { $0 } })
-            async let second = collect(people.users[1], start, total, nodes: nodes, done: { done.value.withLock { $0 } })
+            async let first = collect(
+                people.users[0], start, total, nodes: [nodes[1]], done: { done.value.withLock { $0 } })
+            async let second = collect(
+                people.users[1], start, total, nodes: nodes, done: { done.value.withLock { $0 } })
             try await withThrowingTaskGroup(of: Void.self) { [threads] group in
                 for writer in 0..<24 {
                     group.addTask {

@@ -105,7 +105,9 @@ struct HubStateTests {
         // Read at 3, where ann had left the thread again; the tail has not come there yet.
         let opened = state.open(ann, threads: [], at: cursor(3))
         #expect(opened)
-        _ = state.apply([event(1, thread, begins: [ann]), event(2, thread), event(3, thread, ends: [ann]), event(4, thread)])
+        _ = state.apply([
+            event(1, thread, begins: [ann]), event(2, thread), event(3, thread, ends: [ann]), event(4, thread),
+        ])
         guard case .answer(.events(let events, let upTo, _)) = poll(&state, ann, after: 3) else {
             return #expect(Bool(false))
         }

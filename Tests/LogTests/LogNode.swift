@@ -67,10 +67,18 @@ struct LogNode: Sendable {
     /// Runs the node while `body` does.
     func running<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { await client.run(); return nil }
-            group.addTask { try await tail.run(); return nil }
-            group.addTask { try await hub.run(); return nil }
-            group.addTask { await writer.run(); return nil }
+            group.addTask {
+                await client.run(); return nil
+            }
+            group.addTask {
+                try await tail.run(); return nil
+            }
+            group.addTask {
+                try await hub.run(); return nil
+            }
+            group.addTask {
+                await writer.run(); return nil
+            }
             group.addTask { try await body() }
             defer {
                 writer.close()
@@ -118,7 +126,8 @@ struct People: Sendable {
     func group(_ members: [UserID], in store: Store) async throws -> ThreadID {
         let thread = ThreadID.make()
         _ = try await store.createThread(
-            id: thread, kind: .group, title: "t", roomKey: nil, creator: members[0], members: Array(members.dropFirst()),
+            id: thread, kind: .group, title: "t", roomKey: nil, creator: members[0],
+            members: Array(members.dropFirst()),
             invite: false)
         return thread
     }

@@ -64,7 +64,8 @@ struct MailboxLawTests {
             guard let cursor = cursors[user] else { return }
             let limit = 1 + Int(random.next() % 5)
             let identity = Identity(user: user, session: SessionID.make())
-            let decision = state.poll(identity, from: Cursor(epoch: 1, position: Position(cursor)), limit: limit, waitTickCount: 0, waiter: 0)
+            let decision = state.poll(
+                identity, from: Cursor(epoch: 1, position: Position(cursor)), limit: limit, waitTickCount: 0, waiter: 0)
             guard case .answer(.events(let events, let upTo, _)) = decision else {
                 Issue.record("seed \(seed): no answer from the mailbox at \(cursor)")
                 return
@@ -83,7 +84,8 @@ struct MailboxLawTests {
                     // A read of the database up to 10 events behind the tail, or ahead of it.
                     let snapshot = min(max(0, applied - 10 + Int(random.next() % 20)), history.events.count)
                     let threads = Array(history.memberships[snapshot][user] ?? [])
-                    let opened = state.open(user, threads: threads, at: Cursor(epoch: 1, position: Position(Int64(snapshot))))
+                    let opened = state.open(
+                        user, threads: threads, at: Cursor(epoch: 1, position: Position(Int64(snapshot))))
                     #expect(opened)
                     cursors[user] = Int64(snapshot)
                     starts[user] = Int64(snapshot)

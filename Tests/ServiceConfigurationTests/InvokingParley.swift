@@ -1,6 +1,6 @@
+import FoundationEssentials
 // What the command line asks for, and what the helps and the README's table say.
 import ServiceConfiguration
-import FoundationEssentials
 import Testing
 
 @Suite("Invoking parley")

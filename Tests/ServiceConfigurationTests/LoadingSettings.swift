@@ -1,7 +1,7 @@
-// What the settings become from flags, environment and file, and what is said about mistakes in them.
-import ServiceConfiguration
 import Domain
 import Logging
+// What the settings become from flags, environment and file, and what is said about mistakes in them.
+import ServiceConfiguration
 import Testing
 
 @Suite("Loading settings")
