@@ -11,7 +11,7 @@ IMAGE ?= parley
 # An import that Package.swift doesn't declare is an error. Warnings are, too: Package.swift says so.
 CHECKS = --explicit-target-dependency-import-check error
 
-.PHONY: help run test deps build release lint format docs image clean
+.PHONY: help run test deps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
@@ -44,6 +44,9 @@ format: ## bring all Swift files into the format that `make test` asks for
 
 docs: build ## bring the README's table of settings up to date
 	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ServiceConfigurationTests
+
+schema: build ## write sql/schema.sql anew from the migrations
+	@UPDATE_SCHEMA=1 $(SWIFT) test --skip-build --disable-xctest --filter SchemaTests/dump
 
 image: ## build the container image
 	@test -n "$(ENGINE)" || { echo 'parley: none of docker, podman and buildah is installed.' >&2; exit 1; }

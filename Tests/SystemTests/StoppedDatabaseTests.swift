@@ -9,7 +9,7 @@ extension SystemTests {
     struct StoppedDatabaseTests {
         @Test("sends are answered 201 or 503, and nothing is lost or doubled")
         func underTraffic() async throws {
-            let cluster = try await TestCluster.own()
+            let cluster = try await StoppableCluster.running()
             let nodes = try await Nodes.own(on: cluster)
             let outcome = try await Traffic.run(through: [nodes.a, nodes.b]) { traffic in
                 for _ in 1...2 {
@@ -24,12 +24,11 @@ extension SystemTests {
             #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
             try await outcome.judge(on: nodes.a)
             try await nodes.stop()
-            await cluster.close()
         }
 
         @Test("a poll that waits through it misses nothing")
         func waitingPoll() async throws {
-            let cluster = try await TestCluster.own()
+            let cluster = try await StoppableCluster.running()
             let nodes = try await Nodes.own(on: cluster)
             let ann = try await nodes.a.curl.register("Ann")
             let bob = try await nodes.a.curl.register("Bob")
@@ -55,12 +54,11 @@ extension SystemTests {
             let again = try await nodes.b.curl.sync(bob, from: cursor)
             #expect(again.json["events"].items.map { $0["data"]["id"].string } == [id])
             try await nodes.stop()
-            await cluster.close()
         }
 
         @Test("a node that was started keeps its caches right: a token signed out meanwhile is dead")
         func signedOutMeanwhile() async throws {
-            let cluster = try await TestCluster.own()
+            let cluster = try await StoppableCluster.running()
             let nodes = try await Nodes.own(on: cluster)
             let ann = try await nodes.b.curl.register("Ann")
             #expect(try await nodes.b.curl.get("/v1/users/me", as: ann).status == 200)
@@ -74,7 +72,6 @@ extension SystemTests {
                 try await nodes.b.curl.get("/v1/users/me", as: ann).status == 401 ? true : nil
             }
             try await nodes.stop()
-            await cluster.close()
         }
     }
 }

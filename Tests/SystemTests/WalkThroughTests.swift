@@ -37,7 +37,8 @@ extension SystemTests {
             #expect(
                 try await run(try block("walkthrough") + keep, against: first, in: directory)
                     == block("walkthrough prints"))
-            #expect(try await first.stop().exit == .status(0))
+            // What Ctrl-C sends.
+            #expect(try await first.stop(by: SIGINT).exit == .status(0))
 
             let second = try await Node.start(database: nil, port: first.address.port, settings: settings)
             let after = try await run(

@@ -28,7 +28,8 @@ extension SystemTests {
             let refusals = headers.flatMap { header in
                 calls.map { method, path in
                     Refusal(
-                        method, path, [401], code: "unauthenticated", raw: method == "GET" ? nil : Data("{}".utf8),
+                        method, path, [401], code: header.isEmpty ? "unauthenticated" : "invalid_token",
+                        raw: method == "GET" ? nil : Data("{}".utf8),
                         headers: header.map { (name: "Authorization", value: $0) })
                 }
             }
@@ -115,7 +116,7 @@ extension SystemTests {
                     Refusal("PUT", group + "/members/me", [403], code: "not_allowed", as: bob, json: ["role": "owner"]),
                     Refusal("DELETE", direct + "/members/me", [409], code: "direct_members_fixed", as: bob),
                     Refusal(
-                        "PUT", direct + "/members/\(stage.eve.id)", [409], code: "direct_members_fixed", as: bob,
+                        "PUT", direct + "/members/\(stage.eve.id)", [409], code: "direct_members_fixed", as: stage.ann,
                         json: [:]),
                     Refusal("POST", group + "/messages", [409], code: "id_taken", as: bob, json: reused),
                     Refusal("POST", group + "/messages", [409], code: "id_taken", as: stage.ann, json: changed),

@@ -80,7 +80,7 @@ extension SystemTests {
                 ("GET", "/v1/auth/register", ["POST"]),
                 ("POST", "/v1/sync", ["GET"]), ("PUT", "/v1/users/me", ["GET", "PATCH"]),
                 ("POST", "/health/ready", ["GET"]),
-                ("DELETE", "/v1/threads", ["POST"]), ("NONSENSE", "/v1/inbox", ["GET"]),
+                ("DELETE", "/v1/threads", ["POST"]), ("PROPFIND", "/v1/inbox", ["GET"]),
             ])
         func methods(method: String, path: String, allowed: [String]) async throws {
             let refusal = Refusal(method, path, [405], code: "method_not_allowed", as: stage.ann)

@@ -8,6 +8,7 @@ private let brokenRequests: [(bytes: String, statuses: Set<Int>)] = [
     ("GET / HTTP/1.1\r\n\r\n", [400]),
     ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", [400]),
     ("nonsense\r\n\r\n", [400, 505]),
+    ("NONSENSE /v1/inbox HTTP/1.1\r\nHost: a\r\n\r\n", [400, 405, 501]),
     ("GET\r\n\r\n", [400, 505]),
     ("GET /v1/inbox HTTP/9.9\r\nHost: a\r\n\r\n", [400, 505]),
     ("GET /health live HTTP/1.1\r\nHost: a\r\n\r\n", [400]),

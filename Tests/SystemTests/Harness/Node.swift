@@ -2,6 +2,7 @@
 
 import Foundation
 import TestSupport
+import Testing
 
 /// The executable under test.
 enum Parley {
@@ -77,13 +78,17 @@ final class Node: Sendable {
         }
     }
 
-    /// SIGTERM, then how it ended and how long that took. Killed after 20 s.
+    /// Asks it to end, then how it ended and how long that took. Killed after 20 s.
     @discardableResult
-    func stop() async throws -> (exit: Program.Exit, took: Duration) {
+    func stop(
+        by signal: Int32 = SIGTERM, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> (exit: Program.Exit, took: Duration) {
         let clock = ContinuousClock()
         let start = clock.now
-        program.send(SIGTERM)
+        program.send(signal)
         let exit = try await program.waitForExit(within: .seconds(20))
+        // It would leave without an orderly end rather than too late, and says so.
+        #expect(!program.errors.contains("too long"), "\(program.errors)", sourceLocation: sourceLocation)
         return (exit, start.duration(to: clock.now))
     }
 
@@ -93,11 +98,15 @@ final class Node: Sendable {
         try await program.waitForExit(within: .seconds(5))
     }
 
-    /// Waits until its health check says so.
+    /// Waits until its health check says so. A node that takes no connections any more isn't ready either.
     func waitUntil(ready: Bool, within limit: Duration = .seconds(20)) async throws {
         let connection = Connection(address)
         try await eventually("\(address) \(ready ? "ready" : "not ready")", within: limit) {
-            try await connection.get("/health/ready").status == (ready ? 200 : 503) ? true : nil
+            do {
+                return try await connection.get("/health/ready").status == (ready ? 200 : 503) ? true : nil
+            } catch Connection.Failure.notConnected where !ready {
+                return true
+            }
         }
     }
 

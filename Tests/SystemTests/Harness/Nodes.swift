@@ -1,7 +1,8 @@
-// Nodes that many suites share: starting them anew for each would be most of the run.
+// Nodes and databases that many tests share: starting them anew for each would be most of the run.
 
 import Synchronization
 import TestSupport
+import Testing
 
 /// Two nodes, A and B, on one database.
 struct Nodes: Sendable {
@@ -36,5 +37,16 @@ struct Nodes: Sendable {
         async let first = a.stop()
         async let second = b.stop()
         _ = try await (first, second)
+    }
+}
+
+/// A PostgreSQL for tests that stop it: one for all, since one test runs at a time and each leaves it running.
+enum StoppableCluster {
+    private static let started = Task { try await TestCluster.own() }
+
+    static func running() async throws -> TestCluster {
+        let cluster = try await started.value
+        if !cluster.isRunning { try await cluster.start() }
+        return cluster
     }
 }
