@@ -11,6 +11,10 @@ IMAGE ?= parley
 # An import that Package.swift doesn't declare is an error. Warnings are, too: Package.swift says so.
 CHECKS = --explicit-target-dependency-import-check error
 
+# How many tests run at once. Without a bound they all start together, and on two cores those that measure time fail.
+TEST_WIDTH ?= 2
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = $(TEST_WIDTH)
+
 .PHONY: help run test deps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
