@@ -11,18 +11,20 @@ IMAGE ?= parley
 # An import that Package.swift doesn't declare is an error. Warnings are, too: Package.swift says so.
 CHECKS = --explicit-target-dependency-import-check error
 
-.PHONY: help run test deps build lint format docs image clean
+.PHONY: help run test deps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
+# One build at a time; SwiftPM uses all cores itself.
+.NOTPARALLEL:
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
-run: deps ## build and serve on http://127.0.0.1:8080, with a PostgreSQL of its own; Ctrl-C stops both
-	@$(SWIFT) build -c release --product parley
+run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL of its own; Ctrl-C stops both
 	@exec .build/release/parley serve $(ARGS)
 
-# The format comes first, being quick; the tests come last, so that their result does.
-test: deps lint build ## check the format, build everything, run all tests
+# The format comes first, being quick; the tests come last, so that their result does. The release build is there because
+# what compiles for debugging may still break the optimiser.
+test: deps lint build release ## check the format, build everything, run all tests
 	@$(SWIFT) test --skip-build --disable-xctest
 
 deps: ## install missing system packages (nothing to do, nothing done)
@@ -30,6 +32,9 @@ deps: ## install missing system packages (nothing to do, nothing done)
 
 build: deps
 	@$(SWIFT) build --build-tests $(CHECKS)
+
+release: deps
+	@$(SWIFT) build -c release --product parley
 
 lint:
 	@$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
@@ -40,9 +45,12 @@ format: ## bring all Swift files into the format that `make test` asks for
 docs: build ## bring the README's table of settings up to date
 	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ServiceConfigurationTests
 
+schema: build ## write sql/schema.sql anew from the migrations
+	@UPDATE_SCHEMA=1 $(SWIFT) test --skip-build --disable-xctest --filter SchemaTests/dump
+
 image: ## build the container image
 	@test -n "$(ENGINE)" || { echo 'parley: none of docker, podman and buildah is installed.' >&2; exit 1; }
-	@$(ENGINE) build -f docker/Dockerfile -t $(IMAGE) .
+	@$(ENGINE) build $(if $(findstring docker,$(ENGINE)),,--format docker) -f docker/Dockerfile -t $(IMAGE) .
 
 clean: ## remove what was built (data in .parley stays)
 	@rm -rf .build

@@ -108,6 +108,7 @@ let package = Package(
         .testTarget(
             name: "TransportTests",
             dependencies: ["Transport", hummingbird, httpTypes, logging, nioCore, nioPosix], swiftSettings: settings),
+        .testTarget(name: "StoreTests", dependencies: ["Postgres", "Store", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],
             swiftSettings: settings),

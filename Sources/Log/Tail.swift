@@ -19,13 +19,13 @@ package struct TailCounters: Sendable {
 
 /// Reads the log on each notification, and once a second in case one was lost, and hands it to the hub in order.
 package final class Tail<Waiter: Sendable>: Sendable {
-    private enum Cause { case start, notified, connected, safety }
-
     private struct State {
         var counters = TailCounters()
         /// When the node last knew itself to have read the log to its end.
         var caughtUpAt: ContinuousClock.Instant?
-        var isListening = false
+        /// Why the log is to be read next. What comes while it is being read is one more read, however much it is.
+        var isNotified = false
+        var isToBeChecked = true
     }
 
     private let store: Store
@@ -34,7 +34,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
     private let sessions: SessionCache
     private let logger: Logger
     private let state = Mutex(State())
-    private let causes = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(8))
+    private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     package init(store: Store, listener: PostgresListener, hub: Hub<Waiter>, sessions: SessionCache, logger: Logger) {
         self.store = store
@@ -59,13 +59,9 @@ package final class Tail<Waiter: Sendable>: Sendable {
             group.addTask {
                 try await self.listener.run { event in
                     switch event {
-                    case .connected:
-                        self.state.withLock { $0.isListening = true }
-                        self.causes.continuation.yield(.connected)
-                    case .notification:
-                        self.causes.continuation.yield(.notified)
+                    case .connected: self.ask { $0.isToBeChecked = true }
+                    case .notification: self.ask { $0.isNotified = true }
                     case .disconnected(let reason):
-                        self.state.withLock { $0.isListening = false }
                         self.logger.warning("listening connection lost", metadata: ["reason": "\(reason)"])
                     }
                 }
@@ -73,15 +69,14 @@ package final class Tail<Waiter: Sendable>: Sendable {
             group.addTask {
                 while true {
                     try await Task.sleep(for: .seconds(1))
-                    self.causes.continuation.yield(.safety)
+                    self.ask { $0.isToBeChecked = true }
                 }
             }
             group.addTask {
-                self.causes.continuation.yield(.start)
-                for await cause in self.causes.stream {
+                self.ask { $0.isToBeChecked = true }
+                for await _ in self.wake.stream {
                     do {
-                        if cause == .connected || cause == .safety { try await self.checkHistory() }
-                        try await self.readOn(cause)
+                        try await self.read()
                     } catch is CancellationError {
                         throw CancellationError()
                     } catch {
@@ -93,14 +88,28 @@ package final class Tail<Waiter: Sendable>: Sendable {
         }
     }
 
+    private func ask(_ why: (inout State) -> Void) {
+        state.withLock { why(&$0) }
+        wake.continuation.yield()
+    }
+
+    private func read() async throws {
+        let (isNotified, isToBeChecked) = state.withLock { state in
+            defer { (state.isNotified, state.isToBeChecked) = (false, false) }
+            return (state.isNotified, state.isToBeChecked)
+        }
+        if isToBeChecked { try await checkHistory() }
+        try await readOn(isNotified: isNotified)
+    }
+
     /// Reads to the log's end.
-    private func readOn(_ cause: Cause) async throws {
+    private func readOn(isNotified: Bool) async throws {
         let pageCount = 1000
         while true {
             let after = hub.head.position
             let start = ContinuousClock.now
             let stored = try await store.readLog(after: after, limit: pageCount)
-            if !stored.isEmpty { take(stored, after: after, cause) }
+            if !stored.isEmpty { take(stored, after: after, isNotified: isNotified) }
             if stored.count < pageCount {
                 state.withLock { $0.caughtUpAt = start }
                 return
@@ -108,7 +117,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
         }
     }
 
-    private func take(_ stored: [StoredEvent], after: Position, _ cause: Cause) {
+    private func take(_ stored: [StoredEvent], after: Position, isNotified: Bool) {
         var expected = after.value + 1
         var gaps = 0
         for event in stored {
@@ -124,7 +133,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
         state.withLock {
             $0.counters.events += stored.count
             $0.counters.gaps += gaps
-            if cause == .safety { $0.counters.readsSafety += 1 } else { $0.counters.readsNotified += 1 }
+            if isNotified { $0.counters.readsNotified += 1 } else { $0.counters.readsSafety += 1 }
         }
     }
 

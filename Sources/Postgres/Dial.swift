@@ -65,6 +65,11 @@ enum Dial {
             ("statement_timeout", "\(settings.statementTimeout.wholeMilliseconds)"),
             ("idle_in_transaction_session_timeout", "\(settings.idleInTransactionSessionTimeout.wholeMilliseconds)"),
             ("TimeZone", "UTC"),
+            // Functions that take a lock and then look must see what the lock's last holder committed, whatever the
+            // database's default is.
+            ("default_transaction_isolation", "read committed"),
+            // Statements here are short: compiling one costs more than it can save.
+            ("jit", "off"),
         ]
         let calls = values.map { "set_config('\($0.0)', '\($0.1)', false)" }.joined(separator: ", ")
         do {

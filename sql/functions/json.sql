@@ -65,11 +65,3 @@ language sql stable as $$
     select '{"type":"' || p_type || '"' || coalesce(',"thread_id":"' || p_thread || '"', '')
         || ',"at":"' || rfc3339(p_at) || '","data":' || p_data || '}'
 $$;
-
--- A member as the other members see them. `p_read` and `p_delivered` are the effective marks.
-create or replace function member_json(m members, u users, p_read bigint, p_delivered bigint) returns json
-language sql stable as $$
-    select json_build_object('user', user_json(u), 'role', m.role, 'status', m.status, 'read_seq', p_read,
-        'delivered_seq', p_delivered, 'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at),
-        'joined_at', rfc3339(m.joined_at))
-$$;

@@ -17,9 +17,7 @@ begin
             event_json('thread.created', t.id, p_now, thread_created_data(t)));
     end if;
     v_pos := v_pos + 1;
-    select event_json('member.updated', t.id, p_now, member_json(m, u, member_read_seq(m),
-        greatest(m.delivered_seq, member_read_seq(m)))::text)
-    into v_body from users u where u.id = m.user_id;
+    v_body := event_json('member.updated', t.id, p_now, member_view(m)::text);
     insert into events (pos, at, type, thread_id, user_id, begins, ends, body)
     values (v_pos, p_now, 'member.updated', t.id, case when t.member_count > 100 then m.user_id end,
         case when p_effect = 'begins' then array[m.user_id] end, case when p_effect = 'ends' then array[m.user_id] end, v_body);
@@ -55,17 +53,12 @@ create or replace function member_put(
 language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
-    v_thread threads;
+    v_thread threads := thread_lock(p_thread);
     v_actor members;
     v_old members;
     v_new members;
     v_joins boolean;
-    v_user users;
 begin
-    select * into v_thread from threads t where t.id = p_thread for no key update;
-    if not found then
-        perform thread_refuse();
-    end if;
     v_actor := member_of(p_thread, p_actor);
     select * into v_old from members m where m.thread_id = p_thread and m.user_id = p_user;
     if p_actor = p_user then
@@ -87,8 +80,7 @@ begin
     if p_actor <> p_user and v_actor.role = 'member' then
         raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
     end if;
-    select * into v_user from users u where u.id = p_user;
-    if not found then
+    if not exists (select from users u where u.id = p_user) then
         raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
     end if;
 
@@ -106,7 +98,7 @@ begin
         end if;
     end if;
     if (v_new.role, v_new.status) is not distinct from (v_old.role, v_old.status) then
-        return member_json(v_old, v_user, member_read_seq(v_old), greatest(v_old.delivered_seq, member_read_seq(v_old)));
+        return member_view(v_old);
     end if;
     v_joins := v_new.status = 'joined' and v_old.status is distinct from 'joined';
     if v_joins and v_thread.member_count >= (case v_thread.kind when 'room' then p_room_max else p_group_max end) then
@@ -126,7 +118,7 @@ begin
     returning m.* into v_new;
 
     perform log_announce(member_log(log_begin(), v_now, v_thread, v_new, case when v_joins then 'begins' else 'none' end));
-    return member_json(v_new, v_user, member_read_seq(v_new), greatest(v_new.delivered_seq, member_read_seq(v_new)));
+    return member_view(v_new);
 end $$;
 
 -- Takes `p_user` out: removed by somebody else, or left (an invitation declined) by themselves. When the last owner goes,
@@ -137,17 +129,13 @@ create or replace function member_delete(p_actor uuid, p_thread uuid, p_user uui
 language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
-    v_thread threads;
+    v_thread threads := thread_lock(p_thread);
     v_actor members;
     v_old members;
     v_new members;
     v_heir members;
     v_head bigint;
 begin
-    select * into v_thread from threads t where t.id = p_thread for no key update;
-    if not found then
-        perform thread_refuse();
-    end if;
     if p_actor = p_user then
         v_actor := member_of(p_thread, p_actor);
         if v_actor.status is null then
@@ -220,9 +208,8 @@ declare
     v_caller members := member_joined(p_thread, p_user);
 begin
     return query
-    select member_json(m, u, member_read_seq(m), greatest(m.delivered_seq, member_read_seq(m)))::text, r.rank, m.user_id
+    select member_view(m)::text, r.rank, m.user_id
     from members m
-    join users u on u.id = m.user_id
     cross join lateral (select case m.role when 'owner' then 0 when 'admin' then 1 else 2 end::bigint as rank) r
     where m.thread_id = p_thread and (m.status in ('joined', 'invited') or v_caller.role in ('owner', 'admin'))
         and (p_after_rank is null or (r.rank, m.user_id) > (p_after_rank, p_after_id))

@@ -39,10 +39,13 @@ begin
             case
                 when s.status is null or s.status in ('left', 'removed') then 'no_thread'
                 when s.status = 'invited' then 'not_joined'
-                when g.copy > 1 or exists (select from messages m where m.thread_id = g.thread_id and m.id = g.id)
+                -- Scalar look-ups and not EXISTS, which the planner may turn into a hash of the whole table.
+                when g.copy > 1
+                    or (select m.seq from messages m where m.thread_id = g.thread_id and m.id = g.id) is not null
                     then 'again'
-                when g.reply_to is not null and not exists
-                    (select from messages m where m.thread_id = g.thread_id and m.id = g.reply_to) then 'no_reply'
+                when g.reply_to is not null
+                    and (select m.seq from messages m where m.thread_id = g.thread_id and m.id = g.reply_to) is null
+                    then 'no_reply'
                 when g.mentions <> '{}' and exists
                     (select from unnest(g.mentions) u (id) where not exists (select from members n
                         where n.thread_id = g.thread_id and n.user_id = u.id and n.status = 'joined')) then 'no_mention'

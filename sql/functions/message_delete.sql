@@ -10,7 +10,7 @@ declare
     v_message messages;
     v_head bigint;
 begin
-    perform from threads t where t.id = p_thread for no key update;
+    perform thread_lock(p_thread);
     v_member := member_joined(p_thread, p_user);
     select * into v_message from messages m where m.thread_id = p_thread and m.id = p_message for no key update;
     if not found then

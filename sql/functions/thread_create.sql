@@ -52,8 +52,7 @@ end $$;
 create or replace function thread_created_data(t threads) returns text
 language sql stable as $$
     select (thread_json(t)::jsonb || jsonb_build_object('members', coalesce((
-        select jsonb_agg(member_json(m, u, member_read_seq(m), greatest(m.delivered_seq, member_read_seq(m)))
-            order by m.joined_at, m.user_id)
-        from members m join users u on u.id = m.user_id
+        select jsonb_agg(member_view(m) order by m.joined_at, m.user_id)
+        from members m
         where m.thread_id = t.id and m.status in ('joined', 'invited') and t.member_count <= 100), '[]')))::text
 $$;

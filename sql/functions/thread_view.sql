@@ -13,6 +13,16 @@ language sql stable as $$
         where o.thread_id = m.thread_id and o.sender_id = m.user_id order by o.seq desc limit 1))
 $$;
 
+-- A member as the other members see them, with the effective marks.
+create or replace function member_view(m members) returns json
+language sql stable as $$
+    select json_build_object('user', user_json(u), 'role', m.role, 'status', m.status, 'read_seq', r.seq,
+        'delivered_seq', greatest(m.delivered_seq, r.seq), 'read_at', rfc3339(m.read_at),
+        'delivered_at', rfc3339(m.delivered_at), 'joined_at', rfc3339(m.joined_at))
+    from users u cross join (select member_read_seq(m) as seq) r
+    where u.id = m.user_id
+$$;
+
 -- The messages of others, not deleted, after the mark. Seqs are dense and one's own messages lie before the mark,
 -- so it is a difference less the few that don't count: a few index probes however many are unread.
 create or replace function unread_count(p_thread uuid, p_read bigint, p_head bigint) returns bigint
@@ -57,6 +67,21 @@ language sql stable as $$
     left join users p on t.kind = 'direct'
         and p.id = case when t.direct_low = m.user_id then t.direct_high else t.direct_low end
 $$;
+
+-- The thread, locked against messages and changes of its members. No new row version comes of it.
+-- Fails: PY404 thread_not_found.
+-- locks: the thread
+create or replace function thread_lock(p_thread uuid) returns threads
+language plpgsql volatile as $$
+declare
+    v_thread threads;
+begin
+    select * into v_thread from threads t where t.id = p_thread for no key update;
+    if not found then
+        perform thread_refuse();
+    end if;
+    return v_thread;
+end $$;
 
 -- The row of the caller's membership if it gives a part in the thread, else null.
 create or replace function member_of(p_thread uuid, p_user uuid) returns members

@@ -1,0 +1,55 @@
+// The schema as the migrations make it, held against the dump in sql/schema.sql.
+import Foundation
+import Postgres
+import Store
+import TestSupport
+import Testing
+
+@Suite("The schema")
+struct SchemaTests {
+    private static let file = URL(filePath: #filePath)
+        .deletingLastPathComponent().appending(path: "../../sql/schema.sql").standardizedFileURL
+
+    /// `make schema` writes the file; without it a change of the migrations shows here.
+    @Test("is what sql/schema.sql says")
+    func dump() async throws {
+        let database = try await TestCluster.shared().createDatabase()
+        try await Schema.migrator.migrate(PostgresSettings(conninfo: database, applicationName: "parley-test"))
+        let dumped = try await Self.dump(database)
+        if ProcessInfo.processInfo.environment["UPDATE_SCHEMA"] != nil {
+            try dumped.write(to: Self.file, atomically: true, encoding: .utf8)
+        }
+        #expect(
+            try String(contentsOf: Self.file, encoding: .utf8) == dumped, "run `make schema` and look at what changed")
+    }
+
+    @Test("is made once and left alone the second time")
+    func twice() async throws {
+        let database = try await TestCluster.shared().createDatabase()
+        let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
+        let first = try await Schema.migrator.migrate(settings)
+        #expect(first.applied.count == 3)
+        #expect(first.functionsReplaced)
+        let second = try await Schema.migrator.migrate(settings)
+        #expect(second.applied.isEmpty)
+        #expect(!second.functionsReplaced)
+        #expect(try await Schema.migrator.check(settings) == .current)
+    }
+
+    /// Tables and indexes; the functions are files of their own. Without what differs from one minor release to the next.
+    private static func dump(_ database: String) async throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["pg_dump", "--schema-only", "--no-owner", "--no-privileges", "--table=public.*", database]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter {
+            !$0.hasPrefix("--") && !$0.hasPrefix("\\") && !$0.hasPrefix("SET ") && !$0.hasPrefix("SELECT pg_catalog")
+        }
+        return "-- Made by `make schema` from the migrations; a test compares.\n" + lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,160 @@
+-- Made by `make schema` from the migrations; a test compares.
+CREATE TABLE public.users (
+    id uuid NOT NULL,
+    username text,
+    username_key text,
+    name text NOT NULL,
+    profile_image text,
+    status_text text,
+    preferences json DEFAULT '{}'::json NOT NULL,
+    password_hash text,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.members (
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    role text NOT NULL,
+    status text NOT NULL,
+    joined_at timestamp with time zone,
+    read_seq bigint DEFAULT 0 NOT NULL,
+    read_at timestamp with time zone,
+    delivered_seq bigint DEFAULT 0 NOT NULL,
+    delivered_at timestamp with time zone,
+    muted_until timestamp with time zone,
+    archived boolean DEFAULT false NOT NULL,
+    pinned boolean DEFAULT false NOT NULL,
+    hidden_before_seq bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
+    CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
+)
+WITH (fillfactor='80');
+CREATE TABLE public.threads (
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    title text,
+    image text,
+    retention json DEFAULT '{"keep":"forever"}'::json NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    member_count integer DEFAULT 0 NOT NULL,
+    direct_low uuid,
+    direct_high uuid,
+    room_key text COLLATE pg_catalog."C",
+    CONSTRAINT threads_check CHECK (((kind = 'direct'::text) = ((direct_low IS NOT NULL) AND (direct_high IS NOT NULL)))),
+    CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
+    CONSTRAINT threads_kind_check CHECK ((kind = ANY (ARRAY['direct'::text, 'group'::text, 'room'::text])))
+);
+CREATE TABLE public.messages (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    id uuid NOT NULL,
+    sender_id uuid,
+    type text NOT NULL,
+    payload json,
+    reply_to uuid,
+    mentions uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    edited_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    pos bigint NOT NULL
+);
+CREATE TABLE public.sessions (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    token_digest bytea NOT NULL,
+    device_name text,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.events (
+    pos bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    type text NOT NULL,
+    thread_id uuid,
+    user_id uuid,
+    begins uuid[],
+    ends uuid[],
+    session_id uuid,
+    withdraws bigint,
+    body text NOT NULL
+)
+PARTITION BY RANGE (pos);
+CREATE TABLE public.log_epochs (
+    epoch integer NOT NULL,
+    first_pos bigint NOT NULL,
+    system_identifier text NOT NULL,
+    timeline integer NOT NULL,
+    opened_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.membership_spans (
+    user_id uuid NOT NULL,
+    thread_id uuid NOT NULL,
+    from_pos bigint NOT NULL,
+    to_pos bigint
+);
+CREATE TABLE public.receipt_marks (
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT receipt_marks_kind_check CHECK ((kind = ANY (ARRAY['read'::text, 'delivered'::text])))
+);
+CREATE TABLE public.schema_functions (
+    id integer NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT schema_functions_id_check CHECK ((id = 1))
+);
+CREATE TABLE public.schema_migrations (
+    version integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    breaking boolean NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+CREATE TABLE public.user_words (
+    word text NOT NULL COLLATE pg_catalog."C",
+    user_id uuid NOT NULL
+);
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (pos);
+ALTER TABLE ONLY public.log_epochs
+    ADD CONSTRAINT log_epochs_pkey PRIMARY KEY (epoch);
+ALTER TABLE ONLY public.members
+    ADD CONSTRAINT members_pkey PRIMARY KEY (thread_id, user_id);
+ALTER TABLE ONLY public.membership_spans
+    ADD CONSTRAINT membership_spans_pkey PRIMARY KEY (user_id, thread_id, from_pos);
+ALTER TABLE ONLY public.messages
+    ADD CONSTRAINT messages_pkey PRIMARY KEY (thread_id, seq);
+ALTER TABLE ONLY public.receipt_marks
+    ADD CONSTRAINT receipt_marks_pkey PRIMARY KEY (thread_id, user_id, kind, seq);
+ALTER TABLE ONLY public.schema_functions
+    ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_token_digest_key UNIQUE (token_digest);
+ALTER TABLE ONLY public.threads
+    ADD CONSTRAINT threads_direct_low_direct_high_key UNIQUE (direct_low, direct_high);
+ALTER TABLE ONLY public.threads
+    ADD CONSTRAINT threads_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.threads
+    ADD CONSTRAINT threads_room_key_key UNIQUE (room_key);
+ALTER TABLE ONLY public.user_words
+    ADD CONSTRAINT user_words_pkey PRIMARY KEY (word, user_id);
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_username_key_key UNIQUE (username_key);
+CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
+CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
+CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
+CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id);
+CREATE INDEX messages_by_sender ON public.messages USING btree (thread_id, sender_id, seq);
+CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
+CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
+CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
+CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);
