@@ -24,7 +24,12 @@ help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL of its own; Ctrl-C stops both
-	@exec .build/release/parley serve $(ARGS)
+	@if [ "$$(id -u)" = 0 ] && [ -z "$$PARLEY_DATA_DIR" ] && \
+	    ! setpriv --reuid=postgres --regid=postgres --clear-groups test -x "$(CURDIR)"; then \
+	    export PARLEY_DATA_DIR=/var/lib/parley; \
+	    echo "parley: PostgreSQL's user may not enter this directory, so its data goes to $$PARLEY_DATA_DIR" >&2; \
+	fi; \
+	exec .build/release/parley serve $(ARGS)
 
 # The format comes first, being quick; the tests come last, so that their result does. The release build is there because
 # what compiles for debugging may still break the optimiser.

@@ -22,6 +22,7 @@ from parley_client import Client, direct_thread, metrics, percentile, register
 
 ITEMS = 'parley_batched_items_total{stream="messages"}'
 BATCHES = 'parley_batches_total{stream="messages"}'
+CALL_MICROS = 'parley_batch_call_microseconds_total{stream="messages"}'
 LARGEST = 'parley_batch_largest{stream="messages"}'
 
 
@@ -135,6 +136,7 @@ def main():
         "messages_per_s": round(len(latencies) / options.seconds),
         "senders": options.senders, "seconds": options.seconds, "nodes": len(options.urls),
         "batch_mean": round(total(ITEMS) / batches, 1) if batches else None,
+        "batch_call_ms_mean": round(total(CALL_MICROS) / batches / 1000, 2) if batches else None,
         "batch_largest": max((late.get(LARGEST, 0) for late in after), default=None),
         "answer_ms": {name: round(percentile(latencies, share), 2)
                       for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))},
