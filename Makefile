@@ -21,7 +21,7 @@ help: ## this list
 
 run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL of its own; Ctrl-C stops both
 	@if [ "$$(id -u)" = 0 ] && [ -z "$$PARLEY_DATA_DIR" ] && \
-	    ! setpriv --reuid=postgres --regid=postgres --clear-groups test -x .; then \
+	    ! setpriv --reuid=postgres --regid=postgres --clear-groups test -x "$(CURDIR)"; then \
 	    export PARLEY_DATA_DIR=/var/lib/parley; \
 	    echo "parley: PostgreSQL's user may not enter this directory, so its data goes to $$PARLEY_DATA_DIR" >&2; \
 	fi; \
