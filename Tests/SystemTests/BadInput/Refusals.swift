@@ -47,6 +47,8 @@ struct Refusal: Sendable {
             }
         }
         #expect(try await node.curl.get("/health/ready").status == 200)
+        // Neither does it say so nor does it log so: nothing was a fault of its own.
+        #expect(!node.program.errors.contains(" error "), "\(node.program.errors)")
     }
 
     func judge(_ answer: Answer, from node: Node) {

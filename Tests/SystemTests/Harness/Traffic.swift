@@ -103,6 +103,9 @@ extension Traffic.Outcome {
         #expect(lost.isEmpty, "acknowledged and lost", sourceLocation: sourceLocation)
         #expect(extra.isEmpty, "never acknowledged, though each was retried", sourceLocation: sourceLocation)
 
+        // The log's one promise, as the node's own tail has seen it.
+        #expect(try await node.metric("parley_log_gaps_total") == 0, sourceLocation: sourceLocation)
+
         let replay = try await Follower.replay(people[0], from: start, on: node.address)
         let again = replay.filter { $0["type"] == "message.created" }
         for (number, follower) in followers.enumerated() {
