@@ -32,9 +32,10 @@ run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL
 	exec .build/release/parley serve $(ARGS)
 
 # The format comes first, being quick; the tests come last, so that their result does. The release build is there because
-# what compiles for debugging may still break the optimiser.
+# what compiles for debugging may still break the optimiser, and because the system tests run what people run. One test
+# after the other: many of them bound how long something takes.
 test: deps lint build release ## check the format, build everything, run all tests
-	@$(SWIFT) test --skip-build --disable-xctest
+	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley $(SWIFT) test --skip-build --disable-xctest --no-parallel
 
 deps: ## install missing system packages (nothing to do, nothing done)
 	@.ci/deps
