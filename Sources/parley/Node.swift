@@ -94,7 +94,7 @@ struct Node: Sendable {
                 for await signal in signals {
                     logger.info("stopping", metadata: ["signal": "\(signal)"])
                     Watchdog.start(seconds: 9)
-                    await stop(server)
+                    await stop(server, signal)
                     throw Stopped()
                 }
             }
@@ -110,10 +110,14 @@ struct Node: Sendable {
     private struct Stopped: Error {}
 
     /// First not ready, then the polls, then the rest of the requests, then what they wrote.
-    private func stop(_ server: HTTPServer) async {
+    private func stop(_ server: HTTPServer, _ signal: UnixSignal) async {
+        let drain = Duration.seconds(settings.drainSeconds)
+        // Who probes must have seen the node unready before it refuses connections. Somebody at a terminal needn't wait.
+        let unreadyUntil = ContinuousClock.now + (signal == .sigterm ? min(drain, .seconds(1)) : .zero)
         isClosing.set()
         server.setClosing()
-        await hub.drain(over: .seconds(settings.drainSeconds))
+        await hub.drain(over: drain)
+        try? await Task.sleep(until: unreadyUntil, clock: .continuous)
         await server.stopAccepting()
         await server.drain(deadline: .seconds(2))
         writer.close()
