@@ -28,8 +28,9 @@ struct Node: Sendable {
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
     static func serve(_ settings: Settings) async throws {
         let logger = Logger(label: "parley")
-        for line in settings.effectiveDescription.split(separator: "\n") { logger.debug("\(line)") }
-        for name in settings.unknownVariables { logger.warning("unknown variable \(name)") }
+        logger.info("settings", metadata: settings.effectiveMetadata)
+        for name in settings.unknownVariables { logger.warning("\(name) is not a setting of this version") }
+        raiseFileLimit(logger)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         let database = try await Database.open(settings, logger: logger)
         do {
@@ -63,6 +64,16 @@ struct Node: Sendable {
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail<ParkedPollReply>.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
+    }
+
+    /// Each waiting client is an open file; systems give a process far fewer at first than it may have.
+    private static func raiseFileLimit(_ logger: Logger) {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 {
+            logger.warning("the limit of open files can't be raised", metadata: ["limit": "\(limit.rlim_cur)"])
+        }
     }
 
     private func run(until signals: UnixSignalsSequence) async throws {
