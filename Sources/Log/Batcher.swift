@@ -36,14 +36,8 @@ final class Batcher<Item: Sendable, Outcome: Sendable>: Sendable {
     /// How long a batch is tried again while the database is away.
     private let patience: Duration
 
-    init(
-        limits: BatchQueue<Item>.Limits = .init(), patience: Duration = .seconds(5), logger: Logger,
-        _ call: @escaping Call
-    ) {
-        let entries = BatchQueue<Entry>.Limits(
-            batchCountMax: limits.batchCountMax, batchByteCountMax: limits.batchByteCountMax,
-            queueCountMax: limits.queueCountMax, queueByteCountMax: limits.queueByteCountMax)
-        state = Mutex(State(queue: BatchQueue(limits: entries)))
+    init(patience: Duration = .seconds(5), logger: Logger, _ call: @escaping Call) {
+        state = Mutex(State(queue: BatchQueue()))
         self.patience = patience
         self.logger = logger
         self.call = call

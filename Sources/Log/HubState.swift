@@ -152,6 +152,13 @@ struct HubState<Waiter: Sendable> {
         for mailbox in touched.values where !mailbox.parked.isEmpty {
             var waiting: [ParkedPoll<Waiter>] = []
             for poll in mailbox.parked {
+                guard poll.after >= mailbox.since else {
+                    // One read brought more than the mailbox keeps, or a message with its withdrawal: what is missing
+                    // is only in the database. The client asks again at once, and is served from there.
+                    let same = Cursor(epoch: epoch, position: poll.after)
+                    wakes.append(Wake(waiter: poll.waiter, answer: .events([], upTo: same, more: true)))
+                    continue
+                }
                 let found = mailbox.events(
                     after: poll.after, limit: poll.limit, byteCountMax: limits.answerByteCountMax)
                 if found.events.isEmpty {

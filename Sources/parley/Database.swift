@@ -1,7 +1,7 @@
+// Which database: the one that was named, or an own PostgreSQL that lives with the process.
 import EmbeddedPostgres
 import Logging
 import Postgres
-// Which database: the one that was named, or an own PostgreSQL that lives with the process.
 import ServiceConfiguration
 
 /// The database of this process. `close` ends the embedded server, if it is one.

@@ -1,6 +1,6 @@
+// Bringing the schema up to date, or refusing to run on one that isn't.
 import Logging
 import Postgres
-// Bringing the schema up to date, or refusing to run on one that isn't.
 import ServiceConfiguration
 import Store
 

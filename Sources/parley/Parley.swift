@@ -1,6 +1,6 @@
+// The executable: from the command line to a command, and from what went wrong to one sentence and an exit status.
 import Foundation
 import Logging
-// The executable: from the command line to a command, and from what went wrong to one sentence and an exit status.
 import ServiceConfiguration
 
 @main

@@ -243,4 +243,34 @@ struct HubStateTests {
         guard wakes.count == 1, case .closing = wakes[0].answer else { return #expect(Bool(false)) }
         guard case .answer(.closing) = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
     }
+
+    @Test("sends a parked poll to the database when one read brings more than its mailbox holds")
+    func overflowsUnderAParkedPoll() {
+        var limits = HubLimits()
+        limits.mailboxEventCountMax = 3
+        var state = state(limits: limits)
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        guard case .parked = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+        expectAgain(state.apply((1...5).map { event($0, thread) }), from: 0)
+        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "not cold") }
+    }
+
+    @Test("sends a parked poll to the database when one read brings a message and its withdrawal")
+    func withdrawsUnderAParkedPoll() {
+        var state = state()
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        guard case .parked = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+        expectAgain(state.apply([event(1, thread), event(2, thread, withdraws: 1)]), from: 0)
+        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "not cold") }
+    }
+
+    /// One answer without events, with the cursor that was asked with: ask again at once.
+    private func expectAgain(_ wakes: [Wake<Int>], from position: Int64) {
+        guard wakes.count == 1, case .events(let events, let upTo, let more) = wakes[0].answer else {
+            return #expect(Bool(false), "no answer")
+        }
+        #expect(events.isEmpty)
+        #expect(upTo == cursor(position))
+        #expect(more)
+    }
 }

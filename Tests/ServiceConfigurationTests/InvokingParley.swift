@@ -1,5 +1,5 @@
-import FoundationEssentials
 // What the command line asks for, and what the helps and the README's table say.
+import FoundationEssentials
 import ServiceConfiguration
 import Testing
 

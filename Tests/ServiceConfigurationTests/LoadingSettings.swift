@@ -1,6 +1,6 @@
+// What the settings become from flags, environment and file, and what is said about mistakes in them.
 import Domain
 import Logging
-// What the settings become from flags, environment and file, and what is said about mistakes in them.
 import ServiceConfiguration
 import Testing
 
