@@ -39,7 +39,7 @@ let package = Package(
 
         // Password hashes, session tokens, digests.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .target(name: "Credentials", dependencies: ["COpenSSL"], swiftSettings: settings),
+        .target(name: "Credentials", dependencies: ["COpenSSL", "Domain"], swiftSettings: settings),
 
         // A private PostgreSQL, made and kept.
         .target(name: "EmbeddedPostgres", dependencies: [logging], swiftSettings: settings),
