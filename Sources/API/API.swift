@@ -9,7 +9,7 @@ import Store
 /// The calls of the HTTP contract. One extension a feature, in the file named after it.
 package struct API: Sendable {
     let store: Store
-    let writer: Writer
+    let writer: Writer<SendWaiter>
     let authenticator: Authenticator
     let hasher: PasswordHasher
     let limits: Limits
@@ -21,7 +21,7 @@ package struct API: Sendable {
     ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
     ///   - metrics: the node's figures as Prometheus text.
     package init(
-        store: Store, writer: Writer, authenticator: Authenticator, hasher: PasswordHasher, limits: Limits,
+        store: Store, writer: Writer<SendWaiter>, authenticator: Authenticator, hasher: PasswordHasher, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> String, logger: Logger
     ) {
         self.store = store
@@ -32,6 +32,10 @@ package struct API: Sendable {
         self.isReady = isReady
         self.metrics = metrics
         self.logger = logger
+    }
+
+    var send: SendEndpoint {
+        SendEndpoint(writer: writer, authenticator: authenticator, limits: limits, logger: logger)
     }
 
     /// All calls that there are.
