@@ -82,7 +82,7 @@ let package = Package(
         .target(
             name: "Bench",
             dependencies: [
-                "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", logging,
+                "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", "ServiceConfiguration", logging,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: settings),
@@ -91,8 +91,8 @@ let package = Package(
         .executableTarget(
             name: "parley",
             dependencies: [
-                "API", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration", "Store",
-                "Transport", logging, .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "API", "Bench", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration",
+                "Store", "Transport", logging, .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
 
