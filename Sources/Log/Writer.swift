@@ -13,8 +13,10 @@ package final class Writer: Sendable {
         receipts = Batcher(logger: logger) { batch throws(Store.BatchFailure) in try await store.put(batch) }
     }
 
-    package var messageCounters: BatchCounters { messages.counters }
-    package var receiptCounters: BatchCounters { receipts.counters }
+    package var messageFigures: BatchFigures { messages.figures }
+    package var receiptFigures: BatchFigures { receipts.figures }
+    package var queuedMessageCount: Int { messages.queuedCount }
+    package var queuedReceiptCount: Int { receipts.queuedCount }
 
     /// Appends a message; `created` is false when the same message was there already. Durable when it returns.
     package func append(_ message: NewMessage) async throws -> (created: Bool, message: JSONText) {
