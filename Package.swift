@@ -25,6 +25,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -42,7 +43,7 @@ let package = Package(
 
         // Password hashes, session tokens, digests.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .target(name: "Credentials", dependencies: ["COpenSSL"], swiftSettings: settings),
+        .target(name: "Credentials", dependencies: ["COpenSSL", "Domain"], swiftSettings: settings),
 
         // A private PostgreSQL, made and kept.
         .target(name: "EmbeddedPostgres", dependencies: [logging], swiftSettings: settings),
@@ -80,6 +81,16 @@ let package = Package(
         // Flags, environment and file, by one table.
         .target(name: "ServiceConfiguration", dependencies: ["Domain", logging], swiftSettings: settings),
 
+        // The load generator: a client, so it knows the HTTP API and nothing of the service's parts.
+        .systemLibrary(name: "CEpoll"),
+        .target(
+            name: "Bench",
+            dependencies: [
+                "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", logging,
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: settings),
+
         // The composition root. No logic.
         .executableTarget(
             name: "parley",
@@ -103,6 +114,7 @@ let package = Package(
         .testTarget(
             name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging],
             swiftSettings: settings),
+        .testTarget(name: "BenchTests", dependencies: ["Bench"], swiftSettings: settings),
         .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(name: "EmbedFilesToolTests", dependencies: ["EmbedFilesTool"], swiftSettings: settings),
         .testTarget(
@@ -125,7 +137,7 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // Black box: the built executable, curl, several processes.
-        .testTarget(name: "SystemTests", dependencies: ["TestSupport"], swiftSettings: settings),
+        // Black box: the built executable, curl, several processes; Bench for its many polls.
+        .testTarget(name: "SystemTests", dependencies: ["Bench", "TestSupport"], swiftSettings: settings),
     ]
 )

@@ -12,10 +12,12 @@ end $$;
 
 -- The last position in the caller's snapshot, 0 in an empty log. All below it is in that snapshot too.
 -- locks: nothing
+-- In PL/pgSQL, which keeps its plan: an SQL function of one's own is planned again at every call.
 create or replace function log_head() returns bigint
-language sql stable as $$
-    select coalesce((select e.pos from events e order by e.pos desc limit 1), 0)
-$$;
+language plpgsql stable as $$
+begin
+    return coalesce((select e.pos from events e order by e.pos desc limit 1), 0);
+end $$;
 
 -- Wakes the tails of all nodes; at most once in a transaction. NOTIFY takes a lock over the whole server at commit.
 create or replace function log_announce(p_pos bigint) returns void
