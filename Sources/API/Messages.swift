@@ -6,10 +6,10 @@ extension API {
 
     var messageRoutes: [Route] {
         [
-            Route(.post, Self.path, "sendMessage", .signedIn(sendMessage)),
-            Route(.get, Self.path, "listMessages", query: .read, .signedIn(listMessages)),
-            Route(.get, Self.path + "/{message_id}", "getMessage", .signedIn(getMessage)),
-            Route(.delete, Self.path + "/{message_id}", "deleteMessage", query: .read, .signedIn(deleteMessage)),
+            Route(.post, Self.path, .sendMessage, .signedIn(sendMessage)),
+            Route(.get, Self.path, .listMessages, query: .read, .signedIn(listMessages)),
+            Route(.get, Self.path + "/{message_id}", .getMessage, .signedIn(getMessage)),
+            Route(.delete, Self.path + "/{message_id}", .deleteMessage, query: .read, .signedIn(deleteMessage)),
         ]
     }
 

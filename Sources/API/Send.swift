@@ -11,7 +11,7 @@ import Transport
 /// Who waits for a message to be stored.
 package enum SendWaiter: Sendable {
     /// A connection, and nothing else.
-    case reply(Reply)
+    case reply(Reply, RequestNumber)
     case task(CheckedContinuation<Answer, any Error>)
 }
 
@@ -33,9 +33,9 @@ package struct SendEndpoint: Sendable {
                 return false
             }
             let body = try JSONBody.read(request.body, type: request.headers[.contentType])
-            try append(body, to: thread, by: identity, waiter: .reply(reply))
+            try append(body, to: thread, by: identity, waiter: .reply(reply, request.number))
         } catch {
-            reply.send(Self.refusal(error, logger))
+            reply.send(Self.refusal(error, request.number, logger))
         }
         return true
     }
@@ -68,12 +68,8 @@ package struct SendEndpoint: Sendable {
                 let answer = answer(to: outcome)
                 switch waiter {
                 case .task(let continuation): continuation.resume(with: answer)
-                case .reply(let reply):
-                    do {
-                        replies.append((reply, try answer.get().outbound))
-                    } catch {
-                        replies.append((reply, refusal(error, logger)))
-                    }
+                case .reply(let reply, let number):
+                    replies.append((reply, outbound(answer, number, logger)))
                 }
             }
             sendAll(replies)
@@ -88,7 +84,22 @@ package struct SendEndpoint: Sendable {
         }
     }
 
-    private static func refusal(_ error: any Error, _ logger: Logger) -> OutboundResponse {
-        Failure(error).answer(requestID: RequestNumber.next().text, logger: logger).outbound
+    private static func outbound(
+        _ answer: Result<Answer, any Error>, _ number: RequestNumber, _ logger: Logger
+    ) -> OutboundResponse {
+        switch answer {
+        case .success(let answer):
+            var response = answer.outbound
+            response.operation = OperationID.sendMessage.rawValue
+            return response
+        case .failure(let error):
+            return refusal(error, number, logger)
+        }
+    }
+
+    private static func refusal(_ error: any Error, _ number: RequestNumber, _ logger: Logger) -> OutboundResponse {
+        var response = Failure(error).answer(requestID: number.text, logger: logger).outbound
+        response.operation = OperationID.sendMessage.rawValue
+        return response
     }
 }

@@ -21,8 +21,10 @@ package final class Writer<Waiter: Sendable>: Sendable {
             answer: { for (waiter, outcome) in $0 { waiter.resume(with: Self.result(of: outcome)) } })
     }
 
-    package var messageCounters: BatchCounters { messages.counters }
-    package var receiptCounters: BatchCounters { receipts.counters }
+    package var messageFigures: BatchFigures { messages.figures }
+    package var receiptFigures: BatchFigures { receipts.figures }
+    package var queuedMessageCount: Int { messages.queuedCount }
+    package var queuedReceiptCount: Int { receipts.queuedCount }
 
     /// Appends a message. Durable when its waiter is told so.
     package func append(_ message: NewMessage, waiter: Waiter) {

@@ -7,6 +7,7 @@ import Logging
 import Postgres
 import Store
 import Synchronization
+import Telemetry
 import TestSupport
 import Transport
 
@@ -36,10 +37,17 @@ struct TestNode: Sendable {
         let listener = PostgresListener(settings, channel: Tail<ParkedPollReply>.channel, logger: quiet)
         let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
+        let figures = RequestFigures()
         let api = API(
             store: store, writer: writer, authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256), limits: Limits(),
-            isReady: { tail.isFresh() }, metrics: { "parley_test 1\n" }, logger: quiet)
+            isReady: { tail.isFresh() },
+            metrics: {
+                var text = MetricsText()
+                figures.write(to: &text)
+                return text
+            },
+            figures: figures, log: RequestLog(logger: quiet, slow: nil), logger: quiet)
         routes = api.routes
         let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: quiet)
         let server = try await HTTPServer.bind(
