@@ -78,7 +78,7 @@ package struct SendEndpoint: Sendable {
 
     private static func answer(to outcome: Writer<SendWaiter>.Appended) -> Result<Answer, any Error> {
         switch outcome {
-        case .success(.created(let message)): .success(.made(true, message))
+        case .success(.created(let message, _)): .success(.made(true, message))
         case .success(.exists(let message)): .success(.made(false, message))
         case .success(.refused(let problem)), .failure(let problem): .failure(problem)
         }

@@ -50,7 +50,7 @@ extension Writer where Waiter == MessageWaiter {
     /// Appends a message, and waits for what becomes of it.
     func append(_ message: NewMessage) async throws -> (created: Bool, message: JSONText) {
         switch try await withCheckedContinuation({ append(message, waiter: $0) }).get() {
-        case .created(let stored): (true, stored)
+        case .created(let stored, _): (true, stored)
         case .exists(let stored): (false, stored)
         case .refused(let problem): throw problem
         }
