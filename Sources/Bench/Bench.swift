@@ -14,6 +14,8 @@ package enum Bench {
         let report =
             switch settings.workload {
             case .send: try await SendWorkload(bench).run()
+            case .fanout: try await FanoutWorkload(bench).run()
+            case .idle: try await IdleWorkload(bench).run()
             default: throw BenchFailure("not there yet")
             }
         print(settings.isJSON ? report.json : report.text)
