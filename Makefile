@@ -19,7 +19,7 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = $(TEST_WIDTH)
 WORKLOAD ?= send
 FLAGS ?=
 
-.PHONY: help run test bench deps build release lint format docs schema image clean
+.PHONY: help run test bench deps testdeps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
@@ -38,7 +38,7 @@ run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL
 # The format comes first, being quick; the tests come last, so that their result does. The release build is there because
 # what compiles for debugging may still break the optimiser, and because the system tests run what people run. One test
 # after the other: many of them bound how long something takes.
-test: deps lint build release ## check the format, build everything, run all tests
+test: testdeps lint build release ## check the format, build everything, run all tests
 	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley $(SWIFT) test --skip-build --disable-xctest --no-parallel
 
 bench: deps release ## measure a node on a private PostgreSQL: make bench WORKLOAD=send FLAGS="--seconds 20"
@@ -46,6 +46,10 @@ bench: deps release ## measure a node on a private PostgreSQL: make bench WORKLO
 
 deps: ## install missing system packages (nothing to do, nothing done)
 	@.ci/deps
+
+# Only the tests put other servers beside the nodes.
+testdeps:
+	@.ci/deps test
 
 build: deps
 	@$(SWIFT) build --build-tests $(CHECKS)

@@ -1,30 +1,19 @@
 // The tail: this node's one reader of the log. Everything real-time on the node follows from what it reads.
 import Domain
+import FoundationEssentials
 import Logging
 import Postgres
 import Store
 import Synchronization
 
-/// Figures of the tail since it started.
-package struct TailCounters: Sendable {
-    package var events = 0
-    /// Reads after a notification, and once a second for safety, that found something.
-    package var readsNotified = 0
-    package var readsSafety = 0
-    package var failures = 0
-    /// Positions that were missing: the log's one promise broken. Zero, or a fault of the database.
-    package var gaps = 0
-    package var restarts = 0
-}
-
 /// Reads the log on each notification, and once a second in case one was lost, and hands it to the hub in order.
 package final class Tail<Waiter: Sendable>: Sendable {
     private struct State {
-        var counters = TailCounters()
         /// When the node last knew itself to have read the log to its end.
         var caughtUpAt: ContinuousClock.Instant?
         /// Why the log is to be read next. What comes while it is being read is one more read, however much it is.
-        var isNotified = false
+        /// The oldest notification that the log hasn't been read for.
+        var notifiedAt: ContinuousClock.Instant?
         var isToBeChecked = true
     }
 
@@ -45,7 +34,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
     }
 
     package static var channel: String { "parley_log" }
-    package var counters: TailCounters { state.withLock { $0.counters } }
+    package let figures = TailFigures()
 
     /// Whether this node's caches may be trusted: it has read the log to its end within this time. What was changed
     /// before that is known here.
@@ -60,7 +49,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
                 try await self.listener.run { event in
                     switch event {
                     case .connected: self.ask { $0.isToBeChecked = true }
-                    case .notification: self.ask { $0.isNotified = true }
+                    case .notification: self.ask { $0.notifiedAt = $0.notifiedAt ?? .now }
                     case .disconnected(let reason):
                         self.logger.warning("listening connection lost", metadata: ["reason": "\(reason)"])
                     }
@@ -80,7 +69,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
                     } catch is CancellationError {
                         throw CancellationError()
                     } catch {
-                        self.state.withLock { $0.counters.failures += 1 }
+                        self.figures.failures.add()
                         self.logger.warning("the log can't be read", metadata: ["reason": "\(error)"])
                     }
                 }
@@ -94,22 +83,22 @@ package final class Tail<Waiter: Sendable>: Sendable {
     }
 
     private func read() async throws {
-        let (isNotified, isToBeChecked) = state.withLock { state in
-            defer { (state.isNotified, state.isToBeChecked) = (false, false) }
-            return (state.isNotified, state.isToBeChecked)
+        let (notifiedAt, isToBeChecked) = state.withLock { state in
+            defer { (state.notifiedAt, state.isToBeChecked) = (nil, false) }
+            return (state.notifiedAt, state.isToBeChecked)
         }
         if isToBeChecked { try await checkHistory() }
-        try await readOn(isNotified: isNotified)
+        try await readOn(notifiedAt: notifiedAt)
     }
 
     /// Reads to the log's end.
-    private func readOn(isNotified: Bool) async throws {
+    private func readOn(notifiedAt: ContinuousClock.Instant?) async throws {
         let pageCount = 1000
         while true {
             let after = hub.head.position
             let start = ContinuousClock.now
             let stored = try await store.readLog(after: after, limit: pageCount)
-            if !stored.isEmpty { take(stored, after: after, isNotified: isNotified) }
+            if !stored.isEmpty { take(stored, after: after, notifiedAt: notifiedAt) }
             if stored.count < pageCount {
                 state.withLock { $0.caughtUpAt = start }
                 return
@@ -117,7 +106,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
         }
     }
 
-    private func take(_ stored: [StoredEvent], after: Position, isNotified: Bool) {
+    private func take(_ stored: [StoredEvent], after: Position, notifiedAt: ContinuousClock.Instant?) {
         var expected = after.value + 1
         var gaps = 0
         for event in stored {
@@ -130,11 +119,17 @@ package final class Tail<Waiter: Sendable>: Sendable {
                 "positions are missing in the log", metadata: ["after": "\(after.value)", "gaps": "\(gaps)"])
         }
         hub.apply(stored.map(Event.init))
-        state.withLock {
-            $0.counters.events += stored.count
-            $0.counters.gaps += gaps
-            if isNotified { $0.counters.readsNotified += 1 } else { $0.counters.readsSafety += 1 }
-        }
+        figures.gaps.add(gaps)
+        count(stored, notifiedAt: notifiedAt)
+    }
+
+    private func count(_ delivered: [StoredEvent], notifiedAt: ContinuousClock.Instant?) {
+        let cause = notifiedAt == nil ? figures.safety : figures.notified
+        cause.reads.add()
+        cause.events.add(delivered.count)
+        if let notifiedAt { figures.deliveries.record(ContinuousClock.now - notifiedAt) }
+        let now = Int64(Date.now.timeIntervalSince1970 * 1_000_000)
+        for event in delivered { figures.ages.record(.microseconds(now - event.at.microsSince1970)) }
     }
 
     /// A log that ends before what this node has read, or has another epoch, isn't the one it was reading.
@@ -146,6 +141,6 @@ package final class Tail<Waiter: Sendable>: Sendable {
             "the log has lost its tail", metadata: ["read": "\(head.position.value)", "now": "\(now.position.value)"])
         sessions.restart(at: now.position)
         hub.restart(at: now)
-        state.withLock { $0.counters.restarts += 1 }
+        figures.restarts.add()
     }
 }

@@ -51,6 +51,10 @@ extension Setting {
             "drain_seconds", \.drainSeconds, .integer(0...8), "SECONDS",
             "over how long a stopping node spreads the answers to its waiting polls"),
         Setting(
+            "slow_request_ms", \.slowRequestMs, .integer(0...600_000), "MS",
+            "requests that take longer to answer are logged, waiting polls aside; 0: none for that. Those that fail on "
+                + "our side always are, up to 20 a second"),
+        Setting(
             "log_level", \.logLevel, .word, "LEVEL",
             "trace, debug, info, notice, warning, error or critical", commands: [.serve, .migrate]),
         Setting(

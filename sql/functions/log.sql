@@ -12,10 +12,12 @@ end $$;
 
 -- The last position in the caller's snapshot, 0 in an empty log. All below it is in that snapshot too.
 -- locks: nothing
+-- In PL/pgSQL, which keeps its plan: an SQL function of one's own is planned again at every call.
 create or replace function log_head() returns bigint
-language sql stable as $$
-    select coalesce((select e.pos from events e order by e.pos desc limit 1), 0)
-$$;
+language plpgsql stable as $$
+begin
+    return coalesce((select e.pos from events e order by e.pos desc limit 1), 0);
+end $$;
 
 -- Wakes the tails of all nodes; at most once in a transaction. NOTIFY takes a lock over the whole server at commit.
 create or replace function log_announce(p_pos bigint) returns void
@@ -57,12 +59,14 @@ begin
     return v_made;
 end $$;
 
--- What a node's tail reads: the events after `p_after`, in order.
+-- What a node's tail reads: the events after `p_after`, in order. Dropped first, because its columns may become more:
+-- at the end, where older nodes don't look.
 -- locks: nothing
-create or replace function log_read(p_after bigint, p_limit int) returns table (
+drop function if exists log_read(bigint, int);
+create function log_read(p_after bigint, p_limit int) returns table (
     pos bigint, type text, thread_id uuid, user_id uuid, begins uuid[], ends uuid[], session_id uuid, withdraws bigint,
-    body text)
+    body text, at timestamptz)
 language sql stable as $$
-    select e.pos, e.type, e.thread_id, e.user_id, e.begins, e.ends, e.session_id, e.withdraws, e.body
+    select e.pos, e.type, e.thread_id, e.user_id, e.begins, e.ends, e.session_id, e.withdraws, e.body, e.at
     from events e where e.pos > p_after order by e.pos limit p_limit
 $$;
