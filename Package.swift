@@ -86,7 +86,7 @@ let package = Package(
         .target(
             name: "Bench",
             dependencies: [
-                "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", logging,
+                "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", "ServiceConfiguration", logging,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: settings),
@@ -95,8 +95,9 @@ let package = Package(
         .executableTarget(
             name: "parley",
             dependencies: [
-                "API", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration", "Store",
-                "Telemetry", "Transport", logging, .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "API", "Bench", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration",
+                "Store", "Telemetry", "Transport", logging,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
 

@@ -10,7 +10,7 @@ import Telemetry
 /// The calls of the HTTP contract. One extension a feature, in the file named after it.
 package struct API: Sendable {
     let store: Store
-    let writer: Writer
+    let writer: Writer<SendWaiter>
     let authenticator: Authenticator
     let hasher: PasswordHasher
     let limits: Limits
@@ -25,7 +25,7 @@ package struct API: Sendable {
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
     package init(
-        store: Store, writer: Writer, authenticator: Authenticator, hasher: PasswordHasher, limits: Limits,
+        store: Store, writer: Writer<SendWaiter>, authenticator: Authenticator, hasher: PasswordHasher, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger
     ) {
@@ -39,6 +39,10 @@ package struct API: Sendable {
         self.figures = figures
         self.log = log
         self.logger = logger
+    }
+
+    var send: SendEndpoint {
+        SendEndpoint(writer: writer, authenticator: authenticator, limits: limits, logger: logger)
     }
 
     /// All calls that there are.

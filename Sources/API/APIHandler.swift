@@ -1,4 +1,5 @@
-// The API as the transport's request handler: the long poll, which needs no router, and the router for all else.
+// The API as the transport's request handler: the long poll and the usual send, which need no router,
+// and the router for all else.
 import Domain
 import Hummingbird
 import Logging
@@ -7,6 +8,7 @@ import Transport
 /// Everything that the service answers over HTTP.
 package struct APIHandler: RequestHandler {
     private let sync: SyncEndpoint
+    private let send: SendEndpoint
     private let router: RouterAdapter<RouterResponder<APIContext>>
     private let figures: RequestFigures
     private let log: RequestLog
@@ -14,6 +16,7 @@ package struct APIHandler: RequestHandler {
 
     package init(_ api: API, sync: SyncEndpoint) {
         self.sync = sync
+        send = api.send
         let logger = api.logger
         self.logger = logger
         figures = api.figures
@@ -26,11 +29,11 @@ package struct APIHandler: RequestHandler {
     }
 
     package func handle(_ request: InboundRequest, _ reply: Reply) {
+        switch request.method {
+        case .get where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
+        case .post where send.handle(request, reply): break
         // Other methods go on to the router, which refuses them.
-        if request.method == .get, request.path == SyncEndpoint.route.pattern {
-            sync.handle(request, reply)
-        } else {
-            router.handle(request, reply)
+        default: router.handle(request, reply)
         }
     }
 

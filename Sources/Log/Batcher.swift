@@ -5,48 +5,50 @@ import Store
 import Synchronization
 
 /// Gathers items into calls. One call is under way at a time; a lone item goes at once; nothing waits for a timer.
-final class Batcher<Item: Sendable, Outcome: Sendable>: Sendable {
+/// Who waits for an item is a `Waiter`, and costs no task: a batch's outcomes are handed on together.
+final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendable {
     typealias Call = @Sendable ([Item]) async throws(Store.BatchFailure) -> [Outcome]
+    typealias Answer = @Sendable ([(Waiter, Result<Outcome, Problem>)]) -> Void
 
     private struct Entry: Sendable {
         let item: Item
+        let waiter: Waiter
         let since: ContinuousClock.Instant
-        let continuation: CheckedContinuation<Outcome, any Error>
     }
 
     let figures = BatchFigures()
     private let queue: Mutex<BatchQueue<Entry>>
     private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let call: Call
+    private let answer: Answer
     private let logger: Logger
     /// How long a batch is tried again while the database is away.
     private let patience: Duration
 
-    init(patience: Duration = .seconds(5), logger: Logger, _ call: @escaping Call) {
+    /// - Parameter answer: called once for each item, from any thread, for many items at once where it can be.
+    init(patience: Duration = .seconds(5), logger: Logger, call: @escaping Call, answer: @escaping Answer) {
         queue = Mutex(BatchQueue())
         self.patience = patience
         self.logger = logger
         self.call = call
+        self.answer = answer
     }
 
     /// Items that wait for a call.
     var queuedCount: Int { queue.withLock { $0.count } }
 
-    /// Writes one item, and gives its own outcome. Runs to its end whether or not the caller still waits: what has been
-    /// sent can't be called back.
-    func submit(_ item: Item, byteCount: Int) async throws -> Outcome {
-        try await withCheckedThrowingContinuation { continuation in
-            let entry = Entry(item: item, since: .now, continuation: continuation)
-            let admission = queue.withLock { $0.add(entry, byteCount: byteCount) }
-            switch admission {
-            case .first: signal.continuation.yield()
-            case .queued: break
-            case .full:
-                figures.refusals.add()
-                continuation.resume(throwing: Problem(.overloaded, "The service is busy. Try again.", retryAfterS: 1))
-            case .closed:
-                continuation.resume(throwing: Problem(.unavailable, "The service is stopping.", retryAfterS: 1))
-            }
+    /// Writes one item; `waiter` is answered with its own outcome. It is written whether or not anybody still waits: what
+    /// has been sent can't be called back.
+    func submit(_ item: Item, byteCount: Int, waiter: Waiter) {
+        let entry = Entry(item: item, waiter: waiter, since: .now)
+        switch queue.withLock({ $0.add(entry, byteCount: byteCount) }) {
+        case .first: signal.continuation.yield()
+        case .queued: break
+        case .full:
+            figures.refusals.add()
+            answer([(waiter, .failure(Problem(.overloaded, "The service is busy. Try again.", retryAfterS: 1)))])
+        case .closed:
+            answer([(waiter, .failure(Problem(.unavailable, "The service is stopping.", retryAfterS: 1)))])
         }
     }
 
@@ -84,13 +86,13 @@ final class Batcher<Item: Sendable, Outcome: Sendable>: Sendable {
         while true {
             do {
                 let outcomes = try await callOnce(batch)
-                for (entry, outcome) in zip(batch, outcomes) { entry.continuation.resume(returning: outcome) }
+                answer(zip(batch, outcomes).map { ($0.waiter, .success($1)) })
                 return
             } catch .data(let problem) {
                 figures.failures.add()
                 guard batch.count > 1 else {
                     logger.error("a write was refused by the database", metadata: ["reason": "\(problem.detail)"])
-                    batch[0].continuation.resume(throwing: problem)
+                    answer([(batch[0].waiter, .failure(problem))])
                     return
                 }
                 // Halved until the guilty item stands alone; the others go through.
@@ -101,7 +103,7 @@ final class Batcher<Item: Sendable, Outcome: Sendable>: Sendable {
                 // The same items again do no harm: ids and marks make every write idempotent.
                 figures.failures.add()
                 guard ContinuousClock.now < deadline, (try? await Task.sleep(for: .milliseconds(pauseMs))) != nil else {
-                    for entry in batch { entry.continuation.resume(throwing: error.problem) }
+                    answer(batch.map { ($0.waiter, .failure(error.problem)) })
                     return
                 }
                 pauseMs = min(pauseMs * 2, 500)

@@ -20,7 +20,7 @@ struct Node: Sendable {
     let client: PostgresClient
     let store: Store
     let sessions: SessionCache
-    let writer: Writer
+    let writer: Writer<SendWaiter>
     let hub: Hub<ParkedPollReply>
     let tail: Tail<ParkedPollReply>
     let requests = RequestFigures()
@@ -62,7 +62,7 @@ struct Node: Sendable {
         store = Store(client)
         _ = try await store.extendLog(partitionsAhead: LogUpkeep.partitionsAhead)
         sessions = SessionCache(store)
-        writer = Writer(store, logger: logger)
+        writer = Writer(store, logger: logger, answer: SendEndpoint.answer(logger: logger))
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail<ParkedPollReply>.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
