@@ -4,6 +4,8 @@ import PackageDescription
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
+    // The log's generic parts are written in one target and made concrete in another: without this they run unspecialised.
+    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
 // Products of the packages below, by their usual names.

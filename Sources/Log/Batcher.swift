@@ -78,7 +78,7 @@ final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendab
     private func callOnce(_ batch: [Entry]) async throws(Store.BatchFailure) -> [Outcome] {
         let start = ContinuousClock.now
         defer { figures.calls.record(ContinuousClock.now - start) }
-        return try await call(batch.map(\.item))
+        return try await call(batch.map { $0.item })
     }
 
     private func send(_ batch: [Entry], until deadline: ContinuousClock.Instant) async {
