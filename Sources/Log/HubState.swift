@@ -199,6 +199,7 @@ struct HubState<Waiter: Sendable> {
     private mutating func unsubscribe(_ mailbox: Mailbox<Waiter>, from event: Event) {
         guard let thread = event.thread else { return }
         mailbox.threads.remove(thread)
+        mailbox.forget(thread, before: event.position)
         leave(thread, mailbox.user)
     }
 

@@ -53,6 +53,14 @@ final class Mailbox<Waiter: Sendable> {
         since = max(since, position)
     }
 
+    /// Forgets a thread's events before `position`, where the user leaves it: of their withdrawal this mailbox would not
+    /// hear any more.
+    func forget(_ thread: ThreadID, before position: Position) {
+        if let last = queue.last(where: { $0.thread == thread && $0.position < position }) {
+            forget(upTo: last.position)
+        }
+    }
+
     private func drop() {
         let event = queue.removeFirst()
         queueByteCount -= event.body.count

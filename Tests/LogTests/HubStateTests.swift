@@ -95,8 +95,23 @@ struct HubStateTests {
         ])
         let opened = state.open(ann, threads: [], at: cursor(0))
         #expect(opened)
-        guard case .answer(let answer) = poll(&state, ann, after: 0) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [2, 3, 4])
+        // What came before the leaving is in the database only: see the test of leaving.
+        guard case .answer(let answer) = poll(&state, ann, after: 3) else { return #expect(Bool(false)) }
+        #expect(positions(answer) == [4])
+        let benOpened = state.open(ben, threads: [thread], at: cursor(1))
+        #expect(benOpened)
+        guard case .answer(let others) = poll(&state, ben, after: 1) else { return #expect(Bool(false)) }
+        #expect(positions(others) == [2, 3, 4, 5])
+    }
+
+    @Test("forgets what it holds of a thread for one who leaves, and so is told no more what of it is withdrawn")
+    func leaves() {
+        var state = state()
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        _ = state.apply([event(1, thread), event(2, thread, ends: [ann]), event(3, thread, withdraws: 1)])
+        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "still served") }
+        guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
+        #expect(positions(answer) == [2])
     }
 
     @Test("doesn't apply again what a snapshot ahead of the tail has counted in")

@@ -1,4 +1,5 @@
-// The law of the mailbox over random histories: nothing lost, nothing doubled, nothing out of order, nothing of others.
+// The law of the mailbox over random histories: nothing lost, nothing doubled, nothing out of order, nothing of others,
+// whether a poll is answered at once, parked, sent to the database, timed out or taken away.
 import Domain
 import Store
 import Testing
@@ -7,110 +8,178 @@ import Testing
 
 @Suite("The mailboxes' law")
 struct MailboxLawTests {
-    /// One random history: who was in which thread after each position, and who may see the event there.
-    private struct History {
-        let users = (0..<4).map { _ in UserID.make() }
-        let threads = (0..<3).map { _ in ThreadID.make() }
-        var events: [Event] = []
-        /// At index `n`: as of position `n`.
-        var memberships: [[UserID: Set<ThreadID>]] = [[:]]
-        var audiences: [Set<UserID>] = [[]]
-
-        init(count: Int, random: inout Seeded) {
-            for position in Int64(1)...Int64(count) {
-                let user = users[Int(random.next() % 4)]
-                let thread = threads[Int(random.next() % 3)]
-                var members = memberships[memberships.count - 1]
-                let isMember = members[user]?.contains(thread) == true
-                var audience = Set(users.filter { members[$0]?.contains(thread) == true })
-                var stored = StoredEvent(
-                    position: Position(position), type: "", thread: thread, body: JSONText(utf8: [120]))
-                switch random.next() % 8 {
-                case 0 where !isMember:
-                    stored.begins = [user]
-                    members[user, default: []].insert(thread)
-                    audience.insert(user)
-                case 1 where isMember:
-                    stored.ends = [user]
-                    members[user]?.remove(thread)
-                case 2:
-                    stored.thread = nil
-                    stored.user = user
-                    audience = [user]
-                default:
-                    break
-                }
-                events.append(Event(stored))
-                memberships.append(members)
-                audiences.append(audience)
-            }
+    @Test(
+        "gives each device exactly what the log holds for its user, whichever node it asks", arguments: UInt64(1)...300)
+    func law(seed: UInt64) throws {
+        var world = World(seed: seed)
+        while !world.isAtEnd { world.go() }
+        world.finish()
+        for device in world.devices {
+            let expected = world.history.visible(to: device.user, after: device.start, upTo: world.end)
+            #expect(device.seen == expected, "seed \(seed)")
         }
-
-        func visible(to user: UserID, after position: Int64) -> [Int64] {
-            audiences.indices.filter { Int64($0) > position && audiences[$0].contains(user) }.map(Int64.init)
-        }
+        #expect(world.nodes.allSatisfy { $0.counters.parked == 0 }, "seed \(seed)")
+        #expect(world.faults == [], "seed \(seed)")
     }
 
-    @Test("gives each user exactly what the log holds for them", arguments: UInt64(1)...200)
-    func law(seed: UInt64) throws {
-        var random = Seeded(seed: seed)
-        let history = History(count: 150, random: &random)
-        var state = HubState<Int>(start: Cursor(epoch: 1, position: .start))
-        var cursors: [UserID: Int64] = [:]
-        var starts: [UserID: Int64] = [:]
-        var seen: [UserID: [Int64]] = [:]
-
-        func take(_ user: UserID) {
-            guard let cursor = cursors[user] else { return }
-            let limit = 1 + Int(random.next() % 5)
-            let identity = Identity(user: user, session: SessionID.make())
-            let decision = state.poll(
-                identity, from: Cursor(epoch: 1, position: Position(cursor)), limit: limit, waitTickCount: 0, waiter: 0)
-            guard case .answer(.events(let events, let upTo, _)) = decision else {
-                Issue.record("seed \(seed): no answer from the mailbox at \(cursor)")
-                return
-            }
-            seen[user, default: []] += events.map(\.position.value)
-            cursors[user] = upTo.position.value
+    @Test("is tried where it is hard: polls wait, mailboxes overflow and close, messages are withdrawn")
+    func isTried() {
+        var parked = 0
+        var dropped = 0
+        var cold = 0
+        for seed in UInt64(1)...20 {
+            var world = World(seed: seed)
+            while !world.isAtEnd { world.go() }
+            parked += world.parkedCount
+            cold += world.coldCount
+            dropped += world.nodes.reduce(0) { $0 + $1.counters.dropped }
         }
-
-        var applied = 0
-        while applied < history.events.count {
-            let count = min(1 + Int(random.next() % 6), history.events.count - applied)
-            _ = state.apply(Array(history.events[applied..<(applied + count)]))
-            applied += count
-            for user in history.users {
-                if cursors[user] == nil, random.next() % 8 == 0 {
-                    // A read of the database up to 10 events behind the tail, or ahead of it.
-                    let snapshot = min(max(0, applied - 10 + Int(random.next() % 20)), history.events.count)
-                    let threads = Array(history.memberships[snapshot][user] ?? [])
-                    let opened = state.open(
-                        user, threads: threads, at: Cursor(epoch: 1, position: Position(Int64(snapshot))))
-                    #expect(opened)
-                    cursors[user] = Int64(snapshot)
-                    starts[user] = Int64(snapshot)
-                } else if random.next() % 3 == 0 {
-                    take(user)
-                }
-            }
-        }
-        for (user, start) in starts {
-            for _ in 0..<history.events.count { take(user) }
-            #expect(seen[user, default: []] == history.visible(to: user, after: start), "seed \(seed)")
-        }
+        #expect(parked > 500 && cold > 500 && dropped > 500, "\(parked) parked, \(cold) cold, \(dropped) dropped")
     }
 }
 
-/// A generator that gives the same for the same seed (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
+/// A client with one chain of cursors.
+private struct Device {
+    let user: UserID
+    let session = SessionID.make()
+    let start: Int64
+    var cursor: Int64
+    var seen: [Int64] = []
+    /// Where its poll waits, if it does.
+    var parked: (node: Int, poll: UInt64)?
+}
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
+/// Two nodes at different places of one log, and devices that ask now one, now the other.
+private struct World {
+    let history: RandomHistory
+    var nodes: [HubState<Int>]
+    var devices: [Device] = []
+    /// What was answered and should never be.
+    var faults: [String] = []
+    var parkedCount = 0
+    var coldCount = 0
+    private var random: Seeded
+
+    init(seed: UInt64) {
+        random = Seeded(seed: seed)
+        history = RandomHistory(count: 150, random: &random)
+        // Small, so that all of them are met.
+        var limits = HubLimits()
+        limits.mailboxEventCountMax = 3 + Int(random.next() % 6)
+        limits.recentEventCountMax = 5 + Int(random.next() % 30)
+        limits.mailboxIdleTickCountMax = 20
+        nodes = (0..<2).map { _ in HubState(start: Self.cursor(0), limits: limits) }
+        for user in history.users {
+            for _ in 0..<2 {
+                let start = Int64(random.next() % 60)
+                devices.append(Device(user: user, start: start, cursor: start))
+            }
+        }
+    }
+
+    var end: Int64 { Int64(history.events.count) }
+    var isAtEnd: Bool { nodes.allSatisfy { $0.head.value == end } }
+    /// How far the log is written: as far as any node has read it.
+    private var written: Int64 { nodes.map(\.head.value).max() ?? 0 }
+
+    private static func cursor(_ position: Int64) -> Cursor { Cursor(epoch: 1, position: Position(position)) }
+
+    /// A few events reach a node, some time passes, some devices do something.
+    mutating func go() {
+        let node = Int(random.next() % 2)
+        let head = Int(nodes[node].head.value)
+        let events = history.events[head..<min(head + 1 + Int(random.next() % 8), history.events.count)]
+        take(nodes[node].apply(Array(events)))
+        for _ in 0..<Int(random.next() % 12) { take(nodes[node].advance()) }
+        for index in devices.indices where devices[index].start <= written {
+            switch random.next() % 4 {
+            case 0, 2: ask(index, of: Int(random.next() % 2), waitTickCount: Int(random.next() % 40))
+            case 1 where random.next() % 4 == 0: giveUp(index)
+            default: break
+            }
+        }
+    }
+
+    /// Lets the waits run out, and each device ask until it has all.
+    mutating func finish() {
+        for node in nodes.indices {
+            for _ in 0..<50 { take(nodes[node].advance()) }
+        }
+        for index in devices.indices {
+            for _ in 0..<200 where devices[index].cursor < end { ask(index, of: index % 2, waitTickCount: 0) }
+        }
+    }
+
+    private mutating func ask(_ index: Int, of node: Int, waitTickCount: Int) {
+        guard devices[index].parked == nil else { return }
+        let limit = 1 + Int(random.next() % 5)
+        for attempt in 0..<3 {
+            let device = devices[index]
+            let decision = nodes[node].poll(
+                Identity(user: device.user, session: device.session), from: Self.cursor(device.cursor), limit: limit,
+                waitTickCount: waitTickCount, waiter: index)
+            switch decision {
+            case .answer(let answer): return take(answer, index, from: node)
+            case .parked(let poll):
+                parkedCount += 1
+                devices[index].parked = (node, poll)
+                return
+            case .cold:
+                coldCount += 1
+                if attempt == 2 || read(index, on: node, limit: limit) { return }
+            }
+        }
+    }
+
+    /// What `Hub.read` does; true if it answered the device.
+    private mutating func read(_ index: Int, on node: Int, limit: Int) -> Bool {
+        let device = devices[index]
+        // The snapshot holds what the cursor's answer held; it may be behind the node's tail, or ahead of it.
+        let low = max(device.cursor, nodes[node].head.value - 5)
+        let high = max(low, min(end, written + 5))
+        let snapshot = low + Int64(random.next() % UInt64(high - low + 1))
+        let found = history.visible(to: device.user, after: device.cursor, upTo: snapshot)
+        guard found.count <= limit else {
+            devices[index].seen += found.prefix(limit)
+            devices[index].cursor = found[limit - 1]
+            return true
+        }
+        let threads = Array(history.memberships[Int(snapshot)][device.user] ?? [])
+        _ = nodes[node].open(device.user, threads: threads, at: Self.cursor(snapshot))
+        devices[index].seen += found
+        devices[index].cursor = snapshot
+        return !found.isEmpty
+    }
+
+    /// The client goes away, and will ask again with the same cursor.
+    private mutating func giveUp(_ index: Int) {
+        guard let (node, poll) = devices[index].parked else { return }
+        devices[index].parked = nil
+        if !nodes[node].cancel(devices[index].user, poll: poll) { faults.append("a waiting poll was not there") }
+    }
+
+    private mutating func take(_ wakes: [Wake<Int>]) {
+        for wake in wakes {
+            guard let parked = devices[wake.waiter].parked else {
+                faults.append("an answer to who doesn't wait")
+                continue
+            }
+            devices[wake.waiter].parked = nil
+            take(wake.answer, wake.waiter, from: parked.node)
+        }
+    }
+
+    private mutating func take(_ answer: PollAnswer, _ index: Int, from node: Int) {
+        guard case .events(let events, let upTo, let more) = answer else {
+            faults.append("no events but \(answer)")
+            return
+        }
+        let withdrawn = history.withdrawn(by: nodes[node].head.value)
+        let positions = events.map(\.position.value)
+        if !withdrawn.isDisjoint(with: positions) { faults.append("content that was withdrawn") }
+        if upTo.position.value < devices[index].cursor { faults.append("a cursor that goes back") }
+        if events.isEmpty, more, upTo.position.value != devices[index].cursor { faults.append("a skip") }
+        devices[index].seen += positions
+        devices[index].cursor = upTo.position.value
     }
 }
