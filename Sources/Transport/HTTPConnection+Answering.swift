@@ -10,12 +10,30 @@ extension HTTPConnection {
 
     /// Writes the answer to request `id`; nothing if that one is no longer waiting.
     func answer(_ id: UInt32, _ response: OutboundResponse) {
-        guard phase == .waiting, id == requestID else { return }
-        goneHandler = nil
-        let keepsAlive =
-            requestKeepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
+        guard let keepsAlive = beginAnswer(id, response) else { return }
         writeWhole(response, keepsAlive: keepsAlive)
         endRequest(keepsAlive: keepsAlive)
+    }
+
+    /// The same for an answer that many get: its bytes are in `shared` once one of them has made them.
+    func answer(_ id: UInt32, _ response: OutboundResponse, sharing shared: inout ByteBuffer?) {
+        guard let keepsAlive = beginAnswer(id, response) else { return }
+        if !keepsAlive || requestIsHTTP10 || requestIsHead {
+            writeWhole(response, keepsAlive: keepsAlive)
+        } else if let shared {
+            write(shared)
+        } else {
+            writeWhole(response, keepsAlive: true, copiedBodyByteCountMax: .max)
+            shared = loop.scratch
+        }
+        endRequest(keepsAlive: keepsAlive)
+    }
+
+    /// Whether the connection goes on after the answer; nil if the request is no longer waiting.
+    private func beginAnswer(_ id: UInt32, _ response: OutboundResponse) -> Bool? {
+        guard phase == .waiting, id == requestID else { return nil }
+        goneHandler = nil
+        return requestKeepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
     }
 
     /// The handler has let go of request `id`.
@@ -36,7 +54,9 @@ extension HTTPConnection {
         startLingering()
     }
 
-    private func writeWhole(_ response: OutboundResponse, keepsAlive: Bool) {
+    private func writeWhole(
+        _ response: OutboundResponse, keepsAlive: Bool, copiedBodyByteCountMax: Int = copiedBodyByteCountMax
+    ) {
         let byteCount = response.body.readableBytes
         let framing: BodyFraming
         if response.status.forbidsBody {
@@ -47,7 +67,7 @@ extension HTTPConnection {
             framing = .length(byteCount)
         }
         let sendsBody = byteCount > 0 && !requestIsHead && !response.status.forbidsBody
-        let isCopied = sendsBody && byteCount <= Self.copiedBodyByteCountMax
+        let isCopied = sendsBody && byteCount <= copiedBodyByteCountMax
         loop.scratch.clear()
         loop.scratch.writeHead(
             response.status, response.headers, framing: framing, connection: connectionHeader(keepsAlive),
