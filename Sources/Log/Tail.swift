@@ -7,7 +7,7 @@ import Store
 import Synchronization
 
 /// Reads the log on each notification, and once a second in case one was lost, and hands it to the hub in order.
-package final class Tail<Waiter: Sendable>: Sendable {
+package final class Tail: Sendable {
     private struct State {
         /// When the node last knew itself to have read the log to its end.
         var caughtUpAt: ContinuousClock.Instant?
@@ -19,13 +19,13 @@ package final class Tail<Waiter: Sendable>: Sendable {
 
     private let store: Store
     private let listener: PostgresListener
-    private let hub: Hub<Waiter>
+    private let hub: Hub
     private let sessions: SessionCache
     private let logger: Logger
     private let state = Mutex(State())
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    package init(store: Store, listener: PostgresListener, hub: Hub<Waiter>, sessions: SessionCache, logger: Logger) {
+    package init(store: Store, listener: PostgresListener, hub: Hub, sessions: SessionCache, logger: Logger) {
         self.store = store
         self.listener = listener
         self.hub = hub
@@ -33,7 +33,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
         self.logger = logger
     }
 
-    package static var channel: String { "parley_log" }
+    package static let channel = "parley_log"
     package let figures = TailFigures()
 
     /// Whether this node's caches may be trusted: it has read the log to its end within this time. What was changed

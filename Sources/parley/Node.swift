@@ -21,8 +21,8 @@ struct Node: Sendable {
     let store: Store
     let sessions: SessionCache
     let writer: Writer<SendWaiter>
-    let hub: Hub<ParkedPollReply>
-    let tail: Tail<ParkedPollReply>
+    let hub: Hub
+    let tail: Tail
     let requests = RequestFigures()
     let server = Later<HTTPServer>()
     let isClosing = Flag()
@@ -64,7 +64,7 @@ struct Node: Sendable {
         sessions = SessionCache(store)
         writer = Writer(store, logger: logger, answer: SendEndpoint.answer(logger: logger))
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
-        let listener = PostgresListener(database.listenSettings, channel: Tail<ParkedPollReply>.channel, logger: logger)
+        let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
     }
 
