@@ -35,6 +35,8 @@ struct HubState<Waiter: Sendable> {
     private(set) var head: Position
     /// Of the log that is being read; positions of another are not comparable with these.
     private(set) var epoch: Int32
+    /// The epochs that this node has seen end, and the first position after each: before it, a cursor is good here.
+    private var ends: [Int32: Position] = [:]
     private(set) var tick = 0
     private(set) var counters = HubCounters()
     private var isClosing = false
@@ -64,9 +66,7 @@ struct HubState<Waiter: Sendable> {
     ) -> PollDecision {
         guard !isClosing else { return .answer(.closing(upTo: cursor)) }
         let position = cursor.position
-        guard cursor.epoch == epoch, let mailbox = mailboxes[identity.user], position >= mailbox.since else {
-            return .cold
-        }
+        guard isKept(cursor), let mailbox = mailboxes[identity.user], position >= mailbox.since else { return .cold }
         mailbox.lastPolledTick = tick
         let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         if !found.events.isEmpty || waitTickCount == 0 {
@@ -78,6 +78,10 @@ struct HubState<Waiter: Sendable> {
         deadlines[tick + waitTickCount, default: []].append((identity.user, lastPoll))
         counters.parked += 1
         return .parked(lastPoll)
+    }
+
+    private func isKept(_ cursor: Cursor) -> Bool {
+        cursor.epoch == epoch || ends[cursor.epoch].map { cursor.position < $0 } ?? false
     }
 
     private func answer(
@@ -263,6 +267,29 @@ struct HubState<Waiter: Sendable> {
         for thread in mailbox.threads { leave(thread, mailbox.user) }
     }
 
+    /// The log goes on in a new epoch, whose first position is `end` or later. Everything applied so far is part of it, so
+    /// mailboxes and parked polls stay; but for those that have come ahead of this node, into a part that was lost. Their
+    /// polls are answered, and learn at the next what became of their cursor.
+    mutating func adopt(_ next: Int32, after end: Position) -> [Wake<Waiter>] {
+        let old = epoch
+        ends[old] = end
+        epoch = next
+        var wakes: [Wake<Waiter>] = []
+        for mailbox in mailboxes.values {
+            let isLost = mailbox.openedAt >= end
+            let lost = mailbox.parked.filter { isLost || $0.after >= end }
+            wakes += lost.map {
+                Wake(
+                    waiter: $0.waiter,
+                    answer: .events([], upTo: Cursor(epoch: old, position: $0.after), more: true))
+            }
+            mailbox.parked.removeAll { isLost || $0.after >= end }
+            if isLost { close(mailbox) }
+        }
+        counters.parked -= wakes.count
+        return wakes
+    }
+
     /// The log isn't what this node has read: everything kept is dropped, and all go on from `position`.
     mutating func restart(at start: Cursor) -> [Wake<Waiter>] {
         let old = epoch
@@ -275,6 +302,7 @@ struct HubState<Waiter: Sendable> {
         recentSince = start.position
         head = start.position
         epoch = start.epoch
+        ends = [:]
         return wakes
     }
 

@@ -51,6 +51,9 @@ extension Setting {
             "drain_seconds", \.drainSeconds, .integer(0...8), "SECONDS",
             "over how long a stopping node spreads the answers to its waiting polls"),
         Setting(
+            "log_days", \.logDays, .integer(1...3_650), "DAYS",
+            "how long the log of events is kept; a client that comes back later loads its threads anew (messages stay)"),
+        Setting(
             "log_level", \.logLevel, .word, "LEVEL",
             "trace, debug, info, notice, warning, error or critical", commands: [.serve, .migrate]),
         Setting(
