@@ -4,6 +4,8 @@ import PackageDescription
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
+    // The log's generic parts are written in one target and made concrete in another: without this they run unspecialised.
+    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
 // Products of the packages below, by their usual names.
@@ -34,6 +36,9 @@ let package = Package(
         // Pure: ids, values, limits, problems.
         .target(name: "Domain", swiftSettings: settings),
 
+        // Counters, histograms, and the text that Prometheus reads.
+        .target(name: "Telemetry", swiftSettings: settings),
+
         // libpq made safe. Knows nothing of chat.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "Postgres", dependencies: ["CLibpq", logging], swiftSettings: settings),
@@ -61,7 +66,8 @@ let package = Package(
         .target(
             name: "Log",
             dependencies: [
-                "Domain", "Postgres", "Store", .product(name: "DequeModule", package: "swift-collections"), logging,
+                "Domain", "Postgres", "Store", "Telemetry", logging,
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
 
@@ -69,8 +75,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Credentials", "Domain", "Log", "Store", "Transport", httpTypes, hummingbird, hummingbirdCore, logging,
-                nioCore,
+                "Credentials", "Domain", "Log", "Store", "Telemetry", "Transport", httpTypes, hummingbird,
+                hummingbirdCore, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
@@ -82,7 +88,7 @@ let package = Package(
         .target(
             name: "Bench",
             dependencies: [
-                "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", logging,
+                "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", "ServiceConfiguration", logging,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: settings),
@@ -91,8 +97,9 @@ let package = Package(
         .executableTarget(
             name: "parley",
             dependencies: [
-                "API", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration", "Store",
-                "Transport", logging, .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "API", "Bench", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration",
+                "Store", "Telemetry", "Transport", logging,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
 
@@ -106,6 +113,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", logging],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: settings),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging],
             swiftSettings: settings),
@@ -127,7 +135,7 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Credentials", "Domain", "Log", "Postgres", "Store", "TestSupport", "Transport",
+                "API", "Credentials", "Domain", "Log", "Postgres", "Store", "Telemetry", "TestSupport", "Transport",
                 httpTypes, logging, nioCore, nioHTTP1, nioPosix, .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings),

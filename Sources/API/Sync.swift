@@ -51,14 +51,17 @@ package final class SyncEndpoint: Sendable {
             }
             // A callback has no task to be a child of. This one is as long as its queries, which are bounded, and is
             // cancelled when the client goes away.
-            let task = Task { await self.ask(known, poll, waiter) }
+            let number = request.number
+            let task = Task { await self.ask(known, poll, waiter, number) }
             reply.onClientGone { task.cancel() }
         } catch {
-            reply.send(ProblemDocument.response(error))
+            reply.send(Self.refusal(error))
         }
     }
 
-    private func ask(_ known: Authenticator.Known, _ poll: Poll, _ waiter: ParkedPollReply) async {
+    private func ask(_ known: Authenticator.Known, _ poll: Poll, _ waiter: ParkedPollReply, _ number: RequestNumber)
+        async
+    {
         do {
             let identity: Identity
             switch known {
@@ -78,7 +81,7 @@ package final class SyncEndpoint: Sendable {
                 let problem = Problem(
                     .cursorExpired, "The log no longer holds what follows this cursor. Reload these threads.")
                 waiter.reply.send(
-                    ProblemDocument.response(
+                    Self.refusal(
                         problem,
                         extra: [
                             ("cursor", JSONText(utf8: Array("\"\(fresh.cursor)\"".utf8))), ("threads", fresh.threads),
@@ -86,10 +89,8 @@ package final class SyncEndpoint: Sendable {
             } else {
                 finish(outcome, identity, waiter)
             }
-        } catch let problem as Problem {
-            waiter.reply.send(ProblemDocument.response(problem))
         } catch {
-            fail(error, waiter.reply)
+            fail(error, waiter.reply, number)
         }
     }
 
@@ -102,21 +103,18 @@ package final class SyncEndpoint: Sendable {
             waiter.reply.onClientGone { hub.cancel(identity.user, poll: poll) }
             // Signed out between the check of the token and the parking: the event that ends polls has gone by.
             if authenticator.sessions.isRevoked(identity.session), hub.cancel(identity.user, poll: poll) {
-                waiter.reply.send(ProblemDocument.response(.badToken))
+                waiter.reply.send(Self.refusal(.badToken))
             }
         case .cold, .expired:
             // Both were dealt with where they came up.
-            waiter.reply.send(ProblemDocument.response(Problem(.overloaded, "Ask again.", retryAfterS: 1)))
+            waiter.reply.send(Self.refusal(Problem(.overloaded, "Ask again.", retryAfterS: 1)))
         }
     }
 
-    private func fail(_ error: any Error, _ reply: Reply) {
-        if error is CancellationError {
-            reply.send(ProblemDocument.response(Problem(.unavailable, "The service is stopping.", retryAfterS: 1)))
-        } else {
-            logger.error("a poll failed", metadata: ["error": "\(error)"])
-            reply.send(ProblemDocument.response(Problem(.internalError, "Something went wrong here.")))
-        }
+    private func fail(_ error: any Error, _ reply: Reply, _ number: RequestNumber) {
+        var response = Failure(error).answer(requestID: number.text, logger: logger).outbound
+        response.operation = OperationID.sync.rawValue
+        reply.send(response)
     }
 
     private static func parse(_ request: InboundRequest) throws(Problem) -> Poll {
@@ -165,14 +163,21 @@ extension SyncEndpoint {
         case .closing(let upTo):
             response(body([], upTo, false), waiter, closes: true)
         case .revoked:
-            ProblemDocument.response(.badToken)
+            refusal(.badToken)
         }
     }
 
     private static func response(_ body: ByteBuffer, _ waiter: ParkedPollReply, closes: Bool) -> OutboundResponse {
         var headers = jsonHeaders
         if let seconds = waiter.preferredWaitS { headers[.preferenceApplied] = "wait=\(seconds)" }
-        return OutboundResponse(status: .ok, headers: headers, body: body, closesConnection: closes)
+        return OutboundResponse(
+            status: .ok, headers: headers, body: body, closesConnection: closes, operation: OperationID.sync.rawValue)
+    }
+
+    private static func refusal(_ problem: Problem, extra: [(String, JSONText)] = []) -> OutboundResponse {
+        var response = ProblemDocument.answer(problem, extra: extra).outbound
+        response.operation = OperationID.sync.rawValue
+        return response
     }
 
     private static func body(_ events: [Event], _ upTo: Cursor, _ more: Bool) -> ByteBuffer {
@@ -193,13 +198,17 @@ extension SyncEndpoint {
         var bodies: [[Position]: ByteBuffer] = [:]
         sendAll(
             wakes.map { wake in
-                guard case .events(let events, let upTo, let more) = wake.answer else {
-                    return (wake.waiter.reply, response(to: wake.answer, wake.waiter))
+                var answer: OutboundResponse
+                if case .events(let events, let upTo, let more) = wake.answer {
+                    let key = events.map(\.position) + [upTo.position]
+                    let shared = bodies[key] ?? body(events, upTo, more)
+                    bodies[key] = shared
+                    answer = response(shared, wake.waiter, closes: false)
+                } else {
+                    answer = response(to: wake.answer, wake.waiter)
                 }
-                let key = events.map(\.position) + [upTo.position]
-                let shared = bodies[key] ?? body(events, upTo, more)
-                bodies[key] = shared
-                return (wake.waiter.reply, response(shared, wake.waiter, closes: false))
+                answer.hasWaited = true
+                return (wake.waiter.reply, answer)
             })
     }
 }

@@ -45,6 +45,8 @@ package struct Settings: Sendable, Equatable {
     package var rateLimitsEnabled = true
     package var limits = Limits()
 
+    /// From which time to the answer on a request is logged; 0: never for that.
+    package var slowRequestMs = 1000
     package var logLevel = Logger.Level.info
     package var logFormat = LogFormat.text
 

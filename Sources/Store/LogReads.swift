@@ -16,12 +16,15 @@ package struct StoredEvent: Sendable {
     package var session: SessionID?
     /// An earlier position whose content is withdrawn by this.
     package var withdraws: Position?
+    /// When it was written, before the commit, by the database's clock.
+    package var at: Timestamp
     /// The whole event as clients get it.
     package var body: JSONText
 
     package init(
         position: Position, type: String, thread: ThreadID? = nil, user: UserID? = nil, begins: [UserID] = [],
-        ends: [UserID] = [], session: SessionID? = nil, withdraws: Position? = nil, body: JSONText
+        ends: [UserID] = [], session: SessionID? = nil, withdraws: Position? = nil,
+        at: Timestamp = Timestamp(microsSince1970: 0), body: JSONText
     ) {
         self.position = position
         self.type = type
@@ -31,6 +34,7 @@ package struct StoredEvent: Sendable {
         self.ends = ends
         self.session = session
         self.withdraws = withdraws
+        self.at = at
         self.body = body
     }
 }
@@ -66,9 +70,10 @@ extension Store {
                     begins: row.isNull(4) ? [] : try row.uuids(4).map(UserID.init),
                     ends: row.isNull(5) ? [] : try row.uuids(5).map(UserID.init),
                     session: try row.uuidOrNull(6).map(SessionID.init),
-                    withdraws: try row.int8OrNull(7).map { Position($0) }, body: try row.json(8))
+                    withdraws: try row.int8OrNull(7).map { Position($0) },
+                    at: Timestamp(microsSince1970: try row.timestamp(9)), body: try row.json(8))
             }
-            return LogPart(events: events, epoch: try rows.first?.int4(9))
+            return LogPart(events: events, epoch: try rows.first?.int4(10))
         }
     }
 

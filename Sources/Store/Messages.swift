@@ -17,9 +17,9 @@ extension Store {
         let rows = try await batchRows(
             Statement("message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7)"),
             [
-                .ids(batch.map(\.id)), .ids(batch.map(\.thread)), .ids(batch.map(\.sender)),
-                .texts(batch.map(\.type)), .jsons(batch.map(\.payload.utf8)), .uuids(batch.map { $0.replyTo?.uuid }),
-                .texts(batch.map { "{" + $0.mentions.map(\.description).joined(separator: ",") + "}" }),
+                .ids(batch.map { $0.id }), .ids(batch.map { $0.thread }), .ids(batch.map { $0.sender }),
+                .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }), .uuids(batch.map { $0.replyTo?.uuid }),
+                .texts(batch.map { Self.arrayLiteral($0.mentions) }),
             ])
         return try Self.inOrder(rows, count: batch.count) { row in
             switch try row.text(1) {
@@ -33,6 +33,10 @@ extension Store {
             case let other: .refused(Problem(.internalError, "Unknown outcome \(other)."))
             }
         }
+    }
+
+    private static func arrayLiteral(_ users: [UserID]) -> String {
+        users.isEmpty ? "{}" : "{" + users.map { $0.description }.joined(separator: ",") + "}"
     }
 
     /// Moves marks forward, a batch in one transaction: nil for done, else why not, in the order given.

@@ -15,7 +15,15 @@ extension HTTPConnection {
         let keepsAlive =
             requestKeepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
         writeWhole(response, keepsAlive: keepsAlive)
+        report(response.operation, response.status.code, hasWaited: response.hasWaited)
         endRequest(keepsAlive: keepsAlive)
+    }
+
+    private func report(_ operation: UInt8, _ status: Int, hasWaited: Bool) {
+        server.handler.ended(
+            EndedRequest(
+                number: requestNumber, operation: operation, status: status,
+                took: hasWaited ? nil : .nanoseconds((NIODeadline.now() - requestStart).nanoseconds)))
     }
 
     /// The handler has let go of request `id`.
@@ -23,7 +31,7 @@ extension HTTPConnection {
         guard phase == .waiting, id == requestID else { return }
         server.logger.error("a request was let go of without an answer")
         server.counters.failures.add(1, ordering: .relaxed)
-        answer(id, server.handler.problem(for: .unanswered))
+        answer(id, server.handler.problem(for: .unanswered, requestNumber))
     }
 
     /// Tells the client what is wrong, and closes.
@@ -32,7 +40,11 @@ extension HTTPConnection {
         // The request's method is unknown, or beside the point: a body is always sent.
         requestIsHead = false
         requestIsHTTP10 = false
-        writeWhole(server.handler.problem(for: failure), keepsAlive: false)
+        requestNumber = loop.nextNumber()
+        let response = server.handler.problem(for: failure, requestNumber)
+        writeWhole(response, keepsAlive: false)
+        // There was no whole request from which on to take the time.
+        report(response.operation, response.status.code, hasWaited: true)
         startLingering()
     }
 
@@ -50,8 +62,8 @@ extension HTTPConnection {
         let isCopied = sendsBody && byteCount <= Self.copiedBodyByteCountMax
         loop.scratch.clear()
         loop.scratch.writeHead(
-            response.status, response.headers, framing: framing, connection: connectionHeader(keepsAlive),
-            date: loop.dateLine)
+            response.status, response.headers, number: requestNumber, framing: framing,
+            connection: connectionHeader(keepsAlive), date: loop.dateLine)
         if isCopied { loop.scratch.writeImmutableBuffer(response.body) }
         write(loop.scratch)
         if sendsBody && !isCopied { write(response.body) }
@@ -76,10 +88,12 @@ extension HTTPConnection {
     // MARK: streams
 
     func startStream(
-        _ id: UInt32, _ status: HTTPResponse.Status, _ headers: HTTPFields, contentLength: Int?
+        _ id: UInt32, _ status: HTTPResponse.Status, _ headers: HTTPFields, contentLength: Int?, operation: UInt8
     ) {
         guard phase == .waiting, id == requestID else { return }
         phase = .streaming
+        streamOperation = operation
+        streamStatus = UInt16(status.code)
         let hasNoBody = requestIsHead || status.forbidsBody
         if let contentLength, !status.forbidsBody {
             streamFraming = .length(contentLength)
@@ -92,8 +106,8 @@ extension HTTPConnection {
         if server.isClosing.load(ordering: .relaxed) { requestKeepsAlive = false }
         loop.scratch.clear()
         loop.scratch.writeHead(
-            status, headers, framing: streamFraming, connection: connectionHeader(requestKeepsAlive),
-            date: loop.dateLine)
+            status, headers, number: requestNumber, framing: streamFraming,
+            connection: connectionHeader(requestKeepsAlive), date: loop.dateLine)
         write(loop.scratch)
         if !isGathering { flushIfNeeded() }
     }
@@ -138,6 +152,7 @@ extension HTTPConnection {
         case .length(let missingCount) where missingCount > 0 && !requestIsHead: return close()
         case .length, .untilClose, .none: break
         }
+        report(streamOperation, Int(streamStatus), hasWaited: false)
         endRequest(keepsAlive: requestKeepsAlive && !server.isClosing.load(ordering: .relaxed))
     }
 

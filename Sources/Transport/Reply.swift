@@ -66,11 +66,12 @@ package final class Reply: Sendable {
     /// Answers with a body that comes piece by piece. From any thread; a second answer is treated as in ``send(_:)``.
     /// The client gets chunks, or exactly `contentLength` bytes where that is given: the caller must keep to it.
     package func stream(
-        _ status: HTTPResponse.Status, headers: HTTPFields, contentLength: Int? = nil
+        _ status: HTTPResponse.Status, headers: HTTPFields, contentLength: Int? = nil, operation: UInt8 = 0
     ) -> ResponseStream {
         let stream = ResponseStream(handle: handle, id: id)
         guard claim() else { return stream }
-        handle.onLoop { [id] in $0.startStream(id, status, headers, contentLength: contentLength) }
+        handle.onLoop { [id] in $0.startStream(id, status, headers, contentLength: contentLength, operation: operation)
+        }
         return stream
     }
 

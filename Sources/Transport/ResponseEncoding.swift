@@ -23,8 +23,8 @@ enum ConnectionHeader {
 extension ByteBuffer {
     /// - Parameter date: the whole `Date` line with its CRLF; left out where the handler gave its own.
     mutating func writeHead(
-        _ status: HTTPResponse.Status, _ headers: HTTPFields, framing: BodyFraming, connection: ConnectionHeader,
-        date: ByteBuffer
+        _ status: HTTPResponse.Status, _ headers: HTTPFields, number: RequestNumber, framing: BodyFraming,
+        connection: ConnectionHeader, date: ByteBuffer
     ) {
         writeStaticString("HTTP/1.1 ")
         writeDecimal(status.code)
@@ -44,6 +44,7 @@ extension ByteBuffer {
             writeStaticString("\r\n")
         }
         if !hasDate { writeImmutableBuffer(date) }
+        writeRequestNumber(number)
         switch framing {
         case .length(let byteCount):
             writeStaticString("Content-Length: ")

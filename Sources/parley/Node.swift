@@ -20,9 +20,11 @@ struct Node: Sendable {
     let client: PostgresClient
     let store: Store
     let sessions: SessionCache
-    let writer: Writer
+    let writer: Writer<SendWaiter>
     let hub: Hub<ParkedPollReply>
     let tail: Tail<ParkedPollReply>
+    let requests = RequestFigures()
+    let server = Later<HTTPServer>()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -60,7 +62,7 @@ struct Node: Sendable {
         store = Store(client)
         _ = try await store.extendLog(days: settings.logDays)
         sessions = SessionCache(store)
-        writer = Writer(store, logger: logger)
+        writer = Writer(store, logger: logger, answer: SendEndpoint.answer(logger: logger))
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail<ParkedPollReply>.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
@@ -154,10 +156,22 @@ struct Node: Sendable {
             API(
                 store: store, writer: writer, authenticator: authenticator,
                 hasher: PasswordHasher(waitingCountMax: 256), limits: settings.limits, isReady: isReady,
-                metrics: { [self] in metrics() }, logger: logger),
+                metrics: { [self] in metrics() }, figures: requests,
+                log: RequestLog(
+                    logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
+                logger: logger),
             sync: sync)
-        return try await HTTPServer.bind(transport, handler: handler, logger: logger)
+        let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
+        self.server.set(server)
+        return server
     }
+}
+
+/// What is there only after something that reads it.
+final class Later<Value: Sendable>: Sendable {
+    private let stored = Mutex<Value?>(nil)
+    var value: Value? { stored.withLock { $0 } }
+    func set(_ value: Value) { stored.withLock { $0 = value } }
 }
 
 /// Set once.

@@ -44,10 +44,23 @@ struct DeviceWaiter: Sendable {
     }
 }
 
+typealias MessageWaiter = CheckedContinuation<Result<Store.Appended, Problem>, Never>
+
+extension Writer where Waiter == MessageWaiter {
+    /// Appends a message, and waits for what becomes of it.
+    func append(_ message: NewMessage) async throws -> (created: Bool, message: JSONText) {
+        switch try await withCheckedContinuation({ append(message, waiter: $0) }).get() {
+        case .created(let stored): (true, stored)
+        case .exists(let stored): (false, stored)
+        case .refused(let problem): throw problem
+        }
+    }
+}
+
 struct LogNode: Sendable {
     let client: PostgresClient
     let store: Store
-    let writer: Writer
+    let writer: Writer<MessageWaiter>
     let hub: Hub<DeviceWaiter>
     let tail: Tail<DeviceWaiter>
 
@@ -56,7 +69,7 @@ struct LogNode: Sendable {
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
         client = PostgresClient(settings, logger: logger)
         store = Store(client)
-        writer = Writer(store, logger: logger)
+        writer = Writer(store, logger: logger) { for (waiter, outcome) in $0 { waiter.resume(returning: outcome) } }
         hub = Hub(store: store, start: try await store.now(), limits: limits) { wakes in
             for wake in wakes { wake.waiter.answer(wake.answer) }
         }

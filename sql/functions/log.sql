@@ -114,12 +114,14 @@ begin
 end $$;
 
 -- What a node's tail reads: the events after `p_after`, in order, and the newest epoch of the snapshot they are from.
+-- Dropped first, because its columns may become more: at the end, where older nodes don't look.
 -- locks: nothing
-create or replace function log_read(p_after bigint, p_limit int) returns table (
+drop function if exists log_read(bigint, int);
+create function log_read(p_after bigint, p_limit int) returns table (
     pos bigint, type text, thread_id uuid, user_id uuid, begins uuid[], ends uuid[], session_id uuid, withdraws bigint,
-    body text, epoch int)
+    body text, at timestamptz, epoch int)
 language sql stable as $$
-    select e.pos, e.type, e.thread_id, e.user_id, e.begins, e.ends, e.session_id, e.withdraws, e.body,
+    select e.pos, e.type, e.thread_id, e.user_id, e.begins, e.ends, e.session_id, e.withdraws, e.body, e.at,
         (select max(l.epoch) from log_epochs l)
     from events e where e.pos > p_after order by e.pos limit p_limit
 $$;

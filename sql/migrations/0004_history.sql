@@ -30,5 +30,4 @@ create table thread_trims (
 
 -- What takes their places gives other columns, or takes other arguments; the functions are made anew right after this.
 drop function if exists log_extend(int, bigint);
-drop function if exists log_read(bigint, int);
 drop function if exists sync_restart(uuid);

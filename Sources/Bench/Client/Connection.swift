@@ -35,6 +35,8 @@ package final class Connection {
     }
 
     package var endpoint: Endpoint
+    /// The owner's number for it.
+    package let tag: Int
     private let loop: EventLoop
     private unowned let owner: any ConnectionOwner
     private var state = State.closed
@@ -50,7 +52,8 @@ package final class Connection {
 
     package var isOpen: Bool { state != .closed }
 
-    package init(_ loop: EventLoop, _ endpoint: Endpoint, owner: any ConnectionOwner) {
+    package init(_ loop: EventLoop, _ endpoint: Endpoint, tag: Int = 0, owner: any ConnectionOwner) {
+        self.tag = tag
         self.loop = loop
         self.endpoint = endpoint
         self.owner = owner
