@@ -62,14 +62,14 @@ package struct SendEndpoint: Sendable {
     /// What tells those who wait what became of their messages, with one hop to each event loop.
     package static func answer(logger: Logger) -> @Sendable ([(SendWaiter, Writer<SendWaiter>.Appended)]) -> Void {
         { outcomes in
-            var replies: [(Reply, OutboundResponse)] = []
+            var replies: [(response: OutboundResponse, replies: [Reply])] = []
             replies.reserveCapacity(outcomes.count)
             for (waiter, outcome) in outcomes {
                 let answer = answer(to: outcome)
                 switch waiter {
                 case .task(let continuation): continuation.resume(with: answer)
                 case .reply(let reply, let number):
-                    replies.append((reply, outbound(answer, number, logger)))
+                    replies.append((outbound(answer, number, logger), [reply]))
                 }
             }
             sendAll(replies)

@@ -81,7 +81,7 @@ package final class SyncEndpoint: Sendable {
                     identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
             }
             if case .expired = outcome {
-                let fresh = try await store.restart(identity.user)
+                let fresh = try await store.restart(identity.user, from: cursor)
                 let problem = Problem(
                     .cursorExpired, "The log no longer holds what follows this cursor. Reload these threads.")
                 waiter.reply.send(

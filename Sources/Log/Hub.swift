@@ -75,7 +75,10 @@ package final class Hub: Sendable {
                 if !events.isEmpty {
                     return .answer(.events(events.map(Event.init), upTo: head, more: false))
                 }
-                guard isOpen else { continue }
+                guard isOpen else {
+                    try await wait(for: head.epoch)
+                    continue
+                }
                 switch poll(identity, from: head, limit: limit, waitMs: waitMs, waiter: waiter) {
                 case .cold: continue
                 case let outcome: return outcome
@@ -83,6 +86,11 @@ package final class Hub: Sendable {
             }
         }
         throw Problem(.overloaded, "The node is catching up. Ask again.", retryAfterS: 1)
+    }
+
+    /// Gives the tail time to notice an epoch that the database is in already: what opens it also notifies.
+    private func wait(for epoch: Int32) async throws {
+        for _ in 0..<30 where head.epoch != epoch { try await Task.sleep(for: .milliseconds(50)) }
     }
 
     /// Takes a poll away, because its client has gone or its session has ended; false if it has been answered.
@@ -94,6 +102,12 @@ package final class Hub: Sendable {
     /// Applies the next events of the log.
     func apply(_ events: [Event]) {
         finish(state.withLock { $0.apply(events) })
+    }
+
+    /// The log goes on in a new epoch, and all that this node has read is part of it.
+    /// - Parameter end: the first position after the epoch so far.
+    func adopt(epoch: Int32, after end: Position) {
+        finish(state.withLock { $0.adopt(epoch, after: end) })
     }
 
     /// Forgets everything: the log isn't what this node has read of it.

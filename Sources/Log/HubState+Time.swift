@@ -45,6 +45,27 @@ extension HubState {
         for feed in mailbox.close() { dropUnused(feed) }
     }
 
+    /// The log goes on in a new epoch, whose first position is `end` or later. Everything applied so far is part of it, so
+    /// mailboxes and parked polls stay; but for those that have come ahead of this node, into a part that was lost. Their
+    /// polls are answered, and learn at the next what became of their cursor.
+    mutating func adopt(_ next: Int32, after end: Position) -> [Wake] {
+        let old = epoch
+        ends[old] = end
+        epoch = next
+        var wakes: [Wake] = []
+        for mailbox in mailboxes.values {
+            let isLost = mailbox.openedAt >= end
+            wakes += mailbox.parked.filter { isLost || $0.after >= end }.map { poll in
+                let same = Cursor(epoch: old, position: poll.after)
+                return Wake(waiters: [poll.waiter], answer: .events([], upTo: same, more: true))
+            }
+            mailbox.parked.removeAll { isLost || $0.after >= end }
+            if isLost { close(mailbox) }
+        }
+        counters.parked -= wakes.count
+        return wakes
+    }
+
     /// The log isn't what this node has read: everything kept is dropped, and all go on from `position`.
     mutating func restart(at start: Cursor) -> [Wake] {
         let old = epoch
@@ -54,6 +75,7 @@ extension HubState {
         recent = EventQueue(since: start.position)
         head = start.position
         epoch = start.epoch
+        ends = [:]
         return wakes
     }
 

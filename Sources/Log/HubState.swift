@@ -36,6 +36,8 @@ struct HubState {
     var head: Position
     /// Of the log that is being read; positions of another are not comparable with these.
     var epoch: Int32
+    /// The epochs that this node has seen end, and the first position after each: before it, a cursor is good here.
+    var ends: [Int32: Position] = [:]
     var tick = 0
     var counters = HubCounters()
     var isClosing = false
@@ -65,7 +67,7 @@ struct HubState {
     ) -> PollDecision {
         guard !isClosing else { return .answer(.closing(upTo: cursor)) }
         let position = cursor.position
-        guard cursor.epoch == epoch, let mailbox = mailboxes[identity.user],
+        guard isKept(cursor), let mailbox = mailboxes[identity.user],
             let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         else { return .cold }
         mailbox.lastPolledTick = tick
@@ -81,6 +83,10 @@ struct HubState {
         if deadlineTick < mailbox.alarmTick ?? .max { setAlarm(mailbox, at: deadlineTick) }
         counters.parked += 1
         return .parked(lastPoll)
+    }
+
+    private func isKept(_ cursor: Cursor) -> Bool {
+        cursor.epoch == epoch || ends[cursor.epoch].map { cursor.position < $0 } ?? false
     }
 
     func answer(_ found: (events: [Event], more: Bool), mailbox: Mailbox, after position: Position) -> PollAnswer {

@@ -39,6 +39,9 @@ package struct Settings: Sendable, Equatable {
     package var dataDirectory = ".parley"
     package var migration = Migration.auto
 
+    /// How long events stay in the log; the archive of messages isn't the log.
+    package var logDays = 14
+
     package var rateLimitsEnabled = true
     package var limits = Limits()
 

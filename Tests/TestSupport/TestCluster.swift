@@ -7,11 +7,11 @@ import Synchronization
 
 /// A PostgreSQL in a directory under /tmp. Server and directory go with the test process, however that ends.
 package final class TestCluster: Sendable {
-    private let cluster: PostgresCluster
+    let cluster: PostgresCluster
     private let guardian: Guardian
     private let databaseCount = Atomic(0)
 
-    private init(cluster: PostgresCluster, guardian: Guardian) {
+    init(cluster: PostgresCluster, guardian: Guardian) {
         self.cluster = cluster
         self.guardian = guardian
     }
@@ -31,18 +31,23 @@ package final class TestCluster: Sendable {
     /// A cluster of one's own (0.9 s): for tests that stop it, or need settings.
     package static func own(fsync: Bool = true, settings: [String: String] = [:]) async throws -> TestCluster {
         let guardian = try await Guardian.start()
-        var configuration = PostgresCluster.Configuration(
-            binaries: try PostgresBinaries.find(), dataDirectory: guardian.directory + "/postgres",
-            socketDirectory: guardian.directory + "/socket", logFile: guardian.directory + "/postgres.log")
-        configuration.account = try guardian.prepare(socketDirectory: configuration.socketDirectory)
-        configuration.flushesNewCluster = false
-        configuration.settings = ["log_min_messages": "warning", "log_min_error_statement": "error"]
+        var configuration = try configuration(in: guardian)
         if !fsync { configuration.settings["fsync"] = "off" }
         configuration.settings.merge(settings) { $1 }
         let cluster = PostgresCluster(configuration)
         try await cluster.initialise()
         try await cluster.start()
         return TestCluster(cluster: cluster, guardian: guardian)
+    }
+
+    static func configuration(in guardian: Guardian) throws -> PostgresCluster.Configuration {
+        var configuration = PostgresCluster.Configuration(
+            binaries: try PostgresBinaries.find(), dataDirectory: guardian.directory + "/postgres",
+            socketDirectory: guardian.directory + "/socket", logFile: guardian.directory + "/postgres.log")
+        configuration.account = try guardian.prepare(socketDirectory: configuration.socketDirectory)
+        configuration.flushesNewCluster = false
+        configuration.settings = ["log_min_messages": "warning", "log_min_error_statement": "error"]
+        return configuration
     }
 
     /// A new database, owned by the role that the conninfo names (no superuser), copied from `template` if given: the
@@ -88,7 +93,7 @@ package final class TestCluster: Sendable {
         try String(contentsOfFile: cluster.configuration.logFile, encoding: .utf8)
     }
 
-    private static func databaseName(_ text: String) -> String {
+    static func databaseName(_ text: String) -> String {
         guard let range = text.range(of: "dbname='") else { return text }
         return String(text[range.upperBound...].prefix { $0 != "'" })
     }
