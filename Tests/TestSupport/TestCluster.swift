@@ -55,6 +55,11 @@ package final class TestCluster: Sendable {
         return cluster.conninfo(database: name)
     }
 
+    /// A pooler before it.
+    package func pooler(_ mode: PgBouncer.Mode, sessionCountMax: Int = 3) async throws -> PgBouncer {
+        try await PgBouncer.start(before: cluster.configuration, mode: mode, sessionCountMax: sessionCountMax)
+    }
+
     /// As the owner of the database: what `createDatabase` gives.
     package func conninfo(database: String) -> String { cluster.conninfo(database: database) }
 
