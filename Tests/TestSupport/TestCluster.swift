@@ -73,6 +73,19 @@ package final class TestCluster: Sendable {
         try await Psql.run(sql, conninfo: superuserConninfo(database: Self.databaseName(database)))
     }
 
+    /// The server's socket.
+    package var socket: String { cluster.configuration.socketDirectory + "/.s.PGSQL.5432" }
+
+    /// The processes that serve nodes, those with a statement under way first.
+    package func sessions() async throws -> [pid_t] {
+        let found = try await psql(
+            """
+            select pid from pg_stat_activity where application_name = 'parley' and backend_type = 'client backend'
+            order by state <> 'active', random()
+            """)
+        return found.split(separator: "\n").compactMap { pid_t($0) }
+    }
+
     package var isRunning: Bool { cluster.isRunning }
 
     /// The server's process id while it runs.

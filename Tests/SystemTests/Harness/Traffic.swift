@@ -50,11 +50,16 @@ final class Traffic: Sendable {
         var pollCount: Int { followers.reduce(0) { $0 + $1.pollCount } }
     }
 
-    /// Runs people's senders and followers while `disturb` runs, and a little longer.
     static func run(
         through nodes: [Node], _ plan: Plan = Plan(), disturb: @Sendable @escaping (Traffic) async throws -> Void
     ) async throws -> Outcome {
-        let addresses = nodes.map(\.address)
+        try await run(through: nodes.map(\.address), plan, disturb: disturb)
+    }
+
+    /// Runs people's senders and followers while `disturb` runs, and a little longer.
+    static func run(
+        through addresses: [Address], _ plan: Plan = Plan(), disturb: @Sendable @escaping (Traffic) async throws -> Void
+    ) async throws -> Outcome {
         let crowd = try await Crowd.gather(
             plan.personCount, wanderers: plan.wandererCount, at: Connection(try #require(addresses.first)))
         let traffic = Traffic()
