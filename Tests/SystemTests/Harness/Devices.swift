@@ -35,6 +35,7 @@ struct Sender: Sendable {
                 try Task.checkCancellation()
                 let answer = try? await connections[turn].say("\(count)", in: thread, as: person, id: id)
                 log.statuses[answer?.status ?? 0, default: 0] += 1
+                traffic.count(answer?.status ?? 0)
                 if let answer, answer.status == 201 || answer.status == 200 {
                     stored = answer
                     break
@@ -46,7 +47,6 @@ struct Sender: Sendable {
                 try await Task.sleep(for: .milliseconds(10))
             }
             log.acknowledged[thread, default: []].append(id)
-            traffic.count()
             count += 1
             await doMore(count, stored.json["seq"].int ?? 1, id, in: thread, on: connections[turn])
         }

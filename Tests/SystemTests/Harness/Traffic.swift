@@ -8,13 +8,24 @@ import Testing
 /// What the disturbing part of a test knows of the traffic.
 final class Traffic: Sendable {
     private let sentCount = Atomic(0)
+    private let refusedCount = Atomic(0)
     private let over = Atomic(false)
 
     var isOver: Bool { over.load(ordering: .relaxed) }
     /// Messages acknowledged so far.
     var messageCount: Int { sentCount.load(ordering: .relaxed) }
 
-    func count() { sentCount.add(1, ordering: .relaxed) }
+    /// Messages that were answered with 503, each time counted.
+    var refusalCount: Int { refusedCount.load(ordering: .relaxed) }
+
+    /// What a sender tells of each answer.
+    func count(_ status: Int) {
+        switch status {
+        case 200, 201: sentCount.add(1, ordering: .relaxed)
+        case 503: refusedCount.add(1, ordering: .relaxed)
+        default: break
+        }
+    }
 
     /// Waits until so many more messages are acknowledged.
     func flow(_ messageCount: Int, within limit: Duration = .seconds(30)) async throws {
