@@ -21,6 +21,9 @@ extension Setting {
             "database_connections", \.databaseConnectionCountMax, .integer(1...100), "COUNT",
             "connections to PostgreSQL in the pool; each carries many statements at once, so few are enough"),
         Setting(
+            "prepared_statements", \.preparedStatements, .word, "auto|on|off",
+            "auto: unless a pooler stands between; on: with PgBouncer 1.21 or newer, which can keep them"),
+        Setting(
             "data_dir", \.dataDirectory, .path, "DIRECTORY", "home of Parley's own PostgreSQL",
             commands: [.serve, .migrate]),
         Setting(

@@ -60,6 +60,11 @@ package final class TestCluster: Sendable {
         return cluster.conninfo(database: name)
     }
 
+    /// A pooler before it.
+    package func pooler(_ mode: PgBouncer.Mode, sessionCountMax: Int = 3) async throws -> PgBouncer {
+        try await PgBouncer.start(before: cluster.configuration, mode: mode, sessionCountMax: sessionCountMax)
+    }
+
     /// As the owner of the database: what `createDatabase` gives.
     package func conninfo(database: String) -> String { cluster.conninfo(database: database) }
 
@@ -71,6 +76,19 @@ package final class TestCluster: Sendable {
     @discardableResult
     package func psql(_ sql: String, database: String = "postgres") async throws -> String {
         try await Psql.run(sql, conninfo: superuserConninfo(database: Self.databaseName(database)))
+    }
+
+    /// The server's socket.
+    package var socket: String { cluster.configuration.socketDirectory + "/.s.PGSQL.5432" }
+
+    /// The processes that serve nodes, those with a statement under way first.
+    package func sessions() async throws -> [pid_t] {
+        let found = try await psql(
+            """
+            select pid from pg_stat_activity where application_name = 'parley' and backend_type = 'client backend'
+            order by state <> 'active', random()
+            """)
+        return found.split(separator: "\n").compactMap { pid_t($0) }
     }
 
     package var isRunning: Bool { cluster.isRunning }
