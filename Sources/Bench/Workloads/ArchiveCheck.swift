@@ -29,8 +29,8 @@ enum Archive {
     /// Reads the threads page by page; gives each one's head.
     /// - Throws: `BenchFailure` when a number is missing, doubled or out of order, or an answer is wrong.
     static func heads(_ threads: [ArchivedThread], at endpoints: [Endpoint]) async throws -> [ThreadKey: Int64] {
-        let heads = try await onThread("bench-archive") {
-            try ArchiveReader(EventLoop(waker: Waker()), threads, endpoints).run()
+        let heads = try await onEventLoop("bench-archive") { loop in
+            try ArchiveReader(loop, threads, endpoints).run()
         }
         return Dictionary(zip(threads.map(\.key), heads)) { $1 }
     }

@@ -23,8 +23,8 @@ struct MixedWorkload: Sendable {
                 signals: MixedSignals())
             for number in 0..<settings.loopCount {
                 group.addTask {
-                    try await onThread("bench-mixed") {
-                        try MixedLane(EventLoop(waker: control.waker(number)), number: number, plan).run()
+                    try await onEventLoop("bench-mixed", waker: control.waker(number)) { loop in
+                        MixedLane(loop, number: number, plan).run()
                     }
                 }
             }
@@ -76,7 +76,7 @@ struct MixedWorkload: Sendable {
         report.add("doubled", outcome.verdict.doubled)
         report.add("out_of_order", outcome.verdict.outOfOrder)
         report.add("cpu_us_per_call", observation.cpu.micros(per: max(1, callCount)))
-        report.add("batch_mean", .decimal(orNull: observation.batchMean, 1))
+        report.add("batch_mean", observation.batching.summary)
         report.faults = outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
         if !outcome.verdict.isGood { report.faults.append(outcome.verdict.description) }
         return report

@@ -15,7 +15,7 @@ struct SendWorkload: Sendable {
         let cpu: CPUTimes
         let count: Int
         let seconds: Int
-        let batchMean: Double?
+        let batching: Batching
         /// Messages a second by `baselineClients`; empty without a baseline.
         var baselines: [Double] = []
 
@@ -81,7 +81,7 @@ struct SendWorkload: Sendable {
         report.add("messages_per_s", .decimal(orNull: median(rounds.map(\.messagesPerS)), 0))
         report.add("answer_ms", latencies.summary)
         report.add("cpu_us_per_message", cpu.micros(per: max(1, rounds.reduce(0) { $0 + $1.count })))
-        report.add("batch_mean", .decimal(orNull: median(rounds.compactMap(\.batchMean)), 1))
+        if let last = rounds.last { report.add("batch_mean", last.batching.summary) }
         guard bench.settings.isBaseline else { return }
         let described = rounds.map { round in
             JSONValue.object(
@@ -124,9 +124,9 @@ struct SendWorkload: Sendable {
                 guard !own.isEmpty else { continue }
                 let known = acknowledged.filter { $0.key % meters.count == number }
                 group.addTask { [bench] in
-                    try await onThread("bench-send") {
-                        try SendLane(
-                            EventLoop(waker: Waker()), bench.endpoints, own, textByteCount: settings.textByteCount,
+                    try await onEventLoop("bench-send") { loop in
+                        SendLane(
+                            loop, bench.endpoints, own, textByteCount: settings.textByteCount,
                             acknowledged: known, phases, meter
                         ).run()
                     }
@@ -140,7 +140,7 @@ struct SendWorkload: Sendable {
         for meter in meters { latencies.add(meter.measured) }
         return Round(
             latencies: latencies, cpu: observation.cpu, count: outcome.measuredCount, seconds: settings.seconds,
-            batchMean: observation.batchMean)
+            batching: observation.batching)
     }
 
     /// Acknowledged messages that the archive doesn't hold, those that it holds unasked, and wrong answers.
