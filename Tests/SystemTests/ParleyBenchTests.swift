@@ -149,6 +149,22 @@ struct ParleyBenchTests {
         #expect(report["faults"][0].string?.contains("status 422") == true)
     }
 
+    @Test("finds what an archive doesn't hold", .timeLimit(.minutes(1)))
+    func spoiledArchive() async throws {
+        let target = try await Target.start()
+        try await target.cluster.psql(
+            """
+            create function spoil() returns trigger language plpgsql as $$ begin
+                delete from messages m where m.thread_id = new.thread_id and m.seq = 5;
+                return null;
+            end $$;
+            create trigger spoil after insert on messages for each row when (new.seq = 5) execute function spoil();
+            """, database: target.database)
+        let report = try await bench(
+            "send", target.flags + ["--seconds", "1", "--warm-up", "0", "--connections", "2"], isGood: false)
+        #expect(report["faults"][0].string?.contains("6 follows 4") == true)
+    }
+
     @Test("finds what a poll was not given, and what it was given twice", .timeLimit(.minutes(1)))
     func spoiledLog() async throws {
         let target = try await Target.start()

@@ -1,4 +1,4 @@
-// One thread's wait for many connections and for the time. What is done then is the connections' and the timers' affair.
+// One thread's wait for many connections and for the time. What is done then is the connections' and timers' affair.
 import CEpoll
 import Glibc
 import Synchronization

@@ -30,7 +30,7 @@ struct SendWorkload: Sendable {
         var outcome = SendOutcome()
         let rounds = try await rounds(senders, &outcome)
         Progress.say("reading the archive")
-        let heads = try await Archive.heads(threads, at: bench.endpoints)
+        let archive = try await Archive.read(threads, at: bench.endpoints)
 
         var report = Report("send")
         report.add("connections", settings.connectionCount)
@@ -39,7 +39,7 @@ struct SendWorkload: Sendable {
         report.add("text_bytes", settings.textByteCount)
         add(rounds, to: &report)
         report.add("acknowledged", outcome.acknowledged.values.reduce(0) { $0 + $1.count })
-        report.faults = faults(outcome, heads, threads)
+        report.faults = faults(outcome, archive, threads)
         return report
     }
 
@@ -144,13 +144,12 @@ struct SendWorkload: Sendable {
     }
 
     /// Acknowledged messages that the archive doesn't hold, those that it holds unasked, and wrong answers.
-    private func faults(
-        _ outcome: SendOutcome, _ heads: [ThreadKey: Int64], _ threads: [ArchivedThread]
-    ) -> [String] {
-        var faults = outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
+    private func faults(_ outcome: SendOutcome, _ archive: Archive, _ threads: [ArchivedThread]) -> [String] {
+        var faults = archive.faults
+        faults += outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
         for (number, thread) in threads.enumerated() {
             let acknowledged = outcome.acknowledged[number] ?? SeqSet()
-            let head = heads[thread.key] ?? 0
+            let head = archive.heads[thread.key] ?? 0
             if acknowledged.max > head {
                 faults.append("thread \(thread.id) ends at \(head), before \(acknowledged.max)")
             }
