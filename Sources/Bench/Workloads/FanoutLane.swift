@@ -182,7 +182,8 @@ extension FanoutPlan {
             {"events":[{"type":"message.created","thread_id":"\(id)","at":"2026-11-21T10:00:00.123Z",\
             "data":{"id":"\(id)","thread_id":"\(id)","seq":\(number),"timestamp":"2026-11-21T10:00:00.123Z",\
             "type":"message","sender":{"id":"\(id)","name":"bench0x0123456789abc","profile_image":null},\
-            "payload":{"text":"\(text)"},"reply_to":null,"mentions":[],"reactions":{},"edited_at":null,"deleted_at":null,"expires_at":null}}],\
+            "payload":{"text":"\(text)"},"reply_to":null,"mentions":[],"reactions":{},\
+            "edited_at":null,"deleted_at":null,"expires_at":null}}],\
             "cursor":"0123456789abcdef01234567","more":false}
             """
     }
