@@ -9,11 +9,14 @@ import Synchronization
 package final class TestCluster: Sendable {
     private let cluster: PostgresCluster
     private let guardian: Guardian
+    /// What its data is on, if it was given little room.
+    package let disk: SmallDisk?
     private let databaseCount = Atomic(0)
 
-    private init(cluster: PostgresCluster, guardian: Guardian) {
+    private init(cluster: PostgresCluster, guardian: Guardian, disk: SmallDisk?) {
         self.cluster = cluster
         self.guardian = guardian
+        self.disk = disk
     }
 
     private static let sharedStart = Mutex<Task<TestCluster, any Error>?>(nil)
@@ -29,12 +32,19 @@ package final class TestCluster: Sendable {
     }
 
     /// A cluster of one's own (0.9 s): for tests that stop it, or need settings.
-    package static func own(fsync: Bool = true, settings: [String: String] = [:]) async throws -> TestCluster {
+    /// - Parameter diskByteCount: the room that all its data has, on a disk of its own; see `SmallDisk`.
+    package static func own(
+        fsync: Bool = true, settings: [String: String] = [:], diskByteCount: Int? = nil
+    ) async throws -> TestCluster {
         let guardian = try await Guardian.start()
         var configuration = PostgresCluster.Configuration(
             binaries: try PostgresBinaries.find(), dataDirectory: guardian.directory + "/postgres",
             socketDirectory: guardian.directory + "/socket", logFile: guardian.directory + "/postgres.log")
         configuration.account = try guardian.prepare(socketDirectory: configuration.socketDirectory)
+        let disk = try diskByteCount.map {
+            try SmallDisk.mount(at: guardian.diskDirectory, byteCount: $0, account: configuration.account)
+        }
+        if let disk { configuration.dataDirectory = disk.directory + "/postgres" }
         configuration.flushesNewCluster = false
         configuration.settings = ["log_min_messages": "warning", "log_min_error_statement": "error"]
         if !fsync { configuration.settings["fsync"] = "off" }
@@ -42,7 +52,7 @@ package final class TestCluster: Sendable {
         let cluster = PostgresCluster(configuration)
         try await cluster.initialise()
         try await cluster.start()
-        return TestCluster(cluster: cluster, guardian: guardian)
+        return TestCluster(cluster: cluster, guardian: guardian, disk: disk)
     }
 
     /// A new database, owned by the role that the conninfo names (no superuser), copied from `template` if given: the
