@@ -15,7 +15,11 @@ CHECKS = --explicit-target-dependency-import-check error
 TEST_WIDTH ?= 2
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = $(TEST_WIDTH)
 
-.PHONY: help run test deps build release lint format docs schema image clean
+# What `make bench` measures, and any flags: make bench WORKLOAD=fanout FLAGS="--members 500 --json".
+WORKLOAD ?= send
+FLAGS ?=
+
+.PHONY: help run test bench deps testdeps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
@@ -34,11 +38,18 @@ run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL
 # The format comes first, being quick; the tests come last, so that their result does. The release build is there because
 # what compiles for debugging may still break the optimiser, and because the system tests run what people run. One test
 # after the other: many of them bound how long something takes.
-test: deps lint build release ## check the format, build everything, run all tests
+test: testdeps lint build release ## check the format, build everything, run all tests
 	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley $(SWIFT) test --skip-build --disable-xctest --no-parallel
+
+bench: deps release ## measure a node on a private PostgreSQL: make bench WORKLOAD=send FLAGS="--seconds 20"
+	@Tests/Measure/bench.sh $(WORKLOAD) $(FLAGS)
 
 deps: ## install missing system packages (nothing to do, nothing done)
 	@.ci/deps
+
+# Only the tests put other servers beside the nodes.
+testdeps:
+	@.ci/deps test
 
 build: deps
 	@$(SWIFT) build --build-tests $(CHECKS)

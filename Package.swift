@@ -4,6 +4,8 @@ import PackageDescription
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
+    // The log's generic parts are written in one target and made concrete in another: without this they run unspecialised.
+    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
 // Products of the packages below, by their usual names.
@@ -25,6 +27,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -33,13 +36,16 @@ let package = Package(
         // Pure: ids, values, limits, problems.
         .target(name: "Domain", swiftSettings: settings),
 
+        // Counters, histograms, and the text that Prometheus reads.
+        .target(name: "Telemetry", swiftSettings: settings),
+
         // libpq made safe. Knows nothing of chat.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "Postgres", dependencies: ["CLibpq", logging], swiftSettings: settings),
 
         // Password hashes, session tokens, digests.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .target(name: "Credentials", dependencies: ["COpenSSL"], swiftSettings: settings),
+        .target(name: "Credentials", dependencies: ["COpenSSL", "Domain"], swiftSettings: settings),
 
         // A private PostgreSQL, made and kept.
         .target(name: "EmbeddedPostgres", dependencies: [logging], swiftSettings: settings),
@@ -60,7 +66,8 @@ let package = Package(
         .target(
             name: "Log",
             dependencies: [
-                "Domain", "Postgres", "Store", .product(name: "DequeModule", package: "swift-collections"), logging,
+                "Domain", "Postgres", "Store", "Telemetry", logging,
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
 
@@ -68,20 +75,34 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Credentials", "Domain", "Log", "Store", "Transport", httpTypes, hummingbird, hummingbirdCore, logging,
-                nioCore,
+                "Credentials", "Domain", "Log", "Store", "Telemetry", "Transport", httpTypes, hummingbird,
+                hummingbirdCore, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
         // Flags, environment and file, by one table.
         .target(name: "ServiceConfiguration", dependencies: ["Domain", logging], swiftSettings: settings),
 
+        // The load generator: a client, so it knows the HTTP API and nothing of the service's parts.
+        .systemLibrary(name: "CEpoll"),
+        .target(
+            name: "Bench",
+            dependencies: [
+                "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", "ServiceConfiguration", logging,
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            exclude: [
+                "embed.json", "Baselines/one_transaction_a_message.pgbench", "Baselines/one_transaction_a_message.sql",
+            ],
+            swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
+
         // The composition root. No logic.
         .executableTarget(
             name: "parley",
             dependencies: [
-                "API", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration", "Store",
-                "Transport", logging, .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "API", "Bench", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration",
+                "Store", "Telemetry", "Transport", logging,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
 
@@ -95,9 +116,11 @@ let package = Package(
             name: "TestSupport", dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", logging],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: settings),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging],
             swiftSettings: settings),
+        .testTarget(name: "BenchTests", dependencies: ["Bench"], swiftSettings: settings),
         .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(name: "EmbedFilesToolTests", dependencies: ["EmbedFilesTool"], swiftSettings: settings),
         .testTarget(
@@ -115,12 +138,12 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Credentials", "Domain", "Log", "Postgres", "Store", "TestSupport", "Transport",
+                "API", "Credentials", "Domain", "Log", "Postgres", "Store", "Telemetry", "TestSupport", "Transport",
                 httpTypes, logging, nioCore, nioHTTP1, nioPosix, .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings),
 
-        // Black box: the built executable, curl, several processes.
-        .testTarget(name: "SystemTests", dependencies: ["TestSupport"], swiftSettings: settings),
+        // Black box: the built executable, curl, several processes; Bench for its many polls.
+        .testTarget(name: "SystemTests", dependencies: ["Bench", "TestSupport"], swiftSettings: settings),
     ]
 )

@@ -5,24 +5,29 @@ import Hummingbird
 import Log
 import Logging
 import Store
+import Telemetry
 
 /// The calls of the HTTP contract. One extension a feature, in the file named after it.
 package struct API: Sendable {
     let store: Store
-    let writer: Writer
+    let writer: Writer<SendWaiter>
     let authenticator: Authenticator
     let hasher: PasswordHasher
     let limits: Limits
     let isReady: @Sendable () -> Bool
-    let metrics: @Sendable () -> String
+    let metrics: @Sendable () -> MetricsText
+    let figures: RequestFigures
+    let log: RequestLog
     let logger: Logger
 
     /// - Parameters:
     ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
-    ///   - metrics: the node's figures as Prometheus text.
+    ///   - metrics: the node's figures; may block for milliseconds.
+    ///   - figures: counts the requests.
     package init(
-        store: Store, writer: Writer, authenticator: Authenticator, hasher: PasswordHasher, limits: Limits,
-        isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> String, logger: Logger
+        store: Store, writer: Writer<SendWaiter>, authenticator: Authenticator, hasher: PasswordHasher, limits: Limits,
+        isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
+        figures: RequestFigures, log: RequestLog, logger: Logger
     ) {
         self.store = store
         self.writer = writer
@@ -31,7 +36,13 @@ package struct API: Sendable {
         self.limits = limits
         self.isReady = isReady
         self.metrics = metrics
+        self.figures = figures
+        self.log = log
         self.logger = logger
+    }
+
+    var send: SendEndpoint {
+        SendEndpoint(writer: writer, authenticator: authenticator, limits: limits, logger: logger)
     }
 
     /// All calls that there are.
@@ -57,6 +68,7 @@ package struct API: Sendable {
     /// A route's endpoint as the router calls it; nil for one that isn't the router's.
     private func respond(_ route: Route) -> (@Sendable (Request, APIContext) async throws -> Response)? {
         let takesNoQuery = route.query == .none
+        let operation = route.operation
         @Sendable func call(_ request: Request, _ context: APIContext) throws -> Call {
             let call = Call(request: request, context: context, limits: limits)
             if takesNoQuery { try call.query.end() }
@@ -64,9 +76,13 @@ package struct API: Sendable {
         }
         switch route.endpoint {
         case .open(let endpoint):
-            return { request, context in try await endpoint(call(request, context)).response }
+            return { request, context in
+                context.operation = operation
+                return try await endpoint(call(request, context)).response
+            }
         case .signedIn(let endpoint):
             return { request, context in
+                context.operation = operation
                 let identity = try await authenticator.identity(request.headers[.authorization])
                 return try await endpoint(call(request, context), identity).response
             }

@@ -1,4 +1,5 @@
-// The API as the transport's request handler: the long poll, which needs no router, and the router for all else.
+// The API as the transport's request handler: the long poll and the usual send, which need no router,
+// and the router for all else.
 import Domain
 import Hummingbird
 import Logging
@@ -7,36 +8,48 @@ import Transport
 /// Everything that the service answers over HTTP.
 package struct APIHandler: RequestHandler {
     private let sync: SyncEndpoint
+    private let send: SendEndpoint
     private let router: RouterAdapter<RouterResponder<APIContext>>
+    private let figures: RequestFigures
+    private let log: RequestLog
     private let logger: Logger
 
     package init(_ api: API, sync: SyncEndpoint) {
         self.sync = sync
+        send = api.send
         let logger = api.logger
         self.logger = logger
-        router = RouterAdapter(responder: api.makeResponder(), logger: logger) { error in
-            Failure(error).answer(requestID: RequestNumber.next().text, logger: logger).outbound
-        }
+        figures = api.figures
+        log = api.log
+        router = RouterAdapter(
+            responder: api.makeResponder(), logger: logger, operation: { $0.operation.rawValue },
+            problem: { error, context in
+                Failure(error).answer(requestID: context.id, logger: logger).outbound
+            })
     }
 
     package func handle(_ request: InboundRequest, _ reply: Reply) {
+        switch request.method {
+        case .get where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
+        case .post where send.handle(request, reply): break
         // Other methods go on to the router, which refuses them.
-        if request.method == .get, request.path == SyncEndpoint.route.pattern {
-            sync.handle(request, reply)
-        } else {
-            router.handle(request, reply)
+        default: router.handle(request, reply)
         }
     }
 
-    package func problem(for failure: TransportFailure) -> OutboundResponse {
+    package func problem(for failure: TransportFailure, _ number: RequestNumber) -> OutboundResponse {
         let problem = Problem(failure)
         guard problem.code == .internalError else { return ProblemDocument.response(problem) }
-        let id = RequestNumber.next().text
-        logger.error("a request was left without an answer", metadata: ["request": "\(id)"])
-        return ProblemDocument.answer(problem, requestID: id).outbound
+        logger.error("a request was left without an answer", metadata: ["request": "\(number.text)"])
+        return ProblemDocument.answer(problem, requestID: number.text).outbound
+    }
+
+    package func ended(_ request: EndedRequest) {
+        figures.record(request)
+        log.record(request)
     }
 }
 
 extension SyncEndpoint {
-    static let route = Route(.get, "/v1/sync", "sync", query: .read, .direct)
+    static let route = Route(.get, "/v1/sync", .sync, query: .read, .direct)
 }

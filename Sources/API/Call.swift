@@ -52,7 +52,14 @@ struct Call: Sendable {
     func body(byteCountMax: Int? = nil, orNone none: JSONValue? = nil) async throws -> JSONValue {
         let bytes = try await request.body.collect(upTo: byteCountMax ?? limits.plainBodyByteCountMax)
         if bytes.readableBytes == 0, let none { return none }
-        if let type = request.headers[.contentType], !Self.isJSON(type) {
+        return try JSONBody.read(bytes, type: request.headers[.contentType])
+    }
+}
+
+enum JSONBody {
+    /// A body's bytes as JSON. Its type must be JSON's where one is given.
+    static func read(_ bytes: ByteBuffer, type: String?) throws -> JSONValue {
+        if let type, !isJSON(type) {
             throw Problem(.unsupportedMediaType, "The body must be application/json.")
         }
         if bytes.readableBytes == 0 { throw Problem(.malformedJSON, "The body is empty; it must be a JSON object.") }
@@ -60,6 +67,8 @@ struct Call: Sendable {
     }
 
     private static func isJSON(_ type: String) -> Bool {
+        // What nearly all clients write.
+        if type == "application/json" { return true }
         let media = type.prefix { $0 != ";" }.lowercased().trimmed
         return media == "application/json" || (media.hasPrefix("application/") && media.hasSuffix("+json"))
     }

@@ -6,9 +6,9 @@ extension API {
 
     var memberRoutes: [Route] {
         [
-            Route(.get, Self.path, "listMembers", query: .read, .signedIn(listMembers)),
-            Route(.put, Self.path + "/{user_id}", "putMember", .signedIn(putMember)),
-            Route(.delete, Self.path + "/{user_id}", "deleteMember", .signedIn(deleteMember)),
+            Route(.get, Self.path, .listMembers, query: .read, .signedIn(listMembers)),
+            Route(.put, Self.path + "/{user_id}", .putMember, .signedIn(putMember)),
+            Route(.delete, Self.path + "/{user_id}", .deleteMember, .signedIn(deleteMember)),
         ]
     }
 

@@ -2,14 +2,15 @@
 import Domain
 import HTTPTypes
 import NIOCore
+import Telemetry
 
 extension API {
     var operationRoutes: [Route] {
         [
-            Route(.get, "/health/live", "getLiveness", query: .ignored, .open(getLiveness)),
-            Route(.get, "/health/ready", "getReadiness", query: .ignored, .open(getReadiness)),
-            Route(.get, "/metrics", "getMetrics", query: .ignored, .open(getMetrics)),
-            Route(.get, "/openapi.yaml", "getOpenAPI", query: .ignored, .open(getOpenAPI)),
+            Route(.get, "/health/live", .getLiveness, query: .ignored, .open(getLiveness)),
+            Route(.get, "/health/ready", .getReadiness, query: .ignored, .open(getReadiness)),
+            Route(.get, "/metrics", .getMetrics, query: .ignored, .open(getMetrics)),
+            Route(.get, "/openapi.yaml", .getOpenAPI, query: .ignored, .open(getOpenAPI)),
         ]
     }
 
@@ -23,10 +24,11 @@ extension API {
         return .json(.status("ready"))
     }
 
-    private func getMetrics(_ call: Call) -> Answer {
-        Answer(
-            status: .ok, headers: Headers.of(type: "text/plain; version=0.0.4; charset=utf-8"),
-            body: ByteBuffer(string: metrics()))
+    /// Off the event loop, which has others to serve meanwhile.
+    private func getMetrics(_ call: Call) async -> Answer {
+        let text = await withTaskExecutorPreference(globalConcurrentExecutor) { metrics().text }
+        return Answer(
+            status: .ok, headers: Headers.of(type: MetricsText.contentType), body: ByteBuffer(string: text))
     }
 
     private func getOpenAPI(_ call: Call) -> Answer {

@@ -76,18 +76,15 @@ package enum ProblemDocument {
         }
         writer.raw("}")
         return Answer(
-            status: status, headers: headers(problem, status, requestID), body: ByteBuffer(bytes: writer.utf8))
+            status: status, headers: headers(problem, status), body: ByteBuffer(bytes: writer.utf8))
     }
 
     package static func response(_ problem: Problem, extra: [(String, JSONText)] = []) -> OutboundResponse {
         answer(problem, extra: extra).outbound
     }
 
-    private static func headers(
-        _ problem: Problem, _ status: HTTPResponse.Status, _ requestID: String?
-    ) -> HTTPFields {
+    private static func headers(_ problem: Problem, _ status: HTTPResponse.Status) -> HTTPFields {
         var headers = Headers.problem
-        if let requestID { headers[.requestID] = requestID }
         switch status.code {
         case 401:
             // RFC 6750, 3.1: says more when a token was sent and was no good.
@@ -112,9 +109,4 @@ extension JSONWriter {
         }
         raw("]")
     }
-}
-
-extension HTTPField.Name {
-    // A constant of a legal form: the initialiser refuses only illegal ones.
-    static let requestID = Self("X-Request-Id")!
 }

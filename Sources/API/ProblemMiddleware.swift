@@ -11,18 +11,14 @@ struct ProblemMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
     ) async throws -> Response {
-        let start = context.logger.logLevel <= .debug ? ContinuousClock.now : nil
-        let response: Response
         do {
-            response = try await next(request, context)
+            return try await next(request, context)
         } catch let error as CancellationError {
             // The client has gone, or the drain has ended: the adapter knows which.
             throw error
         } catch {
-            response = answer(to: error, request, context).response
+            return answer(to: error, request, context).response
         }
-        if let start { logAccess(request, response, context, since: start) }
-        return response
     }
 
     private func answer(to error: any Error, _ request: Request, _ context: APIContext) -> Answer {
@@ -40,17 +36,5 @@ struct ProblemMiddleware: RouterMiddleware {
             Problem(.methodNotAllowed, "\(method.rawValue) is not for this path; it has \(allowed)."))
         answer.headers[.allow] = allowed
         return answer
-    }
-
-    /// The route's pattern and never the path: ids are nobody's business in a log.
-    private func logAccess(
-        _ request: Request, _ response: Response, _ context: APIContext, since start: ContinuousClock.Instant
-    ) {
-        context.logger.debug(
-            "answered",
-            metadata: [
-                "request": "\(context.id)", "method": "\(request.method)", "route": "\(context.endpointPath ?? "none")",
-                "status": "\(response.status.code)", "took": "\(ContinuousClock.now - start)",
-            ])
     }
 }

@@ -8,10 +8,10 @@ extension API {
 
     var receiptRoutes: [Route] {
         [
-            Route(.put, "/v1/threads/{thread_id}/receipts", "putReceipt", .signedIn(putReceipt)),
-            Route(.post, "/v1/receipts", "putReceipts", .signedIn(putReceipts)),
+            Route(.put, "/v1/threads/{thread_id}/receipts", .putReceipt, .signedIn(putReceipt)),
+            Route(.post, "/v1/receipts", .putReceipts, .signedIn(putReceipts)),
             Route(
-                .get, "/v1/threads/{thread_id}/messages/{message_id}/receipts", "listReceipts", .signedIn(listReceipts)),
+                .get, "/v1/threads/{thread_id}/messages/{message_id}/receipts", .listReceipts, .signedIn(listReceipts)),
         ]
     }
 

@@ -26,13 +26,13 @@ package struct Route: Sendable {
     package let method: HTTPRequest.Method
     /// As in openapi.yaml: `/v1/threads/{thread_id}`.
     package let pattern: String
-    /// The `operationId` in openapi.yaml.
-    package let operation: String
+    package let operation: OperationID
     let query: Query
     let endpoint: Endpoint
 
     init(
-        _ method: HTTPRequest.Method, _ pattern: String, _ operation: String, query: Query = .none, _ endpoint: Endpoint
+        _ method: HTTPRequest.Method, _ pattern: String, _ operation: OperationID, query: Query = .none,
+        _ endpoint: Endpoint
     ) {
         self.method = method
         self.pattern = pattern

@@ -4,8 +4,8 @@ import Domain
 extension API {
     var sessionRoutes: [Route] {
         [
-            Route(.get, "/v1/sessions", "listSessions", query: .read, .signedIn(listSessions)),
-            Route(.delete, "/v1/sessions/{session_id}", "deleteSession", .signedIn(deleteSession)),
+            Route(.get, "/v1/sessions", .listSessions, query: .read, .signedIn(listSessions)),
+            Route(.delete, "/v1/sessions/{session_id}", .deleteSession, .signedIn(deleteSession)),
         ]
     }
 

@@ -8,23 +8,27 @@ import Store
 import Transport
 
 /// What a parked poll is, once all else about its request is forgotten.
-package struct ParkedPollReply: Sendable {
+package final class ParkedPollReply: Waiter {
     let reply: Reply
     /// Seconds of a `Prefer: wait` that was honoured.
     let preferredWaitS: Int?
+
+    init(reply: Reply, preferredWaitS: Int?) {
+        self.reply = reply
+        self.preferredWaitS = preferredWaitS
+    }
 }
 
 /// `GET /v1/sync`.
 package final class SyncEndpoint: Sendable {
-    package static let waitSMax = 55
     package static let waitSDefault = 25
 
     private let authenticator: Authenticator
-    private let hub: Hub<ParkedPollReply>
+    private let hub: Hub
     private let store: Store
     private let logger: Logger
 
-    package init(authenticator: Authenticator, hub: Hub<ParkedPollReply>, store: Store, logger: Logger) {
+    package init(authenticator: Authenticator, hub: Hub, store: Store, logger: Logger) {
         self.authenticator = authenticator
         self.hub = hub
         self.store = store
@@ -51,14 +55,17 @@ package final class SyncEndpoint: Sendable {
             }
             // A callback has no task to be a child of. This one is as long as its queries, which are bounded, and is
             // cancelled when the client goes away.
-            let task = Task { await self.ask(known, poll, waiter) }
+            let number = request.number
+            let task = Task { await self.ask(known, poll, waiter, number) }
             reply.onClientGone { task.cancel() }
         } catch {
-            reply.send(ProblemDocument.response(error))
+            reply.send(Self.refusal(error))
         }
     }
 
-    private func ask(_ known: Authenticator.Known, _ poll: Poll, _ waiter: ParkedPollReply) async {
+    private func ask(_ known: Authenticator.Known, _ poll: Poll, _ waiter: ParkedPollReply, _ number: RequestNumber)
+        async
+    {
         do {
             let identity: Identity
             switch known {
@@ -74,11 +81,11 @@ package final class SyncEndpoint: Sendable {
                     identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
             }
             if case .expired = outcome {
-                let fresh = try await store.restart(identity.user)
+                let fresh = try await store.restart(identity.user, from: cursor)
                 let problem = Problem(
                     .cursorExpired, "The log no longer holds what follows this cursor. Reload these threads.")
                 waiter.reply.send(
-                    ProblemDocument.response(
+                    Self.refusal(
                         problem,
                         extra: [
                             ("cursor", JSONText(utf8: Array("\"\(fresh.cursor)\"".utf8))), ("threads", fresh.threads),
@@ -86,57 +93,39 @@ package final class SyncEndpoint: Sendable {
             } else {
                 finish(outcome, identity, waiter)
             }
-        } catch let problem as Problem {
-            waiter.reply.send(ProblemDocument.response(problem))
         } catch {
-            fail(error, waiter.reply)
+            fail(error, waiter.reply, number)
         }
     }
 
-    private func finish(_ outcome: Hub<ParkedPollReply>.Outcome, _ identity: Identity, _ waiter: ParkedPollReply) {
+    private func finish(_ outcome: Hub.Outcome, _ identity: Identity, _ waiter: ParkedPollReply) {
         switch outcome {
         case .answer(let answer):
-            waiter.reply.send(Self.response(to: answer, waiter))
+            waiter.reply.send(Self.response(to: answer, preferredWaitS: waiter.preferredWaitS))
         case .parked(let poll):
             let hub = hub
             waiter.reply.onClientGone { hub.cancel(identity.user, poll: poll) }
             // Signed out between the check of the token and the parking: the event that ends polls has gone by.
             if authenticator.sessions.isRevoked(identity.session), hub.cancel(identity.user, poll: poll) {
-                waiter.reply.send(ProblemDocument.response(.badToken))
+                waiter.reply.send(Self.refusal(.badToken))
             }
         case .cold, .expired:
             // Both were dealt with where they came up.
-            waiter.reply.send(ProblemDocument.response(Problem(.overloaded, "Ask again.", retryAfterS: 1)))
+            waiter.reply.send(Self.refusal(Problem(.overloaded, "Ask again.", retryAfterS: 1)))
         }
     }
 
-    private func fail(_ error: any Error, _ reply: Reply) {
-        if error is CancellationError {
-            reply.send(ProblemDocument.response(Problem(.unavailable, "The service is stopping.", retryAfterS: 1)))
-        } else {
-            logger.error("a poll failed", metadata: ["error": "\(error)"])
-            reply.send(ProblemDocument.response(Problem(.internalError, "Something went wrong here.")))
-        }
+    private func fail(_ error: any Error, _ reply: Reply, _ number: RequestNumber) {
+        var response = Failure(error).answer(requestID: number.text, logger: logger).outbound
+        response.operation = OperationID.sync.rawValue
+        reply.send(response)
     }
 
     private static func parse(_ request: InboundRequest) throws(Problem) -> Poll {
-        var query = Fields(query: request.query ?? "")
-        let cursor = query.optional("cursor", Cursor.self)
-        let wait = query.given("wait") { text throws(Invalid) in
-            guard let seconds = Int(text), (0...waitSMax).contains(seconds), text.utf8.first != UInt8(ascii: "+") else {
-                throw Invalid("Must be a whole number of seconds from 0 to \(waitSMax).")
-            }
-            return seconds
-        }
-        let limit = query.limit(default: 100)
-        do {
-            try query.end()
-        } catch {
-            throw .invalid(error.fields)
-        }
-        let preferred = wait == nil ? preferredWaitS(request.headers[.prefer]) : nil
-        return Poll(
-            cursor: cursor, limit: limit, waitMs: (wait ?? preferred ?? waitSDefault) * 1000, preferredWaitS: preferred)
+        let query = try SyncQuery(request.query ?? "")
+        let preferred = query.waitS == nil ? preferredWaitS(request.headers[.prefer]) : nil
+        let waitS = query.waitS ?? preferred ?? waitSDefault
+        return Poll(cursor: query.cursor, limit: query.limit, waitMs: waitS * 1000, preferredWaitS: preferred)
     }
 
     /// `wait` of a Prefer header (RFC 7240), cut to what is allowed: a preference can't be an error.
@@ -145,7 +134,7 @@ package final class SyncEndpoint: Sendable {
         for preference in header.split(separator: ",") {
             let parts = preference.filter { $0 != " " }.split { $0 == "=" || $0 == ";" }
             guard parts.count >= 2, parts[0].lowercased() == "wait", let seconds = Int(parts[1]) else { continue }
-            return min(max(seconds, 0), waitSMax)
+            return min(max(seconds, 0), SyncQuery.waitSMax)
         }
         return nil
     }
@@ -158,21 +147,30 @@ extension SyncEndpoint {
         .contentType: "application/json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
     ]
 
-    private static func response(to answer: PollAnswer, _ waiter: ParkedPollReply) -> OutboundResponse {
+    private static func response(to answer: PollAnswer, preferredWaitS: Int?) -> OutboundResponse {
         switch answer {
         case .events(let events, let upTo, let more):
-            response(body(events, upTo, more), waiter, closes: false)
+            response(body(events, upTo, more), preferredWaitS)
         case .closing(let upTo):
-            response(body([], upTo, false), waiter, closes: true)
+            response(body([], upTo, false), preferredWaitS, closes: true)
         case .revoked:
-            ProblemDocument.response(.badToken)
+            refusal(.badToken)
         }
     }
 
-    private static func response(_ body: ByteBuffer, _ waiter: ParkedPollReply, closes: Bool) -> OutboundResponse {
+    private static func response(
+        _ body: ByteBuffer, _ preferredWaitS: Int?, closes: Bool = false
+    ) -> OutboundResponse {
         var headers = jsonHeaders
-        if let seconds = waiter.preferredWaitS { headers[.preferenceApplied] = "wait=\(seconds)" }
-        return OutboundResponse(status: .ok, headers: headers, body: body, closesConnection: closes)
+        if let preferredWaitS { headers[.preferenceApplied] = "wait=\(preferredWaitS)" }
+        return OutboundResponse(
+            status: .ok, headers: headers, body: body, closesConnection: closes, operation: OperationID.sync.rawValue)
+    }
+
+    private static func refusal(_ problem: Problem, extra: [(String, JSONText)] = []) -> OutboundResponse {
+        var response = ProblemDocument.answer(problem, extra: extra).outbound
+        response.operation = OperationID.sync.rawValue
+        return response
     }
 
     private static func body(_ events: [Event], _ upTo: Cursor, _ more: Bool) -> ByteBuffer {
@@ -187,20 +185,21 @@ extension SyncEndpoint {
         return buffer
     }
 
-    /// Answers parked polls. Those that get the same events up to the same point share one body: a room of thousands
-    /// costs one rendering.
-    package static func send(_ wakes: [Wake<ParkedPollReply>]) {
-        var bodies: [[Position]: ByteBuffer] = [:]
-        sendAll(
-            wakes.map { wake in
-                guard case .events(let events, let upTo, let more) = wake.answer else {
-                    return (wake.waiter.reply, response(to: wake.answer, wake.waiter))
-                }
-                let key = events.map(\.position) + [upTo.position]
-                let shared = bodies[key] ?? body(events, upTo, more)
-                bodies[key] = shared
-                return (wake.waiter.reply, response(shared, wake.waiter, closes: false))
-            })
+    /// Answers parked polls. Those that get the same share one rendering, however many they are.
+    package static func send(_ wakes: [Wake]) {
+        var answers: [(OutboundResponse, [Reply])] = []
+        for wake in wakes {
+            var replies: [Int?: [Reply]] = [:]
+            for case let waiter as ParkedPollReply in wake.waiters {
+                replies[waiter.preferredWaitS, default: []].append(waiter.reply)
+            }
+            for (preferredWaitS, replies) in replies {
+                var answer = response(to: wake.answer, preferredWaitS: preferredWaitS)
+                answer.hasWaited = true
+                answers.append((answer, replies))
+            }
+        }
+        sendAll(answers)
     }
 }
 

@@ -5,10 +5,10 @@ import Store
 extension API {
     var threadRoutes: [Route] {
         [
-            Route(.post, "/v1/threads", "createThread", .signedIn(createThread)),
-            Route(.get, "/v1/threads/{thread_id}", "getThread", .signedIn(getThread)),
-            Route(.post, "/v1/rooms", "joinRoom", .signedIn(joinRoom)),
-            Route(.get, "/v1/rooms", "searchRooms", query: .read, .signedIn(searchRooms)),
+            Route(.post, "/v1/threads", .createThread, .signedIn(createThread)),
+            Route(.get, "/v1/threads/{thread_id}", .getThread, .signedIn(getThread)),
+            Route(.post, "/v1/rooms", .joinRoom, .signedIn(joinRoom)),
+            Route(.get, "/v1/rooms", .searchRooms, query: .read, .signedIn(searchRooms)),
         ]
     }
 

@@ -4,10 +4,10 @@ import Domain
 extension API {
     var userRoutes: [Route] {
         [
-            Route(.get, "/v1/users/me", "getOwnAccount", .signedIn(getOwnAccount)),
-            Route(.patch, "/v1/users/me", "updateOwnAccount", .signedIn(updateOwnAccount)),
-            Route(.get, "/v1/users", "searchUsers", query: .read, .signedIn(searchUsers)),
-            Route(.get, "/v1/users/{user_id}", "getUser", .signedIn(getUser)),
+            Route(.get, "/v1/users/me", .getOwnAccount, .signedIn(getOwnAccount)),
+            Route(.patch, "/v1/users/me", .updateOwnAccount, .signedIn(updateOwnAccount)),
+            Route(.get, "/v1/users", .searchUsers, query: .read, .signedIn(searchUsers)),
+            Route(.get, "/v1/users/{user_id}", .getUser, .signedIn(getUser)),
         ]
     }
 

@@ -2,6 +2,7 @@
 // and on which thread is PasswordHasher's.
 
 import COpenSSL
+import Domain
 
 /// scrypt's cost (RFC 7914): memory is 128 · 2^`logN` · `r` bytes, time goes with memory times `p`.
 package struct ScryptCost: Sendable, Equatable {
@@ -55,8 +56,8 @@ struct PasswordHash: Sendable, Equatable {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt",
             let cost = Self.cost(parts[2]), cost.isAcceptable,
-            let salt = Base64.standard.decode(parts[3].utf8), (8...64).contains(salt.count),
-            let key = Base64.standard.decode(parts[4].utf8), (16...64).contains(key.count)
+            let salt = Base64.standard.decode(parts[3]), (8...64).contains(salt.count),
+            let key = Base64.standard.decode(parts[4]), (16...64).contains(key.count)
         else { throw CredentialsError.malformedHash }
         self.init(cost: cost, salt: salt, key: key)
     }

@@ -3,6 +3,9 @@ import FoundationEssentials
 
 /// A UUID of a certain kind of thing. Printed in lower case; parsed in either.
 package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
+    /// Of the printed form.
+    package static var textByteCount: Int { 36 }
+
     package let uuid: UUID
 
     package init(_ uuid: UUID) { self.uuid = uuid }

@@ -80,19 +80,14 @@ private enum OpaqueText {
     static func encode(_ bytes: [UInt8], version: UInt8) -> String {
         var framed = [version] + bytes
         framed.append(check(framed))
-        return Data(framed).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return Base64.urlSafe.encode(framed)
     }
 
     static func decode(_ text: some StringProtocol, version: UInt8, byteCount: Int) -> [UInt8]? {
-        let length = byteCount + 2
-        guard text.utf8.count == (length * 4 + 2) / 3 else { return nil }
-        let plain = String(text).replacing("-", with: "+").replacing("_", with: "/")
-        let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
-        guard let framed = Data(base64Encoded: plain + padding), framed.count == length, framed.first == version,
+        guard let framed = Base64.urlSafe.decode(text), framed.count == byteCount + 2, framed.first == version,
             framed.last == check(framed.dropLast())
         else { return nil }
-        return [UInt8](framed.dropFirst().dropLast())
+        return Array(framed.dropFirst().dropLast())
     }
 
     private static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {

@@ -6,7 +6,7 @@ private let queryParameterCountMax = 32
 extension Fields where Raw == String {
     /// The parameters of a query as sent, without its `?`; nil has none. What can't be decoded, and a repeated name, is
     /// a mistake among the others. As in forms `+` is a space.
-    package init(query: some StringProtocol) {
+    package init(query: Substring) {
         var given: [(name: String, raw: String)] = []
         var mistakes: [Problem.Field] = []
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
@@ -14,12 +14,12 @@ extension Fields where Raw == String {
                 mistakes.append(Problem.Field("query", "Has too many parameters."))
                 break
             }
-            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = percentDecoded(parts[0]) else {
+            let nameEnd = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+            guard let name = percentDecoded(pair[..<nameEnd]) else {
                 mistakes.append(Problem.Field("query", "A parameter's name has a percent-encoding that can't be read."))
                 continue
             }
-            guard let value = percentDecoded(parts.count > 1 ? parts[1] : parts[0][parts[0].endIndex...]) else {
+            guard let value = percentDecoded(pair[nameEnd...].dropFirst()) else {
                 mistakes.append(
                     Problem.Field(FieldPath.step(name), "Has a percent-encoding that can't be read as UTF-8."))
                 continue
@@ -53,9 +53,9 @@ extension Fields where Raw == String {
 }
 
 /// The text that was percent-encoded; nil for a broken escape, and for what is not UTF-8.
-package func percentDecoded(_ encoded: some Collection<UInt8>) -> String? {
+func percentDecoded(_ encoded: Substring.UTF8View) -> String? {
     if !encoded.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) {
-        return String(validating: encoded, as: UTF8.self)
+        return String(Substring(encoded))
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(encoded.count)

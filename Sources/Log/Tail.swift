@@ -1,42 +1,31 @@
 // The tail: this node's one reader of the log. Everything real-time on the node follows from what it reads.
 import Domain
+import FoundationEssentials
 import Logging
 import Postgres
 import Store
 import Synchronization
 
-/// Figures of the tail since it started.
-package struct TailCounters: Sendable {
-    package var events = 0
-    /// Reads after a notification, and once a second for safety, that found something.
-    package var readsNotified = 0
-    package var readsSafety = 0
-    package var failures = 0
-    /// Positions that were missing: the log's one promise broken. Zero, or a fault of the database.
-    package var gaps = 0
-    package var restarts = 0
-}
-
 /// Reads the log on each notification, and once a second in case one was lost, and hands it to the hub in order.
-package final class Tail<Waiter: Sendable>: Sendable {
+package final class Tail: Sendable {
     private struct State {
-        var counters = TailCounters()
         /// When the node last knew itself to have read the log to its end.
         var caughtUpAt: ContinuousClock.Instant?
         /// Why the log is to be read next. What comes while it is being read is one more read, however much it is.
-        var isNotified = false
+        /// The oldest notification that the log hasn't been read for.
+        var notifiedAt: ContinuousClock.Instant?
         var isToBeChecked = true
     }
 
     private let store: Store
     private let listener: PostgresListener
-    private let hub: Hub<Waiter>
+    private let hub: Hub
     private let sessions: SessionCache
     private let logger: Logger
     private let state = Mutex(State())
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    package init(store: Store, listener: PostgresListener, hub: Hub<Waiter>, sessions: SessionCache, logger: Logger) {
+    package init(store: Store, listener: PostgresListener, hub: Hub, sessions: SessionCache, logger: Logger) {
         self.store = store
         self.listener = listener
         self.hub = hub
@@ -44,8 +33,8 @@ package final class Tail<Waiter: Sendable>: Sendable {
         self.logger = logger
     }
 
-    package static var channel: String { "parley_log" }
-    package var counters: TailCounters { state.withLock { $0.counters } }
+    package static let channel = "parley_log"
+    package let figures = TailFigures()
 
     /// Whether this node's caches may be trusted: it has read the log to its end within this time. What was changed
     /// before that is known here.
@@ -60,7 +49,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
                 try await self.listener.run { event in
                     switch event {
                     case .connected: self.ask { $0.isToBeChecked = true }
-                    case .notification: self.ask { $0.isNotified = true }
+                    case .notification: self.ask { $0.notifiedAt = $0.notifiedAt ?? .now }
                     case .disconnected(let reason):
                         self.logger.warning("listening connection lost", metadata: ["reason": "\(reason)"])
                     }
@@ -80,7 +69,7 @@ package final class Tail<Waiter: Sendable>: Sendable {
                     } catch is CancellationError {
                         throw CancellationError()
                     } catch {
-                        self.state.withLock { $0.counters.failures += 1 }
+                        self.figures.failures.add()
                         self.logger.warning("the log can't be read", metadata: ["reason": "\(error)"])
                     }
                 }
@@ -94,30 +83,41 @@ package final class Tail<Waiter: Sendable>: Sendable {
     }
 
     private func read() async throws {
-        let (isNotified, isToBeChecked) = state.withLock { state in
-            defer { (state.isNotified, state.isToBeChecked) = (false, false) }
-            return (state.isNotified, state.isToBeChecked)
+        let (notifiedAt, isToBeChecked) = state.withLock { state in
+            defer { (state.notifiedAt, state.isToBeChecked) = (nil, false) }
+            return (state.notifiedAt, state.isToBeChecked)
         }
         if isToBeChecked { try await checkHistory() }
-        try await readOn(isNotified: isNotified)
+        try await readOn(notifiedAt: notifiedAt)
     }
 
     /// Reads to the log's end.
-    private func readOn(isNotified: Bool) async throws {
+    private func readOn(notifiedAt: ContinuousClock.Instant?) async throws {
         let pageCount = 1000
         while true {
-            let after = hub.head.position
+            let read = hub.head
             let start = ContinuousClock.now
-            let stored = try await store.readLog(after: after, limit: pageCount)
-            if !stored.isEmpty { take(stored, after: after, isNotified: isNotified) }
-            if stored.count < pageCount {
+            let part = try await store.readLog(after: read.position, limit: pageCount)
+            if let first = part.events.first {
+                if part.epoch != read.epoch || first.position.value != read.position.value + 1 {
+                    try await checkHistory()
+                    // Perhaps not what this node was reading: read from where it stands now.
+                    if hub.head != read { continue }
+                    guard part.epoch == read.epoch else { throw Disagreement() }
+                }
+                take(part.events, after: read.position, notifiedAt: notifiedAt)
+            }
+            if part.events.count < pageCount {
                 state.withLock { $0.caughtUpAt = start }
                 return
             }
         }
     }
 
-    private func take(_ stored: [StoredEvent], after: Position, isNotified: Bool) {
+    /// Two connections lead to databases of different history.
+    private struct Disagreement: Error {}
+
+    private func take(_ stored: [StoredEvent], after: Position, notifiedAt: ContinuousClock.Instant?) {
         var expected = after.value + 1
         var gaps = 0
         for event in stored {
@@ -130,22 +130,45 @@ package final class Tail<Waiter: Sendable>: Sendable {
                 "positions are missing in the log", metadata: ["after": "\(after.value)", "gaps": "\(gaps)"])
         }
         hub.apply(stored.map(Event.init))
-        state.withLock {
-            $0.counters.events += stored.count
-            $0.counters.gaps += gaps
-            if isNotified { $0.counters.readsNotified += 1 } else { $0.counters.readsSafety += 1 }
-        }
+        figures.gaps.add(gaps)
+        count(stored, notifiedAt: notifiedAt)
     }
 
-    /// A log that ends before what this node has read, or has another epoch, isn't the one it was reading.
+    private func count(_ delivered: [StoredEvent], notifiedAt: ContinuousClock.Instant?) {
+        let cause = notifiedAt == nil ? figures.safety : figures.notified
+        cause.reads.add()
+        cause.events.add(delivered.count)
+        if let notifiedAt { figures.deliveries.record(ContinuousClock.now - notifiedAt) }
+        let now = Int64(Date.now.timeIntervalSince1970 * 1_000_000)
+        for event in delivered { figures.ages.record(.microseconds(now - event.at.microsSince1970)) }
+    }
+
+    /// Makes sure that the log still goes on from what this node has read. Where it does in a new epoch, all but the
+    /// sessions stays (of a sign-in that was lost no event tells). Where it doesn't, everything is dropped.
     private func checkHistory() async throws {
-        let now = try await store.now()
-        let head = hub.head
-        guard now.epoch != head.epoch || now.position < head.position else { return }
-        logger.error(
-            "the log has lost its tail", metadata: ["read": "\(head.position.value)", "now": "\(now.position.value)"])
-        sessions.restart(at: now.position)
-        hub.restart(at: now)
-        state.withLock { $0.counters.restarts += 1 }
+        let read = hub.head
+        var place = try await store.place(of: read)
+        if place.state == .lost, place.now.epoch == read.epoch {
+            try await store.reportLoss(of: read)
+            place = try await store.place(of: read)
+        }
+        let metadata: Logger.Metadata = [
+            "epoch": "\(place.now.epoch)", "read": "\(read.position.value)", "now": "\(place.now.position.value)",
+        ]
+        if place.state == .kept {
+            guard place.now.epoch != read.epoch, let end = place.epochEnd else { return }
+            logger.notice("the log goes on in a new epoch", metadata: metadata)
+            sessions.restart(at: place.now.position)
+            hub.adopt(epoch: place.now.epoch, after: end)
+            figures.epochs.add()
+        } else {
+            let isLost = place.state == .lost
+            logger.error(
+                isLost ? "the log has lost its tail" : "the log was trimmed beyond what this node had read",
+                metadata: metadata)
+            sessions.restart(at: place.now.position)
+            hub.restart(at: place.now)
+            figures.restarts.add()
+        }
     }
 }

@@ -2,32 +2,53 @@
 import Domain
 import Logging
 import Store
+import Synchronization
 
-/// Writes messages and marks in batches, each item with its own outcome.
-package final class Writer: Sendable {
-    private let messages: Batcher<NewMessage, Store.Appended>
-    private let receipts: Batcher<ReceiptMove, Problem?>
+/// Writes messages and marks in batches, each item with its own outcome. Who waits for a message is a `Waiter`.
+package final class Writer<Waiter: Sendable>: Sendable {
+    package typealias Appended = Result<Store.Appended, Problem>
+    private typealias ReceiptWaiter = CheckedContinuation<Void, any Error>
 
-    package init(_ store: Store, logger: Logger) {
-        messages = Batcher(logger: logger) { batch throws(Store.BatchFailure) in try await store.append(batch) }
-        receipts = Batcher(logger: logger) { batch throws(Store.BatchFailure) in try await store.put(batch) }
+    private let messages: Batcher<NewMessage, Waiter, Store.Appended>
+    private let receipts: Batcher<ReceiptMove, ReceiptWaiter, Problem?>
+
+    /// - Parameter answer: tells those who wait what became of their messages; called without any lock held, from any
+    ///   thread, for a whole batch at once.
+    package init(_ store: Store, logger: Logger, answer: @escaping @Sendable ([(Waiter, Appended)]) -> Void) {
+        let heads = ThreadHeads()
+        messages = Batcher(
+            logger: logger,
+            call: { batch throws(Store.BatchFailure) in
+                let outcomes = try await store.append(batch, known: heads.known(of: batch))
+                heads.learn(from: outcomes, of: batch)
+                return outcomes
+            },
+            answer: answer)
+        receipts = Batcher(
+            logger: logger, call: { batch throws(Store.BatchFailure) in try await store.put(batch) },
+            answer: { for (waiter, outcome) in $0 { waiter.resume(with: Self.result(of: outcome)) } })
     }
 
-    package var messageCounters: BatchCounters { messages.counters }
-    package var receiptCounters: BatchCounters { receipts.counters }
+    package var messageFigures: BatchFigures { messages.figures }
+    package var receiptFigures: BatchFigures { receipts.figures }
+    package var queuedMessageCount: Int { messages.queuedCount }
+    package var queuedReceiptCount: Int { receipts.queuedCount }
 
-    /// Appends a message; `created` is false when the same message was there already. Durable when it returns.
-    package func append(_ message: NewMessage) async throws -> (created: Bool, message: JSONText) {
-        switch try await messages.submit(message, byteCount: message.payload.utf8.count + 256) {
-        case .created(let stored): return (true, stored)
-        case .exists(let stored): return (false, stored)
-        case .refused(let problem): throw problem
-        }
+    /// Appends a message. Durable when its waiter is told so.
+    package func append(_ message: NewMessage, waiter: Waiter) {
+        messages.submit(message, byteCount: message.payload.utf8.count + 256, waiter: waiter)
     }
 
     /// Moves a member's marks forward.
     package func put(_ move: ReceiptMove) async throws {
-        if let problem = try await receipts.submit(move, byteCount: 64) { throw problem }
+        try await withCheckedThrowingContinuation { receipts.submit(move, byteCount: 64, waiter: $0) }
+    }
+
+    private static func result(of outcome: Result<Problem?, Problem>) -> Result<Void, any Error> {
+        switch outcome {
+        case .success(nil): .success(())
+        case .success(let problem?), .failure(let problem): .failure(problem)
+        }
     }
 
     /// Takes nothing more in; `run` ends when what waits is written.
@@ -40,5 +61,26 @@ package final class Writer: Sendable {
         async let receipts: Void = receipts.run()
         await messages.run()
         await receipts
+    }
+}
+
+/// The last seqs that this node has given out, by thread. Another node may have gone further; that costs a little time.
+private final class ThreadHeads: Sendable {
+    private static let countMax = 100_000
+
+    private let seqs = Mutex<[ThreadID: Seq]>([:])
+
+    func known(of batch: [NewMessage]) -> [Seq?] {
+        seqs.withLock { seqs in batch.map { seqs[$0.thread] } }
+    }
+
+    func learn(from outcomes: [Store.Appended], of batch: [NewMessage]) {
+        seqs.withLock { seqs in
+            // Those that are written to come back soon.
+            if seqs.count > Self.countMax { seqs.removeAll(keepingCapacity: true) }
+            for (message, outcome) in zip(batch, outcomes) {
+                if case .created(_, let seq) = outcome { seqs[message.thread] = seq }
+            }
+        }
     }
 }

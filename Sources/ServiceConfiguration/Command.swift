@@ -4,12 +4,14 @@
 package enum Command: String, CaseIterable, Sendable {
     case serve
     case migrate
+    case bench
 
     /// One sentence for the list of commands.
     package var summary: String {
         switch self {
         case .serve: "Serve the HTTP API until SIGTERM or Ctrl-C."
         case .migrate: "Bring the database's schema up to this version, then exit."
+        case .bench: "Measure running nodes: how many, how fast, at what cost."
         }
     }
 }

@@ -19,6 +19,7 @@ package enum Help {
 
     /// `parley serve --help`.
     package static func text(for command: Command) -> String {
+        if command == .bench { return bench }
         let rows = Setting.all.filter { $0.commands.contains(command) }.map { setting in
             let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
             return "  \(setting.flag) \(setting.placeholder)\n" + wrapped(setting.help + value, indent: 6)
@@ -31,6 +32,40 @@ package enum Help {
             Each flag is also an environment variable (--log-level is PARLEY_LOG_LEVEL) and a line in the
             configuration file (log_level = debug). A flag wins over the environment, and that over the file.
             Defaults stand in brackets.
+
+            \(rows.joined(separator: "\n"))
+            """
+    }
+
+    /// `parley bench --help`.
+    private static let bench: String = {
+        let workloads = BenchSettings.Workload.allCases.map { "  \($0.rawValue.padded(to: 10))\($0.summary)" }
+        return """
+            \(Command.bench.summary)
+
+            Usage: parley bench WORKLOAD [--flag VALUE] …
+
+            \(workloads.joined(separator: "\n"))
+
+            parley bench WORKLOAD --help lists its flags. What it writes stays: give it nodes and a database
+            of its own.
+            """
+    }()
+
+    /// `parley bench send --help`.
+    package static func text(for workload: BenchSettings.Workload) -> String {
+        let rows = BenchFlag.all.filter { $0.workloads.contains(workload) }.map { flag in
+            let value = flag.defaultText.isEmpty ? "" : " [\(flag.defaultText)]"
+            return "  \(flag.name)\(flag.placeholder.map { " \($0)" } ?? "")\n" + wrapped(flag.help + value, indent: 6)
+        }
+        return """
+            \(workload.summary)
+
+            Usage: parley bench \(workload.rawValue) [--flag VALUE] …
+
+            A line a second on standard error says how it goes; the report goes to standard output. The exit
+            status is not 0 if anything was lost, doubled, out of order or answered wrongly. Defaults stand
+            in brackets.
 
             \(rows.joined(separator: "\n"))
             """

@@ -7,7 +7,9 @@ package enum Invocation: Sendable, Equatable {
 
     /// Print this to standard output and exit with 0.
     case show(String)
-    case run(Command, Settings)
+    case serve(Settings)
+    case migrate(Settings)
+    case bench(BenchSettings)
 
     /// - Parameter arguments: without the program's name.
     package static func parse(
@@ -27,9 +29,24 @@ package enum Invocation: Sendable, Equatable {
             ])
         }
         let flags = Array(words.dropFirst())
+        if command == .bench { return try bench(flags, isHelp: isHelp) }
         if flags.contains(where: isHelp) { return .show(Help.text(for: command)) }
-        return .run(
-            command,
-            try Settings.load(arguments: flags, environment: environment, for: command, readFile: readFile))
+        let settings = try Settings.load(
+            arguments: flags, environment: environment, for: command, readFile: readFile)
+        return command == .migrate ? .migrate(settings) : .serve(settings)
+    }
+
+    private static func bench(
+        _ words: [String], isHelp: (String) -> Bool
+    ) throws(ConfigurationErrors) -> Invocation {
+        guard let word = words.first, !isHelp(word) else { return .show(Help.text(for: .bench)) }
+        guard let workload = BenchSettings.Workload(rawValue: word) else {
+            let workloads = BenchSettings.Workload.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationErrors(mistakes: [
+                "\(word.quoted) is not a workload of parley bench; there are: \(workloads)."
+            ])
+        }
+        if words.contains(where: isHelp) { return .show(Help.text(for: workload)) }
+        return .bench(try BenchSettings.load(workload, arguments: Array(words.dropFirst())))
     }
 }

@@ -48,9 +48,14 @@ package struct Settings: Sendable, Equatable {
     package var dataDirectory = ".parley"
     package var migration = Migration.auto
 
+    /// How long events stay in the log; the archive of messages isn't the log.
+    package var logDays = 14
+
     package var rateLimitsEnabled = true
     package var limits = Limits()
 
+    /// From which time to the answer on a request is logged; 0: never for that.
+    package var slowRequestMs = 1000
     package var logLevel = Logger.Level.info
     package var logFormat = LogFormat.text
 

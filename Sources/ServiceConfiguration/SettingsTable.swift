@@ -54,6 +54,13 @@ extension Setting {
             "drain_seconds", \.drainSeconds, .integer(0...8), "SECONDS",
             "over how long a stopping node spreads the answers to its waiting polls"),
         Setting(
+            "log_days", \.logDays, .integer(1...3_650), "DAYS",
+            "how long the log of events is kept; a client that comes back later loads its threads anew (messages stay)"),
+        Setting(
+            "slow_request_ms", \.slowRequestMs, .integer(0...600_000), "MS",
+            "requests that take longer to answer are logged, waiting polls aside; 0: none for that. Those that fail on "
+                + "our side always are, up to 20 a second"),
+        Setting(
             "log_level", \.logLevel, .word, "LEVEL",
             "trace, debug, info, notice, warning, error or critical", commands: [.serve, .migrate]),
         Setting(

@@ -70,6 +70,18 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
+    /// A node's address.
+    static var httpURL: Self {
+        ValueFormat(
+            expectation: "an address of the form http://host:port",
+            parse: { text in
+                let rest = text.hasPrefix("http://") ? text.dropFirst(7) : ""
+                let isPlain = rest.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "@") }
+                return isPlain && !rest.isEmpty && !rest.dropLast().contains("/") && rest != "/" ? text : nil
+            },
+            print: { $0 })
+    }
+
     static var path: Self {
         ValueFormat(
             expectation: "a path", parse: { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? $0 : nil },

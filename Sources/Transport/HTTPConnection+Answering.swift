@@ -4,18 +4,67 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
+/// An answer's bytes for many connections: but for the request's number they are the same for all.
+struct SharedAnswer {
+    var bytes = ByteBuffer()
+    let numberIndex: Int
+
+    /// For HTTP/1.1 connections that go on.
+    init(_ response: OutboundResponse, date: ByteBuffer) {
+        bytes.reserveCapacity(response.body.readableBytes + 512)
+        numberIndex = bytes.writeHead(
+            response.status, response.headers, number: RequestNumber(value: 0),
+            framing: .length(response.body.readableBytes), connection: .none, date: date)
+        bytes.writeImmutableBuffer(response.body)
+    }
+}
+
 extension HTTPConnection {
     /// Bodies up to this size are copied behind their head, so that one buffer is one write; larger ones are not.
     private static let copiedBodyByteCountMax = 4 * 1024
 
     /// Writes the answer to request `id`; nothing if that one is no longer waiting.
     func answer(_ id: UInt32, _ response: OutboundResponse) {
-        guard phase == .waiting, id == requestID else { return }
-        goneHandler = nil
-        let keepsAlive =
-            requestKeepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
+        guard let keepsAlive = beginAnswer(id, response) else { return }
         writeWhole(response, keepsAlive: keepsAlive)
+        report(response.operation, response.status.code, hasWaited: response.hasWaited)
         endRequest(keepsAlive: keepsAlive)
+    }
+
+    private func report(_ operation: UInt8, _ status: Int, hasWaited: Bool) {
+        server.handler.ended(
+            EndedRequest(
+                number: requestNumber, operation: operation, status: status,
+                took: hasWaited ? nil : .nanoseconds((NIODeadline.now() - requestStart).nanoseconds)))
+    }
+
+    /// The same for an answer that many get: `shared` holds it once one of them has made it.
+    func answer(_ id: UInt32, _ response: OutboundResponse, sharing shared: inout SharedAnswer?) {
+        guard let keepsAlive = beginAnswer(id, response) else { return }
+        if !keepsAlive || requestIsHTTP10 || requestIsHead {
+            writeWhole(response, keepsAlive: keepsAlive)
+        } else {
+            let answer = shared ?? SharedAnswer(response, date: loop.dateLine)
+            // Taken away, so that the bytes are written over in place, and not copied, once they are sent.
+            shared = nil
+            shared = write(answer)
+        }
+        report(response.operation, response.status.code, hasWaited: response.hasWaited)
+        endRequest(keepsAlive: keepsAlive)
+    }
+
+    private func write(_ answer: consuming SharedAnswer) -> SharedAnswer {
+        var answer = answer
+        answer.bytes.setRequestNumber(requestNumber, at: answer.numberIndex)
+        write(answer.bytes)
+        return answer
+    }
+
+    /// Whether the connection goes on after the answer; nil if the request is no longer waiting.
+    private func beginAnswer(_ id: UInt32, _ response: OutboundResponse) -> Bool? {
+        guard phase == .waiting, id == requestID else { return nil }
+        goneHandler = nil
+        return requestKeepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
     }
 
     /// The handler has let go of request `id`.
@@ -23,7 +72,7 @@ extension HTTPConnection {
         guard phase == .waiting, id == requestID else { return }
         server.logger.error("a request was let go of without an answer")
         server.counters.failures.add(1, ordering: .relaxed)
-        answer(id, server.handler.problem(for: .unanswered))
+        answer(id, server.handler.problem(for: .unanswered, requestNumber))
     }
 
     /// Tells the client what is wrong, and closes.
@@ -32,11 +81,17 @@ extension HTTPConnection {
         // The request's method is unknown, or beside the point: a body is always sent.
         requestIsHead = false
         requestIsHTTP10 = false
-        writeWhole(server.handler.problem(for: failure), keepsAlive: false)
+        requestNumber = loop.nextNumber()
+        let response = server.handler.problem(for: failure, requestNumber)
+        writeWhole(response, keepsAlive: false)
+        // There was no whole request from which on to take the time.
+        report(response.operation, response.status.code, hasWaited: true)
         startLingering()
     }
 
-    private func writeWhole(_ response: OutboundResponse, keepsAlive: Bool) {
+    private func writeWhole(
+        _ response: OutboundResponse, keepsAlive: Bool
+    ) {
         let byteCount = response.body.readableBytes
         let framing: BodyFraming
         if response.status.forbidsBody {
@@ -50,8 +105,8 @@ extension HTTPConnection {
         let isCopied = sendsBody && byteCount <= Self.copiedBodyByteCountMax
         loop.scratch.clear()
         loop.scratch.writeHead(
-            response.status, response.headers, framing: framing, connection: connectionHeader(keepsAlive),
-            date: loop.dateLine)
+            response.status, response.headers, number: requestNumber, framing: framing,
+            connection: connectionHeader(keepsAlive), date: loop.dateLine)
         if isCopied { loop.scratch.writeImmutableBuffer(response.body) }
         write(loop.scratch)
         if sendsBody && !isCopied { write(response.body) }
@@ -76,10 +131,12 @@ extension HTTPConnection {
     // MARK: streams
 
     func startStream(
-        _ id: UInt32, _ status: HTTPResponse.Status, _ headers: HTTPFields, contentLength: Int?
+        _ id: UInt32, _ status: HTTPResponse.Status, _ headers: HTTPFields, contentLength: Int?, operation: UInt8
     ) {
         guard phase == .waiting, id == requestID else { return }
         phase = .streaming
+        streamOperation = operation
+        streamStatus = UInt16(status.code)
         let hasNoBody = requestIsHead || status.forbidsBody
         if let contentLength, !status.forbidsBody {
             streamFraming = .length(contentLength)
@@ -92,8 +149,8 @@ extension HTTPConnection {
         if server.isClosing.load(ordering: .relaxed) { requestKeepsAlive = false }
         loop.scratch.clear()
         loop.scratch.writeHead(
-            status, headers, framing: streamFraming, connection: connectionHeader(requestKeepsAlive),
-            date: loop.dateLine)
+            status, headers, number: requestNumber, framing: streamFraming,
+            connection: connectionHeader(requestKeepsAlive), date: loop.dateLine)
         write(loop.scratch)
         if !isGathering { flushIfNeeded() }
     }
@@ -138,6 +195,7 @@ extension HTTPConnection {
         case .length(let missingCount) where missingCount > 0 && !requestIsHead: return close()
         case .length, .untilClose, .none: break
         }
+        report(streamOperation, Int(streamStatus), hasWaited: false)
         endRequest(keepsAlive: requestKeepsAlive && !server.isClosing.load(ordering: .relaxed))
     }
 

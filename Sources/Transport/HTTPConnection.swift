@@ -55,6 +55,12 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     // The request that is being answered.
     var requestID: UInt32 = 0
+    var requestNumber: RequestNumber
+    /// When it was whole; the coarse clock of time-outs says too little here.
+    var requestStart = NIODeadline.now()
+    /// Of a streamed answer, until it has ended.
+    var streamOperation: UInt8 = 0
+    var streamStatus: UInt16 = 0
     var requestIsHead = false
     var requestIsHTTP10 = false
     var requestKeepsAlive = false
@@ -73,7 +79,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var isReadHeld = false
     private var peer: SocketAddress?
 
-    init(loop: LoopState) { self.loop = loop }
+    init(loop: LoopState) {
+        self.loop = loop
+        requestNumber = loop.nextNumber()
+    }
 
     var server: ServerState { loop.server }
 
@@ -242,12 +251,14 @@ final class HTTPConnection: ChannelDuplexHandler {
         phase = .waiting
         deadline = .distantFuture
         requestID &+= 1
+        requestNumber = loop.nextNumber()
+        requestStart = .now()
         requestIsHead = head.method == .head
         requestIsHTTP10 = head.isHTTP10
         requestKeepsAlive = head.keepsAlive
         server.counters.requests.add(1, ordering: .relaxed)
         let inbound = InboundRequest(
-            method: head.method, target: head.target, headers: head.headers, body: request.body,
+            number: requestNumber, method: head.method, target: head.target, headers: head.headers, body: request.body,
             eventLoop: loop.eventLoop, pathByteCount: head.pathByteCount, peer: peer)
         server.handler.handle(inbound, Reply(handle: handle, id: requestID))
     }

@@ -5,6 +5,7 @@ import NIOCore
 
 /// A request with its whole body.
 package struct InboundRequest: Sendable {
+    package let number: RequestNumber
     package let method: HTTPRequest.Method
     /// Path and query as sent (still percent-encoded), or `*` for OPTIONS. Valid UTF-8 without spaces, control
     /// characters or `#`. An absolute target has been reduced to its path.

@@ -5,7 +5,7 @@ import NIOCore
 /// Runs a task's jobs on an event loop, so that a request's task never leaves its connection's thread by itself.
 final class LoopTaskExecutor: TaskExecutor {
     let server: ServerState
-    private let eventLoop: any EventLoop
+    let eventLoop: any EventLoop
 
     init(server: ServerState, eventLoop: any EventLoop) {
         self.server = server
@@ -30,6 +30,7 @@ final class LoopState {
     /// Where answers are put together; its storage is used again once the last answer is written.
     var scratch = ByteBuffer()
     private(set) var connections: [HTTPConnection] = []
+    private var lastNumber = RequestNumber.random()
     private let sweepInterval: TimeAmount
     private var sweep: RepeatedTask?
 
@@ -39,6 +40,11 @@ final class LoopState {
         self.executor = LoopTaskExecutor(server: server, eventLoop: eventLoop)
         self.sweepInterval = TimeAmount(server.settings.sweepInterval)
         self.dateLine = ByteBuffer(string: "Date: \(HTTPDate.now())\r\n")
+    }
+
+    func nextNumber() -> RequestNumber {
+        lastNumber = lastNumber.next
+        return lastNumber
     }
 
     func start() {

@@ -11,13 +11,27 @@ package protocol RequestHandler: Sendable {
 
     /// The answer for what the transport refuses; the connection closes after it, except for `.unanswered`.
     /// Called on an event loop; must not block.
-    func problem(for failure: TransportFailure) -> OutboundResponse
+    func problem(for failure: TransportFailure, _ number: RequestNumber) -> OutboundResponse
+
+    /// Hears of each request when its answer is on its way, refused ones included, for figures and logs. Not of those
+    /// whose client went away first. Called on an event loop, for every request: must be quick.
+    func ended(_ request: EndedRequest)
+}
+
+/// How a request ended.
+package struct EndedRequest: Sendable {
+    package let number: RequestNumber
+    /// As the answer had it.
+    package let operation: UInt8
+    package let status: Int
+    /// From the whole request's being there to the whole answer's being written; nil for one that had to wait.
+    package let took: Duration?
 }
 
 /// A whole answer.
 ///
 /// The transport writes `Content-Length`, `Connection` and `Transfer-Encoding` itself and ignores them in `headers`;
-/// it adds `Date`. `HTTPFields` cannot hold a line break, so neither can the answer's head.
+/// it adds `Date` and `X-Request-Id`. `HTTPFields` cannot hold a line break, so neither can the answer's head.
 /// An answer to HEAD carries the length of `body`, or else the `Content-Length` in `headers`, and no body.
 package struct OutboundResponse: Sendable {
     package var status: HTTPResponse.Status
@@ -25,11 +39,16 @@ package struct OutboundResponse: Sendable {
     package var body: ByteBuffer
     /// Whether the connection closes after this answer.
     package var closesConnection: Bool
+    /// Which of the handler's operations this answers, in numbers of its own: for its figures. 0 is none.
+    package var operation: UInt8
+    /// Whether it had to wait until something happened, so that the time it took says nothing of the service.
+    package var hasWaited = false
 
     package init(
         status: HTTPResponse.Status, headers: HTTPFields = [:], body: ByteBuffer = ByteBuffer(),
-        closesConnection: Bool = false
+        closesConnection: Bool = false, operation: UInt8 = 0
     ) {
+        self.operation = operation
         self.status = status
         self.headers = headers
         self.body = body

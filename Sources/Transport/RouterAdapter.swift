@@ -9,6 +9,7 @@ import NIOCore
 /// What a request context is made from. A context for this transport says `typealias Source = TransportContextSource`
 /// and, as nothing puts Hummingbird's request id into the logger here, brings its own `id`.
 package struct TransportContextSource: RequestContextSource, Sendable {
+    package let number: RequestNumber
     package let logger: Logger
     package let eventLoop: any EventLoop
     package let peer: SocketAddress?
@@ -25,14 +26,19 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
 
     private let responder: Responder
     private let logger: Logger
-    private let problem: @Sendable (any Error) -> OutboundResponse
+    private let operation: @Sendable (Responder.Context) -> UInt8
+    private let problem: @Sendable (any Error, Responder.Context) -> OutboundResponse
 
-    /// - Parameter problem: renders what the responder throws. Not called for a client that has gone.
+    /// - Parameters:
+    ///   - operation: what the responder came to serve, once it is through; see ``OutboundResponse/operation``.
+    ///   - problem: renders what the responder throws. Not called for a client that has gone.
     package init(
-        responder: Responder, logger: Logger, problem: @escaping @Sendable (any Error) -> OutboundResponse
+        responder: Responder, logger: Logger, operation: @escaping @Sendable (Responder.Context) -> UInt8 = { _ in 0 },
+        problem: @escaping @Sendable (any Error, Responder.Context) -> OutboundResponse
     ) {
         self.responder = responder
         self.logger = logger
+        self.operation = operation
         self.problem = problem
     }
 
@@ -52,30 +58,37 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
     }
 
     private func respond(to request: InboundRequest, _ reply: Reply) async {
+        let source = TransportContextSource(
+            number: request.number, logger: logger, eventLoop: reply.eventLoop, peer: request.peer)
+        let context = Responder.Context(source: source)
         do {
             let head = HTTPRequest(
                 method: request.method, scheme: "http", authority: request.headers.host, path: request.target,
                 headerFields: request.headers.fields)
-            let source = TransportContextSource(logger: logger, eventLoop: reply.eventLoop, peer: request.peer)
             let response = try await responder.respond(
-                to: Request(head: head, body: RequestBody(buffer: request.body)),
-                context: Responder.Context(source: source))
+                to: Request(head: head, body: RequestBody(buffer: request.body)), context: context)
             if let byteCount = response.body.contentLength, byteCount <= Self.collectedByteCountMax {
                 let collector = BodyCollector()
                 try await response.body.write(collector)
-                reply.send(OutboundResponse(status: response.status, headers: response.headers, body: collector.bytes))
+                reply.send(
+                    OutboundResponse(
+                        status: response.status, headers: response.headers, body: collector.bytes,
+                        operation: operation(context)))
             } else {
-                await stream(response, reply)
+                await stream(response, operation(context), reply)
             }
         } catch {
             if reply.isClientGone { return }
-            reply.send(problem(error))
+            var response = problem(error, context)
+            response.operation = operation(context)
+            reply.send(response)
         }
     }
 
-    private func stream(_ response: Response, _ reply: Reply) async {
+    private func stream(_ response: Response, _ operation: UInt8, _ reply: Reply) async {
         let stream = reply.stream(
-            response.status, headers: response.headers, contentLength: response.body.contentLength)
+            response.status, headers: response.headers, contentLength: response.body.contentLength,
+            operation: operation)
         do {
             try await response.body.write(StreamBodyWriter(stream: stream))
             stream.end()

@@ -1,66 +1,113 @@
-// What /metrics shows of a node, as Prometheus text.
+// What /metrics shows of a node: every figure by its name, gathered from the parts that count.
 import API
 import Log
+import ServiceConfiguration
+import Telemetry
 import Transport
 
 extension Node {
-    /// One line a figure; names are `parley_…`, units last.
-    func metrics() -> String {
-        var text = PrometheusText()
-        let batches: [(String, BatchCounters)] = [
-            ("messages", writer.messageCounters), ("receipts", writer.receiptCounters),
+    /// Reads /proc, among others: for milliseconds it may block.
+    func metrics() -> MetricsText {
+        var text = MetricsText()
+        text.gauge("parley_build_info", "What is running.", [([("version", Invocation.version)], 1)])
+        requests.write(to: &text)
+        if let statistics = server.value?.statistics { write(statistics, to: &text) }
+        writeBatches(to: &text)
+        writeTail(to: &text)
+        writePolls(to: &text)
+        writePool(to: &text)
+        ProcessFigures.read()?.write(to: &text)
+        return text
+    }
+
+    private func write(_ http: HTTPServer.Statistics, to text: inout MetricsText) {
+        text.gauge("parley_http_connections", "Open connections of clients.", http.connectionsOpen)
+        text.counter("parley_http_connections_total", "Connections that clients opened.", http.connectionsTotal)
+        text.counter(
+            "parley_http_connections_refused_total", "Those above the limit of open ones.", http.connectionsRefused)
+        text.counter(
+            "parley_http_clients_gone_total", "Clients that went away before their answer was whole.", http.clientsGone)
+        text.counter("parley_http_timeouts_total", "Connections that ran into a time-out.", http.timeouts)
+    }
+
+    private func writeBatches(to text: inout MetricsText) {
+        let streams: [(labels: MetricsText.Labels, figures: BatchFigures, queuedCount: Int)] = [
+            ([("stream", "messages")], writer.messageFigures, writer.queuedMessageCount),
+            ([("stream", "receipts")], writer.receiptFigures, writer.queuedReceiptCount),
         ]
-        text.add(
-            "parley_batches_total", .counter, "Calls that wrote a batch.",
-            batches.map { ("stream=\"\($0)\"", $1.batches) })
-        text.add(
-            "parley_batched_items_total", .counter, "Items in them.", batches.map { ("stream=\"\($0)\"", $1.items) })
-        text.add(
-            "parley_batch_largest", .gauge, "Items in the largest.", batches.map { ("stream=\"\($0)\"", $1.largest) })
-        text.add(
-            "parley_batch_failures_total", .counter, "Calls that failed.",
-            batches.map { ("stream=\"\($0)\"", $1.failures) })
-        text.add("parley_batch_queued", .gauge, "Items waiting.", batches.map { ("stream=\"\($0)\"", $1.queued) })
-        text.add(
-            "parley_batch_call_microseconds_total", .counter, "Time in those calls.",
-            batches.map { ("stream=\"\($0)\"", Int($1.callMicros)) })
-        let counters = tail.counters
-        text.add("parley_log_position", .gauge, "Where this node's tail is.", Int(hub.head.position.value))
-        text.add("parley_log_events_total", .counter, "Events read by the tail.", counters.events)
-        text.add(
-            "parley_log_reads_total", .counter, "Reads that found events.",
-            [("cause=\"notify\"", counters.readsNotified), ("cause=\"safety\"", counters.readsSafety)])
-        text.add("parley_log_failures_total", .counter, "Reads that failed.", counters.failures)
-        text.add("parley_log_gaps_total", .counter, "Missing positions. Not zero: a fault.", counters.gaps)
-        text.add("parley_log_restarts_total", .counter, "Times the log had lost its tail.", counters.restarts)
+        text.histogram(
+            "parley_batch_items", "Items written by one call.", streams.map { ($0.labels, $0.figures.sizes.values) })
+        text.histogram(
+            "parley_batch_wait_seconds", "From an item's submission to the beginning of its call.",
+            streams.map { ($0.labels, $0.figures.waits.values) })
+        text.histogram(
+            "parley_batch_call_seconds", "From a call to its answer: the statement and its commit.",
+            streams.map { ($0.labels, $0.figures.calls.values) })
+        text.counter(
+            "parley_batch_failures_total", "Calls that failed.", streams.map { ($0.labels, $0.figures.failures.value) })
+        text.counter(
+            "parley_batch_refused_total", "Items refused because the queue was full.",
+            streams.map { ($0.labels, $0.figures.refusals.value) })
+        text.gauge("parley_batch_queued", "Items waiting.", streams.map { ($0.labels, Double($0.queuedCount)) })
+    }
+
+    private func writeTail(to text: inout MetricsText) {
+        let figures = tail.figures
+        let causes: [(labels: MetricsText.Labels, figures: TailFigures.Cause)] = [
+            ([("cause", "notify")], figures.notified), ([("cause", "safety")], figures.safety),
+        ]
+        let head = hub.head
+        text.gauge("parley_log_position", "Where this node's tail is.", Int(head.position.value))
+        text.gauge("parley_log_epoch", "The stretch of unbroken history that it is in.", Int(head.epoch))
+        text.counter(
+            "parley_log_events_total", "Events that the tail delivered, by what made it read.",
+            causes.map { ($0.labels, $0.figures.events.value) })
+        text.counter(
+            "parley_log_reads_total", "Reads that found events.", causes.map { ($0.labels, $0.figures.reads.value) })
+        text.histogram(
+            "parley_log_delivery_seconds",
+            "From a notification's arrival to its events being handed to the waiting polls, by this node's clock.",
+            figures.deliveries.values)
+        text.histogram(
+            "parley_log_event_age_seconds",
+            "From an event's time of writing, by the database's clock and before its commit, to its delivery, by this "
+                + "node's: good as far as the two agree.", figures.ages.values)
+        text.counter("parley_log_failures_total", "Reads that failed.", figures.failures.value)
+        text.counter("parley_log_gaps_total", "Missing positions. Not zero: a fault.", figures.gaps.value)
+        text.counter(
+            "parley_log_epochs_total", "Times the log went on in a new epoch, with nothing lost here.",
+            figures.epochs.value)
+        text.counter(
+            "parley_log_restarts_total", "Times the log had lost its tail, or had been trimmed beyond this node.",
+            figures.restarts.value)
+    }
+
+    private func writePolls(to text: inout MetricsText) {
         let polls = hub.counters
-        text.add("parley_polls_waiting", .gauge, "Parked polls.", polls.parked)
-        text.add("parley_polls_abandoned_total", .counter, "Parked polls whose client went away.", polls.abandoned)
-        text.add("parley_mailboxes", .gauge, "Open mailboxes.", hub.mailboxCount)
-        text.add("parley_mailbox_events_total", .counter, "Events put into mailboxes.", polls.delivered)
-        text.add("parley_mailbox_dropped_total", .counter, "Events a full mailbox let go.", polls.dropped)
+        text.gauge("parley_polls_waiting", "Parked polls.", polls.parked)
+        text.counter("parley_polls_abandoned_total", "Parked polls whose client went away.", polls.abandoned)
+        text.gauge("parley_mailboxes", "Open mailboxes.", hub.mailboxCount)
+        text.counter("parley_mailbox_events_total", "Events put into mailboxes.", polls.delivered)
+        text.counter("parley_mailbox_dropped_total", "Events a full mailbox let go.", polls.dropped)
+    }
+
+    private func writePool(to text: inout MetricsText) {
         let pool = client.statistics
-        text.add("parley_database_connections", .gauge, "Open connections.", pool.connectionCount)
-        text.add("parley_database_in_flight", .gauge, "Statements under way.", pool.inFlightCount)
-        text.add("parley_database_waiting", .gauge, "Statements waiting.", pool.waitingCount)
-        return text.rendered
-    }
-}
-
-/// The Prometheus text format, version 0.0.4.
-struct PrometheusText {
-    enum Kind: String { case counter, gauge }
-
-    private(set) var rendered = ""
-
-    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
-        add(name, kind, help, [("", value)])
-    }
-
-    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ values: [(labels: String, value: Int)]) {
-        rendered += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
-        for (labels, value) in values {
-            rendered += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
-        }
+        text.gauge("parley_database_connections", "Open connections.", pool.connectionCount)
+        text.gauge("parley_database_connecting", "Connections being opened.", pool.connectingCount)
+        text.gauge("parley_database_in_flight", "Statements under way.", pool.inFlightCount)
+        text.gauge("parley_database_waiting", "Statements waiting for a connection.", pool.waitingCount)
+        text.counter("parley_database_statements_total", "Statements taken in.", pool.totals.statementCount)
+        text.counter(
+            "parley_database_errors_total", "Statements that went wrong, by how.",
+            [
+                ([("kind", "server")], pool.totals.serverErrorCount), ([("kind", "full")], pool.totals.poolFullCount),
+                ([("kind", "waited")], pool.totals.waitTimeoutCount),
+            ])
+        text.counter("parley_database_connects_total", "Connections opened.", pool.totals.connectCount)
+        text.counter(
+            "parley_database_connect_failures_total", "Attempts that failed.", pool.totals.connectFailureCount)
+        text.counter("parley_database_connections_lost_total", "Connections that broke.", pool.totals.lostCount)
+        text.counter("parley_database_retries_total", "Statements sent again.", pool.totals.retryCount)
     }
 }

@@ -20,9 +20,11 @@ struct Node: Sendable {
     let client: PostgresClient
     let store: Store
     let sessions: SessionCache
-    let writer: Writer
-    let hub: Hub<ParkedPollReply>
-    let tail: Tail<ParkedPollReply>
+    let writer: Writer<SendWaiter>
+    let hub: Hub
+    let tail: Tail
+    let requests = RequestFigures()
+    let server = Later<HTTPServer>()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -58,11 +60,11 @@ struct Node: Sendable {
         self.client = client
         self.logger = logger
         store = Store(client)
-        _ = try await store.extendLog(partitionsAhead: LogUpkeep.partitionsAhead)
+        _ = try await store.extendLog(days: settings.logDays)
         sessions = SessionCache(store)
-        writer = Writer(store, logger: logger)
+        writer = Writer(store, logger: logger, answer: SendEndpoint.answer(logger: logger))
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
-        let listener = PostgresListener(database.listenSettings, channel: Tail<ParkedPollReply>.channel, logger: logger)
+        let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
     }
 
@@ -82,7 +84,7 @@ struct Node: Sendable {
             // Those that end with the rest: by cancellation, once the last answer is out.
             group.addTask { try await tail.run() }
             group.addTask { try await hub.run() }
-            group.addTask { try await LogUpkeep(store: store, sessions: sessions, logger: logger).run() }
+            group.addTask { try await upkeep.run() }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {
@@ -118,6 +120,12 @@ struct Node: Sendable {
         }
     }
 
+    private var upkeep: LogUpkeep {
+        LogUpkeep(
+            store: store, sessions: sessions, days: settings.logDays, head: { [hub] in hub.head.position },
+            logger: logger)
+    }
+
     private struct Stopped: Error {}
 
     /// First not ready, then the polls, then the rest of the requests, then what they wrote.
@@ -148,10 +156,22 @@ struct Node: Sendable {
             API(
                 store: store, writer: writer, authenticator: authenticator,
                 hasher: PasswordHasher(waitingCountMax: 256), limits: settings.limits, isReady: isReady,
-                metrics: { [self] in metrics() }, logger: logger),
+                metrics: { [self] in metrics() }, figures: requests,
+                log: RequestLog(
+                    logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
+                logger: logger),
             sync: sync)
-        return try await HTTPServer.bind(transport, handler: handler, logger: logger)
+        let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
+        self.server.set(server)
+        return server
     }
+}
+
+/// What is there only after something that reads it.
+final class Later<Value: Sendable>: Sendable {
+    private let stored = Mutex<Value?>(nil)
+    var value: Value? { stored.withLock { $0 } }
+    func set(_ value: Value) { stored.withLock { $0 = value } }
 }
 
 /// Set once.

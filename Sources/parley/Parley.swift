@@ -1,4 +1,5 @@
 // The executable: from the command line to a command, and from what went wrong to one sentence and an exit status.
+import Bench
 import Foundation
 import Logging
 import ServiceConfiguration
@@ -12,12 +13,17 @@ struct Parley {
             switch invocation {
             case .show(let text):
                 print(text)
-            case .run(let command, let settings):
+            case .serve(let settings):
                 LogOutput.bootstrap(settings)
-                switch command {
-                case .serve: try await Node.serve(settings)
-                case .migrate: try await Migration.run(settings)
-                }
+                try await Node.serve(settings)
+            case .migrate(let settings):
+                LogOutput.bootstrap(settings)
+                try await Migration.run(settings)
+            case .bench(let settings):
+                var quiet = Settings()
+                quiet.logLevel = .warning
+                LogOutput.bootstrap(quiet)
+                try await Bench.run(settings)
             }
         } catch let error as ConfigurationErrors {
             fail("\(error)", status: 2)

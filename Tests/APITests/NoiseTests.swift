@@ -1,4 +1,5 @@
 // Requests that are wrong in ways nobody thought of. They are the same in every run.
+import API
 import Domain
 import Testing
 
@@ -65,7 +66,7 @@ struct NoiseTests {
         let ground = try await Ground()
         let routes = try await TestNode.shared().routes.filter {
             // Not what waits, nor what would take the ground away.
-            !["sync", "logout", "deleteMember"].contains($0.operation)
+            ![OperationID.sync, .logout, .deleteMember].contains($0.operation)
         }
         var random = Noise(state: 3)
         for round in 0..<count {

@@ -7,6 +7,7 @@ import Logging
 import Postgres
 import Store
 import Synchronization
+import Telemetry
 import TestSupport
 import Transport
 
@@ -31,15 +32,22 @@ struct TestNode: Sendable {
         let store = Store(client)
         let running = Task { await client.run() }
         let sessions = SessionCache(store)
-        let writer = Writer(store, logger: quiet)
+        let writer = Writer(store, logger: quiet, answer: SendEndpoint.answer(logger: quiet))
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
-        let listener = PostgresListener(settings, channel: Tail<ParkedPollReply>.channel, logger: quiet)
+        let listener = PostgresListener(settings, channel: Tail.channel, logger: quiet)
         let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
+        let figures = RequestFigures()
         let api = API(
             store: store, writer: writer, authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256), limits: Limits(),
-            isReady: { tail.isFresh() }, metrics: { "parley_test 1\n" }, logger: quiet)
+            isReady: { tail.isFresh() },
+            metrics: {
+                var text = MetricsText()
+                figures.write(to: &text)
+                return text
+            },
+            figures: figures, log: RequestLog(logger: quiet, slow: nil), logger: quiet)
         routes = api.routes
         let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: quiet)
         let server = try await HTTPServer.bind(

@@ -81,24 +81,6 @@ struct SHA256Tests {
     }
 }
 
-@Suite("Base64")
-struct Base64Tests {
-    @Test(
-        "is RFC 4648's without padding",
-        arguments: [
-            ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("foobar", "Zm9vYmFy"),
-        ])
-    func vector(plain: String, encoded: String) {
-        #expect(Base64.standard.encode(Array(plain.utf8)) == encoded)
-        #expect(Base64.standard.decode(encoded.utf8) == Array(plain.utf8))
-    }
-
-    @Test("has one text for one value", arguments: ["Zh", "Zm9", "Z", "Zg==", "Zm9v\n", "Zm9-", "Zä"])
-    func strict(text: String) {
-        #expect(Base64.standard.decode(text.utf8) == nil)
-    }
-}
-
 @Suite("CRC-32")
 struct CRC32Tests {
     @Test("gives the check value of its catalogue entry")

@@ -84,7 +84,7 @@ struct ReadingAQuery {
             ("a=1&a=1", "a"), ("a=%00", "a"), ("b=1", "b"), ("%ff=1", "query"), ("=1", ""),
         ])
     func refuses(_ text: String, _ field: String) {
-        var query = Fields(query: text)
+        var query = Fields(query: text[...])
         _ = query.given("a") { text throws(Invalid) in text }
         let error = #expect(throws: Invalid.self) { try query.end() }
         #expect(error?.fields.map(\.field) == [field])
@@ -92,7 +92,7 @@ struct ReadingAQuery {
 
     @Test("refuses more parameters than any call has, at once")
     func boundsCount() {
-        let query = Fields(query: (0..<10_000).map { "p\($0)=1" }.joined(separator: "&"))
+        let query = Fields(query: (0..<10_000).map { "p\($0)=1" }.joined(separator: "&")[...])
         let error = #expect(throws: Invalid.self) { try query.end() }
         #expect(error?.fields.first?.field == "query")
     }

@@ -7,13 +7,13 @@ import Synchronization
 
 /// A PostgreSQL in a directory under /tmp. Server and directory go with the test process, however that ends.
 package final class TestCluster: Sendable {
-    private let cluster: PostgresCluster
+    let cluster: PostgresCluster
     private let guardian: Guardian
     /// What its data is on, if it was given little room.
     package let disk: SmallDisk?
     private let databaseCount = Atomic(0)
 
-    private init(cluster: PostgresCluster, guardian: Guardian, disk: SmallDisk?) {
+    init(cluster: PostgresCluster, guardian: Guardian, disk: SmallDisk? = nil) {
         self.cluster = cluster
         self.guardian = guardian
         self.disk = disk
@@ -37,22 +37,27 @@ package final class TestCluster: Sendable {
         fsync: Bool = true, settings: [String: String] = [:], diskByteCount: Int? = nil
     ) async throws -> TestCluster {
         let guardian = try await Guardian.start()
-        var configuration = PostgresCluster.Configuration(
-            binaries: try PostgresBinaries.find(), dataDirectory: guardian.directory + "/postgres",
-            socketDirectory: guardian.directory + "/socket", logFile: guardian.directory + "/postgres.log")
-        configuration.account = try guardian.prepare(socketDirectory: configuration.socketDirectory)
+        var configuration = try configuration(in: guardian)
         let disk = try diskByteCount.map {
             try SmallDisk.mount(at: guardian.diskDirectory, byteCount: $0, account: configuration.account)
         }
         if let disk { configuration.dataDirectory = disk.directory + "/postgres" }
-        configuration.flushesNewCluster = false
-        configuration.settings = ["log_min_messages": "warning", "log_min_error_statement": "error"]
         if !fsync { configuration.settings["fsync"] = "off" }
         configuration.settings.merge(settings) { $1 }
         let cluster = PostgresCluster(configuration)
         try await cluster.initialise()
         try await cluster.start()
         return TestCluster(cluster: cluster, guardian: guardian, disk: disk)
+    }
+
+    static func configuration(in guardian: Guardian) throws -> PostgresCluster.Configuration {
+        var configuration = PostgresCluster.Configuration(
+            binaries: try PostgresBinaries.find(), dataDirectory: guardian.directory + "/postgres",
+            socketDirectory: guardian.directory + "/socket", logFile: guardian.directory + "/postgres.log")
+        configuration.account = try guardian.prepare(socketDirectory: configuration.socketDirectory)
+        configuration.flushesNewCluster = false
+        configuration.settings = ["log_min_messages": "warning", "log_min_error_statement": "error"]
+        return configuration
     }
 
     /// A new database, owned by the role that the conninfo names (no superuser), copied from `template` if given: the
@@ -116,7 +121,7 @@ package final class TestCluster: Sendable {
         try String(contentsOfFile: cluster.configuration.logFile, encoding: .utf8)
     }
 
-    private static func databaseName(_ text: String) -> String {
+    static func databaseName(_ text: String) -> String {
         guard let range = text.range(of: "dbname='") else { return text }
         return String(text[range.upperBound...].prefix { $0 != "'" })
     }

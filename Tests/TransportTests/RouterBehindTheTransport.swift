@@ -32,7 +32,7 @@ struct RouterBehindTheTransport {
         let router = Router(context: Context.self)
         routes(router)
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let adapter = RouterAdapter(responder: router.buildResponder(), logger: logger) { error in
+        let adapter = RouterAdapter(responder: router.buildResponder(), logger: logger) { error, _ in
             OutboundResponse(
                 status: (error as? any HTTPResponseError)?.status ?? .internalServerError,
                 body: ByteBuffer(string: "problem"))

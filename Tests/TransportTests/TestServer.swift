@@ -10,26 +10,31 @@ import Testing
 
 struct ClosureHandler: RequestHandler {
     let body: @Sendable (InboundRequest, Reply) -> Void
+    var onEnded: @Sendable (EndedRequest) -> Void = { _ in }
 
     func handle(_ request: InboundRequest, _ reply: Reply) { body(request, reply) }
 
-    func problem(for failure: TransportFailure) -> OutboundResponse {
+    func problem(for failure: TransportFailure, _ number: RequestNumber) -> OutboundResponse {
         OutboundResponse(
             status: failure.status, headers: [.contentType: "application/problem+json"],
             body: ByteBuffer(string: "{\"code\":\"\(failure)\"}"))
     }
+
+    func ended(_ request: EndedRequest) { onEnded(request) }
 }
 
 /// Binds, runs `body`, drains.
 func withServer(
     _ change: (inout TransportSettings) -> Void = { _ in },
     handler: @escaping @Sendable (InboundRequest, Reply) -> Void,
+    ended: @escaping @Sendable (EndedRequest) -> Void = { _ in },
     _ body: (HTTPServer) async throws -> Void
 ) async throws {
     var settings = TransportSettings(host: "127.0.0.1", port: 0)
     change(&settings)
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-    let server = try await HTTPServer.bind(settings, handler: ClosureHandler(body: handler), logger: logger)
+    let server = try await HTTPServer.bind(
+        settings, handler: ClosureHandler(body: handler, onEnded: ended), logger: logger)
     do {
         try await body(server)
     } catch {

@@ -1,0 +1,17 @@
+// The names of the API's calls, as openapi.yaml has them: the closed set by which requests are counted and logged.
+
+/// The `operationId` of a call in openapi.yaml.
+package enum OperationID: UInt8, CaseIterable, Sendable {
+    /// Of requests for what there isn't, and of those that never became one.
+    case none
+    case register, requestCode, login, logout
+    case listSessions, deleteSession
+    case getOwnAccount, updateOwnAccount, searchUsers, getUser
+    case createThread, getThread, joinRoom, searchRooms
+    case listMembers, putMember, deleteMember
+    case sendMessage, listMessages, getMessage, deleteMessage
+    case putReceipt, putReceipts, listReceipts
+    case getInbox
+    case sync
+    case getLiveness, getReadiness, getMetrics, getOpenAPI
+}

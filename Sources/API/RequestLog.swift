@@ -1,0 +1,70 @@
+// Which requests the log hears of: those that failed on our side, those that took long, and at level debug all.
+import Logging
+import Synchronization
+import Transport
+
+/// One line a request, by its number, its operation and never its path: ids are nobody's business in a log.
+package final class RequestLog: Sendable {
+    /// Lines a second, so that an outage doesn't fill a disk. What is left out is counted in the next line.
+    static let lineCountMax = 20
+
+    private let logger: Logger
+    private let slow: Duration?
+    private let logsAll: Bool
+    private let budget = Mutex(LineBudget())
+
+    /// - Parameter slow: from which time to the answer on a request is worth a line; nil: never for that.
+    package init(logger: Logger, slow: Duration?) {
+        self.logger = logger
+        self.slow = slow
+        logsAll = logger.logLevel <= .debug
+    }
+
+    /// Costs two comparisons for a request that is not worth a line.
+    func record(_ request: EndedRequest) {
+        if request.status >= 500 || isSlow(request) {
+            let now = ContinuousClock.now
+            guard let leftOut = budget.withLock({ $0.take(now) }) else { return }
+            write(request, .warning, leftOut: leftOut)
+        } else if logsAll {
+            write(request, .debug, leftOut: 0)
+        }
+    }
+
+    private func isSlow(_ request: EndedRequest) -> Bool {
+        guard let slow, let took = request.took else { return false }
+        return took >= slow
+    }
+
+    private func write(_ request: EndedRequest, _ level: Logger.Level, leftOut: Int) {
+        var metadata: Logger.Metadata = [
+            "request": "\(request.number.text)", "status": "\(request.status)",
+            "operation": "\(OperationID(rawValue: request.operation) ?? .none)",
+        ]
+        if let took = request.took { metadata["took_ms"] = "\((took / .microseconds(1)).rounded() / 1000)" }
+        if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
+        logger.log(level: level, "answered", metadata: metadata)
+    }
+}
+
+/// How many lines there may still be in this second.
+struct LineBudget {
+    private var second: ContinuousClock.Instant?
+    private var lineCount = 0
+    private var leftOut = 0
+
+    /// Nil if the line must be left out; else how many were since the last one.
+    mutating func take(_ now: ContinuousClock.Instant) -> Int? {
+        if second.map({ now - $0 >= .seconds(1) }) ?? true {
+            second = now
+            lineCount = 0
+        }
+        guard lineCount < RequestLog.lineCountMax else {
+            leftOut += 1
+            return nil
+        }
+        lineCount += 1
+        defer { leftOut = 0 }
+        return leftOut
+    }
+}

@@ -1,0 +1,105 @@
+// Sending a message. Nearly every request of a busy service is one, so the usual one goes past the router: read on the
+// connection's event loop, queued, and answered with its batch; no task waits for it. What is unusual about a request
+// (a session that this node doesn't know yet, an odd spelling of the path) takes the router, to the same end.
+import Domain
+import HTTPTypes
+import Log
+import Logging
+import Store
+import Transport
+
+/// Who waits for a message to be stored.
+package enum SendWaiter: Sendable {
+    /// A connection, and nothing else.
+    case reply(Reply, RequestNumber)
+    case task(CheckedContinuation<Answer, any Error>)
+}
+
+/// `POST /v1/threads/{thread_id}/messages`.
+package struct SendEndpoint: Sendable {
+    static let pathStart = "/v1/threads/"
+    static let pathEnd = "/messages"
+
+    let writer: Writer<SendWaiter>
+    let authenticator: Authenticator
+    let limits: Limits
+    let logger: Logger
+
+    /// Takes the request if it is a usual one; false leaves it to the router. On the connection's event loop.
+    func handle(_ request: InboundRequest, _ reply: Reply) -> Bool {
+        guard request.query == nil, let thread = Self.thread(of: request.path) else { return false }
+        do {
+            guard case .identity(let identity) = try authenticator.known(request.headers[.authorization]) else {
+                return false
+            }
+            let body = try JSONBody.read(request.body, type: request.headers[.contentType])
+            try append(body, to: thread, by: identity, waiter: .reply(reply, request.number))
+        } catch {
+            reply.send(Self.refusal(error, request.number, logger))
+        }
+        return true
+    }
+
+    /// The thread's id in a path spelled as it should be.
+    static func thread(of path: Substring) -> ThreadID? {
+        let path = path.utf8
+        guard path.count == pathStart.utf8.count + ThreadID.textByteCount + pathEnd.utf8.count,
+            path.starts(with: pathStart.utf8),
+            path.suffix(pathEnd.utf8.count).elementsEqual(pathEnd.utf8)
+        else { return nil }
+        return ThreadID(parsing: Substring(path.dropFirst(pathStart.utf8.count).prefix(ThreadID.textByteCount)))
+    }
+
+    func append(_ body: JSONValue, to thread: ThreadID, by identity: Identity, waiter: SendWaiter) throws {
+        let draft = try MessageDraft(body, limits: limits)
+        writer.append(
+            NewMessage(
+                id: draft.id, thread: thread, sender: identity.user, type: draft.type.text, payload: draft.payload,
+                replyTo: draft.replyTo, mentions: draft.mentions),
+            waiter: waiter)
+    }
+
+    /// What tells those who wait what became of their messages, with one hop to each event loop.
+    package static func answer(logger: Logger) -> @Sendable ([(SendWaiter, Writer<SendWaiter>.Appended)]) -> Void {
+        { outcomes in
+            var replies: [(response: OutboundResponse, replies: [Reply])] = []
+            replies.reserveCapacity(outcomes.count)
+            for (waiter, outcome) in outcomes {
+                let answer = answer(to: outcome)
+                switch waiter {
+                case .task(let continuation): continuation.resume(with: answer)
+                case .reply(let reply, let number):
+                    replies.append((outbound(answer, number, logger), [reply]))
+                }
+            }
+            sendAll(replies)
+        }
+    }
+
+    private static func answer(to outcome: Writer<SendWaiter>.Appended) -> Result<Answer, any Error> {
+        switch outcome {
+        case .success(.created(let message, _)): .success(.made(true, message))
+        case .success(.exists(let message)): .success(.made(false, message))
+        case .success(.refused(let problem)), .failure(let problem): .failure(problem)
+        }
+    }
+
+    private static func outbound(
+        _ answer: Result<Answer, any Error>, _ number: RequestNumber, _ logger: Logger
+    ) -> OutboundResponse {
+        switch answer {
+        case .success(let answer):
+            var response = answer.outbound
+            response.operation = OperationID.sendMessage.rawValue
+            return response
+        case .failure(let error):
+            return refusal(error, number, logger)
+        }
+    }
+
+    private static func refusal(_ error: any Error, _ number: RequestNumber, _ logger: Logger) -> OutboundResponse {
+        var response = Failure(error).answer(requestID: number.text, logger: logger).outbound
+        response.operation = OperationID.sendMessage.rawValue
+        return response
+    }
+}

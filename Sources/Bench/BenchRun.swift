@@ -1,0 +1,51 @@
+// What the workloads share: settings, nodes, accounts, and what is looked at while they run.
+import Domain
+import ServiceConfiguration
+
+struct BenchRun: Sendable {
+    let settings: BenchSettings
+    let endpoints: [Endpoint]
+    let accounts: any Accounts
+
+    init(_ settings: BenchSettings) throws {
+        self.settings = settings
+        let endpoints = try settings.urls.map { url throws(Endpoint.Failure) in try Endpoint(url: url) }
+        self.endpoints = endpoints
+        accounts =
+            if let url = settings.databaseURL { InsertedAccounts(conninfo: url) } else {
+                RegisteredAccounts(endpoint: endpoints[0])
+            }
+    }
+
+    /// A direct thread for each pair; their ids.
+    func directThreads(_ pairs: [(Account, Account)]) async throws -> [String] {
+        let calls = pairs.map { first, second in
+            let body: JSONValue = .object([
+                .init("kind", .string("direct")), .init("members", .array([.string(second.id)])),
+            ])
+            return Call("POST", "/v1/threads", token: first.token, body: body, status: 201)
+        }
+        return try await Calls.run(calls, at: endpoints[0]).map { try $0.string("id") }
+    }
+
+    /// What processes took and nodes counted during the measured time.
+    struct Observation: Sendable {
+        let cpu: CPUTimes
+        let batchMean: Double?
+    }
+
+    /// Looks at its beginning and at its end.
+    func observe(_ phases: Phases) async throws -> Observation {
+        try await Progress.sleep(until: phases.measureFrom)
+        let cpuBefore = try cpuTimes()
+        let metricsBefore = try await NodeMetrics.read(endpoints)
+        try await Progress.sleep(until: phases.end)
+        let cpu = try cpuTimes() - cpuBefore
+        let metrics = try await NodeMetrics.read(endpoints)
+        return Observation(cpu: cpu, batchMean: metrics.batchMean(since: metricsBefore))
+    }
+
+    func cpuTimes() throws -> CPUTimes {
+        try CPUTimes.now(serverPIDs: settings.serverPIDs, postgresPID: settings.postgresPID)
+    }
+}

@@ -1,0 +1,237 @@
+// Many devices that poll, on one thread of their own: for measuring, and for tests that need thousands.
+import Foundation
+import Synchronization
+
+/// Devices that follow the log, each by its own chain of cursors: 10,000 cost one thread and 1 KB each.
+///
+/// Started once, asked for its counts from any thread, stopped once. What happens to a node it survives: it goes on at
+/// the next one, after a random wait that grows.
+package final class PollSwarm: Sendable {
+    /// One device.
+    package struct Member: Sendable {
+        package var token: String
+        /// Where it goes on; nil for now.
+        package var cursor: String?
+        /// By thread the last seq that it has. A thread that isn't here begins with the first message that comes.
+        package var heads: [ThreadKey: Int64]
+
+        package init(token: String, cursor: String? = nil, heads: [ThreadKey: Int64] = [:]) {
+            self.token = token
+            self.cursor = cursor
+            self.heads = heads
+        }
+    }
+
+    /// Sums over all members since the start, but for `waiting`.
+    package struct Counts: Sendable, Equatable {
+        /// Members whose poll is out and may wait.
+        package var waiting = 0
+        /// Members that were answered with 200 at least once.
+        package var greeted = 0
+        package var answers = 0
+        package var events = 0
+        package var messages = 0
+        /// 410: the log had lost what followed a cursor.
+        package var expired = 0
+        /// Answers that told of a node's end.
+        package var closings = 0
+        /// Connections that failed or broke, answers that were none.
+        package var failures = 0
+        /// Connections opened after a member's first.
+        package var reconnects = 0
+        /// Other answers, by status.
+        package var refused: [Int: Int] = [:]
+        /// What went wrong last, for people.
+        package var lastFailure: String?
+
+        package init() {}
+
+        /// Sums up swarms.
+        package mutating func add(_ other: Counts) {
+            waiting += other.waiting
+            greeted += other.greeted
+            answers += other.answers
+            events += other.events
+            messages += other.messages
+            expired += other.expired
+            closings += other.closings
+            failures += other.failures
+            reconnects += other.reconnects
+            refused.merge(other.refused, uniquingKeysWith: +)
+            lastFailure = other.lastFailure ?? lastFailure
+        }
+    }
+
+    /// What became of a member.
+    package struct Outcome: Sendable {
+        package let cursor: String
+        package let deliveries: Deliveries
+    }
+
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private let endpoints: [Endpoint]
+    private let members: [Member]
+    private let settings: Poller.Settings
+    private let openingCountMax: Int
+    private let control: SwarmControl
+
+    /// - Parameters:
+    ///   - urls: of the nodes, `http://host:port`; members begin at one after the other.
+    ///   - openingCountMax: members that are let in at once; the next when one was answered.
+    package init(
+        urls: [String], members: [Member], settings: Poller.Settings = .init(), openingCountMax: Int = 200
+    ) throws {
+        precondition(!urls.isEmpty && openingCountMax > 0)
+        endpoints = try urls.map { url throws(Endpoint.Failure) in try Endpoint(url: url) }
+        self.members = members
+        self.settings = settings
+        self.openingCountMax = openingCountMax
+        control = try SwarmControl()
+    }
+
+    /// Polls until `stop`, or until the task is cancelled; then closes all connections and says what came. Once.
+    /// Raises the process's limit of open files.
+    package func run() async throws -> [Outcome] {
+        raiseFileLimit()
+        return try await withTaskCancellationHandler {
+            try await onThread("poll-swarm") { [self] in
+                let loop = try EventLoop(waker: control.waker)
+                return Swarm(loop, endpoints, members, settings, openingCountMax, control).run()
+            }
+        } onCancel: {
+            stop()
+        }
+    }
+
+    package var counts: Counts { control.counts }
+
+    package func stop() { control.stop() }
+
+    /// Waits until every member's poll is out and may wait. (Whether the node has parked it, its metrics know.)
+    /// - Throws: `Failure` when that isn't so in time.
+    package func waitUntilWaiting(within limit: Duration) async throws {
+        let deadline = ContinuousClock.now + limit
+        while counts.waiting < members.count {
+            guard ContinuousClock.now < deadline else {
+                throw Failure(description: "of \(members.count) polls not all wait within \(limit): \(counts)")
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+}
+
+/// What a swarm's thread and everybody else share.
+final class SwarmControl: Sendable {
+    let waker: Waker
+    private let state = Mutex((counts: PollSwarm.Counts(), isStopped: false))
+
+    init() throws(SystemFailure) { waker = try Waker() }
+
+    var counts: PollSwarm.Counts { state.withLock { $0.counts } }
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    func change(_ body: (inout PollSwarm.Counts) -> Void) { state.withLock { body(&$0.counts) } }
+
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        waker.wake()
+    }
+}
+
+/// The swarm's part on its thread.
+private final class Swarm: PollObserver {
+    private let loop: EventLoop
+    private let control: SwarmControl
+    private let openingCountMax: Int
+    private var pollers: [Poller] = []
+    private var startedCount = 0
+    /// By index.
+    private var greeted: Set<Int> = []
+    private var reconnects: [Int]
+
+    init(
+        _ loop: EventLoop, _ endpoints: [Endpoint], _ members: [PollSwarm.Member], _ settings: Poller.Settings,
+        _ openingCountMax: Int, _ control: SwarmControl
+    ) {
+        self.loop = loop
+        self.control = control
+        self.openingCountMax = openingCountMax
+        reconnects = Array(repeating: 0, count: members.count)
+        pollers = members.enumerated().map { index, member in
+            let poller = Poller(
+                loop, index: index, endpoints: endpoints, token: member.token, cursor: member.cursor,
+                settings: settings, observer: self)
+            for (thread, head) in member.heads { poller.expect(thread, after: head) }
+            return poller
+        }
+    }
+
+    func run() -> [PollSwarm.Outcome] {
+        loop.whenWoken { [unowned self] in
+            if control.isStopped { loop.stop() }
+        }
+        loop.every(seconds: 1) { [unowned self] in
+            let now = Moment.now
+            for poller in pollers { poller.checkPatience(now) }
+        }
+        startMore()
+        if !control.isStopped { loop.run() }
+        return pollers.map { poller in
+            poller.stop()
+            return PollSwarm.Outcome(
+                cursor: String(decoding: poller.cursor, as: UTF8.self), deliveries: poller.deliveries)
+        }
+    }
+
+    /// Not all at once: a server's backlog of connections is short.
+    private func startMore() {
+        while startedCount < pollers.count, startedCount - greeted.count < openingCountMax {
+            startedCount += 1
+            pollers[startedCount - 1].start()
+        }
+    }
+
+    func poller(_ poller: Poller, saw message: SeenMessage) {
+        control.change { $0.messages += 1 }
+    }
+
+    func pollerAsked(_ poller: Poller) {
+        guard poller.isWaiting else { return }
+        control.change { $0.waiting += 1 }
+    }
+
+    func poller(_ poller: Poller, received outcome: PollOutcome) {
+        let isFirst = poller.isGreeted && greeted.insert(poller.index).inserted
+        control.change { counts in
+            if poller.isWaiting { counts.waiting -= 1 }
+            if isFirst { counts.greeted += 1 }
+            counts.reconnects += poller.reconnectCount - reconnects[poller.index]
+            counts.count(outcome)
+        }
+        reconnects[poller.index] = poller.reconnectCount
+        if isFirst { startMore() }
+    }
+}
+
+extension PollSwarm.Counts {
+    fileprivate mutating func count(_ outcome: PollOutcome) {
+        switch outcome {
+        case .events(let count):
+            answers += 1
+            events += count
+        case .nothing(let closing):
+            answers += 1
+            closings += closing ? 1 : 0
+        case .expired: expired += 1
+        case .refused(let status):
+            refused[status, default: 0] += 1
+            lastFailure = "status \(status)"
+        case .failed(let failure):
+            failures += 1
+            lastFailure = failure.description
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// One device that polls: a chain of cursors that goes on whatever happens to a node.
+
+/// Told of what a poller meets, on the loop's thread.
+package protocol PollObserver: AnyObject {
+    func poller(_ poller: Poller, saw message: SeenMessage)
+    /// After the messages of the answer, if there were any. `isWaiting` is still that of the poll that ended.
+    func poller(_ poller: Poller, received outcome: PollOutcome)
+    /// A poll is out.
+    func pollerAsked(_ poller: Poller)
+}
+
+/// How a poll ended.
+package enum PollOutcome: Equatable {
+    case events(Int)
+    /// The wait was over. `closing`: the node is going away.
+    case nothing(closing: Bool)
+    /// 410: some of the log is gone; the poller goes on from the cursor that the answer named.
+    case expired
+    /// Any other status.
+    case refused(Int)
+    case failed(ConnectionFailure)
+}
+
+/// Polls one chain of cursors, at the next node when one fails.
+package final class Poller: ConnectionOwner {
+    package struct Settings: Sendable {
+        /// Seconds.
+        package var wait = 55
+        package var limit = 100
+        /// The first wait is shorter by chance, so that polls which began together don't end together.
+        package var spreadsFirstWait = false
+        /// Seconds after which a poll without an answer is given up; more than a node may take.
+        package var patience = 70.0
+        /// Seconds between tries after failures: doubled from the first to the longest, then a random half off.
+        package var retryFirst = 0.1
+        package var retryMax = 2.0
+
+        package init() {}
+    }
+
+    /// Its number among its fellows.
+    package let index: Int
+    package private(set) var cursor: [UInt8]
+    package private(set) var deliveries = Deliveries()
+    /// A poll that may wait is out.
+    package private(set) var isWaiting = false
+    /// An answer came; until then polls don't wait.
+    package private(set) var isGreeted = false
+
+    private let loop: EventLoop
+    private let endpoints: [Endpoint]
+    private let settings: Settings
+    private let credentials: [UInt8]
+    private unowned let observer: any PollObserver
+    private lazy var connection = Connection(loop, endpoints[index % endpoints.count], owner: self)
+    private var turn: Int
+    private var failureCount = 0
+    private var isStopped = false
+    private var askedAt = Moment.now
+    /// Of the next poll that may wait.
+    private var nextWait: Int
+
+    /// - Parameter cursor: nil for that of now.
+    package init(
+        _ loop: EventLoop, index: Int, endpoints: [Endpoint], token: String, cursor: String? = nil,
+        settings: Settings, observer: any PollObserver
+    ) {
+        self.loop = loop
+        self.index = index
+        self.endpoints = endpoints
+        self.cursor = Array((cursor ?? "").utf8)
+        self.settings = settings
+        self.observer = observer
+        turn = index
+        nextWait = settings.spreadsFirstWait ? Int.random(in: 1...max(1, settings.wait)) : settings.wait
+        credentials = Array("\r\nAuthorization: Bearer \(token)\r\n\r\n".utf8)
+    }
+
+    package func expect(_ thread: ThreadKey, after seq: Int64) { deliveries.expect(thread, after: seq) }
+
+    package func start() { poll() }
+
+    package func stop() {
+        isStopped = true
+        isWaiting = false
+        connection.close()
+    }
+
+    /// How often the connection was opened anew.
+    package var reconnectCount: Int { max(0, connection.openedCount - 1) }
+
+    /// Gives up a poll that nobody answers. To be called now and then.
+    package func checkPatience(_ now: Moment) {
+        guard connection.isAwaiting, now > askedAt + settings.patience else { return }
+        connection.close()
+        self.connection(connection, failed: .closed)
+    }
+
+    private func poll() {
+        guard !isStopped, !connection.isAwaiting else { return }
+        askedAt = .now
+        isWaiting = isGreeted
+        let wait = isGreeted ? nextWait : 0
+        if isGreeted { nextWait = settings.wait }
+        // Written where the requests of all pollers are: it is sent, or copied by the connection, before the next.
+        var request = RequestWriter(loop.requestSpace)
+        request.write("GET /v1/sync?")
+        if !cursor.isEmpty {
+            request.write("cursor=")
+            request.write(cursor)
+            request.write("&")
+        }
+        request.write("wait=")
+        request.write(wait)
+        request.write("&limit=")
+        request.write(settings.limit)
+        request.write(" HTTP/1.1\r\nHost: ")
+        request.write(connection.endpoint.authorityBytes)
+        request.write(credentials)
+        observer.pollerAsked(self)
+        connection.send(request.written)
+    }
+
+    package func connection(_ connection: Connection, received answer: Answer) {
+        switch answer.status {
+        case 200:
+            do {
+                let sync = try SyncAnswer.read(answer.body) { message in
+                    deliveries.take(message)
+                    observer.poller(self, saw: message)
+                }
+                cursor.replaceSubrange(0..<cursor.count, with: sync.cursor)
+                isGreeted = isGreeted || !sync.more
+                failureCount = 0
+                end(sync.eventCount > 0 ? .events(sync.eventCount) : .nothing(closing: answer.closes))
+                if answer.closes { moveOn() }
+                poll()
+            } catch {
+                self.connection(connection, failed: .notHTTP(error))
+            }
+        case 410:
+            if let fresh = Self.freshCursor(answer.body) { cursor = fresh }
+            end(.expired)
+            retry(atLeast: 0)
+        default:
+            end(.refused(answer.status))
+            retry(atLeast: answer.header("retry-after").flatMap(Double.init) ?? 0)
+        }
+    }
+
+    package func connection(_ connection: Connection, failed failure: ConnectionFailure) {
+        end(.failed(failure))
+        retry(atLeast: 0)
+    }
+
+    private func end(_ outcome: PollOutcome) {
+        observer.poller(self, received: outcome)
+        isWaiting = false
+    }
+
+    /// Asks again after a while, at the next node. The jitter comes after the cap, or all would converge on it.
+    private func retry(atLeast least: Double) {
+        let delay = min(settings.retryMax, settings.retryFirst * Double(1 << min(failureCount, 10)))
+        failureCount += 1
+        moveOn()
+        loop.schedule(at: .now + least + delay * Double.random(in: 0.5...1)) { [weak self] in
+            self?.poll()
+        }
+    }
+
+    /// To the next node, if there is another.
+    private func moveOn() {
+        turn += 1
+        guard endpoints.count > 1 else { return }
+        connection.close()
+        connection.endpoint = endpoints[turn % endpoints.count]
+    }
+
+    private static func freshCursor(_ body: UnsafeRawBufferPointer) -> [UInt8]? {
+        var walker = JSONWalker(body)
+        do {
+            try walker.enterObject()
+            while let key = try walker.key() {
+                if key.equals("cursor") { return Array(try walker.string()) }
+                try walker.skip()
+            }
+        } catch {
+            // An answer that names no cursor: the poller asks again with its own and gets 410 again, which is counted.
+        }
+        return nil
+    }
+}

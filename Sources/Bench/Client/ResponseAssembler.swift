@@ -1,0 +1,86 @@
+// From the pieces that a socket gives to whole answers.
+
+/// An answer. Its bytes are the reader's: they are good until the function that got them returns.
+package struct Answer {
+    package let status: Int
+    package let head: UnsafeRawBufferPointer
+    package let body: UnsafeRawBufferPointer
+    /// The server ends the connection after it.
+    package let closes: Bool
+
+    package var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The first header of that name (in lower case).
+    package func header(_ name: StaticString) -> String? {
+        for line in head.split(separator: 0x0a) {
+            if let value = UnsafeRawBufferPointer(rebasing: line).value(ofHeader: name) {
+                return String(decoding: value, as: UTF8.self)
+            }
+        }
+        return nil
+    }
+}
+
+/// Puts one answer after the other together. One that comes in one piece, which nearly all do, is never copied.
+package struct ResponseAssembler {
+    /// A whole answer's head, and its bytes unless they are just those that were taken last.
+    package struct Whole {
+        let head: ResponseHead
+        let kept: [UInt8]?
+
+        /// - Parameter taken: the bytes that were given to `take`.
+        package func withAnswer(_ taken: UnsafeRawBufferPointer, _ handle: (Answer) -> Void) {
+            if let kept { kept.withUnsafeBytes { handle(answer($0)) } } else { handle(answer(taken)) }
+        }
+
+        private func answer(_ bytes: UnsafeRawBufferPointer) -> Answer {
+            Answer(
+                status: head.status, head: UnsafeRawBufferPointer(rebasing: bytes[..<head.byteCount]),
+                body: UnsafeRawBufferPointer(rebasing: bytes[head.byteCount...]), closes: head.closes)
+        }
+    }
+
+    private var kept: [UInt8] = []
+    /// Of the answer that `kept` begins, once it is known.
+    private var head: ResponseHead?
+
+    package init() {}
+
+    /// Nothing of an answer has come yet.
+    package var isEmpty: Bool { kept.isEmpty }
+
+    package mutating func reset() {
+        kept = []
+        head = nil
+    }
+
+    /// Takes what came; gives the answer that it completes. One answer is awaited at a time, so bytes after it are an
+    /// error.
+    package mutating func take(_ bytes: UnsafeRawBufferPointer) throws(BadResponse) -> Whole? {
+        if kept.isEmpty {
+            head = try ResponseHead.parse(bytes)
+            if let head, bytes.count >= head.wholeByteCount {
+                try Self.checkEnd(head, bytes.count)
+                return Whole(head: head, kept: nil)
+            }
+            kept.reserveCapacity(head?.wholeByteCount ?? 0)
+            kept.append(contentsOf: bytes)
+            return nil
+        }
+        kept.append(contentsOf: bytes)
+        if head == nil {
+            let parsed = kept.withUnsafeBytes { bytes in
+                Result { () throws(BadResponse) in try ResponseHead.parse(bytes) }
+            }
+            head = try parsed.get()
+        }
+        guard let head, kept.count >= head.wholeByteCount else { return nil }
+        try Self.checkEnd(head, kept.count)
+        defer { reset() }
+        return Whole(head: head, kept: kept)
+    }
+
+    private static func checkEnd(_ head: ResponseHead, _ byteCount: Int) throws(BadResponse) {
+        guard byteCount == head.wholeByteCount else { throw BadResponse(description: "bytes after the answer's end") }
+    }
+}

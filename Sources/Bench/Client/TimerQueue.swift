@@ -1,0 +1,49 @@
+// What is to be done when: a heap.
+
+/// Work by its time; of equal times the one that was added first.
+struct TimerQueue {
+    private struct Entry {
+        let moment: Moment
+        let order: Int
+        let work: () -> Void
+
+        func isBefore(_ other: Entry) -> Bool { (moment, order) < (other.moment, other.order) }
+    }
+
+    private var heap: [Entry] = []
+    private var addedCount = 0
+
+    mutating func add(_ moment: Moment, _ work: @escaping () -> Void) {
+        heap.append(Entry(moment: moment, order: addedCount, work: work))
+        addedCount += 1
+        var child = heap.count - 1
+        while child > 0, heap[child].isBefore(heap[(child - 1) / 2]) {
+            heap.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    /// Takes out work whose time has come.
+    mutating func next(at now: Moment = .now) -> (() -> Void)? {
+        guard let first = heap.first, first.moment <= now else { return nil }
+        heap.swapAt(0, heap.count - 1)
+        heap.removeLast()
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < heap.count && heap[child].isBefore(heap[least]) {
+                least = child
+            }
+            guard least != parent else { return first.work }
+            heap.swapAt(parent, least)
+            parent = least
+        }
+    }
+
+    /// Milliseconds to the first, rounded up so that its time has come then; -1 without one.
+    func waitMs(at now: Moment = .now) -> Int32 {
+        guard let first = heap.first else { return -1 }
+        return Int32(clamping: max(0, first.moment - now + 999_999) / 1_000_000)
+    }
+}

@@ -1,0 +1,52 @@
+// A line a second on standard error, so that nobody waits in the dark.
+import ServiceConfiguration
+
+/// Times of a run on one clock: warm-up, then measuring.
+struct Phases: Sendable {
+    let start: Moment
+    let measureFrom: Moment
+    let end: Moment
+
+    /// Beginning now.
+    init(warmUpSeconds: Int, seconds: Int) {
+        start = .now
+        measureFrom = start + Double(warmUpSeconds)
+        end = measureFrom + Double(seconds)
+    }
+
+    func isMeasured(_ moment: Moment) -> Bool { moment >= measureFrom && moment < end }
+}
+
+enum Progress {
+    static func say(_ text: String) { StandardError.write(text + "\n") }
+
+    /// Prints the last second's rate and p99 until the end of the run. Throws only `CancellationError`.
+    /// - Parameter what: "messages".
+    static func show(_ what: String, _ meters: [Meter], _ phases: Phases) async throws {
+        while Moment.now < phases.end {
+            let from = Moment.now
+            try await sleep(until: min(from + 1, phases.end))
+            let now = Moment.now
+            var recent = Latencies()
+            for meter in meters { meter.takeRecent(into: &recent) }
+            let rate = Double(recent.count) * 1e9 / Double(now - from)
+            let p99 = recent.ms(99).map { fixed($0, 2) + " ms" } ?? "none"
+            let note = now <= phases.measureFrom ? " (warming up)" : ""
+            say("\(fixed(Double(now - phases.start) / 1e9, 0)) s: \(fixed(rate, 0)) \(what)/s, p99 \(p99)\(note)")
+        }
+    }
+
+    static func sleep(until moment: Moment) async throws {
+        try await Task.sleep(for: .nanoseconds(max(0, moment - .now)))
+    }
+}
+
+/// Asks now and then until it is so.
+/// - Throws: `BenchFailure` naming `what`, when it isn't within so many seconds.
+func poll(_ what: String, within seconds: Double, _ isSo: () async throws -> Bool) async throws {
+    let deadline = Moment.now + seconds
+    while try await !isSo() {
+        guard Moment.now < deadline else { throw BenchFailure("\(what): not within \(fixed(seconds, 0)) s") }
+        try await Task.sleep(for: .milliseconds(50))
+    }
+}

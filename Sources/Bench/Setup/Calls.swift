@@ -1,0 +1,105 @@
+// Ordinary calls for setting the stage and looking at it afterwards: many at once, each with its answer.
+import Domain
+
+/// A call and the status it must be answered with.
+struct Call: Sendable {
+    let method: String
+    let target: String
+    let token: String?
+    let body: JSONValue?
+    let statuses: [Int]
+
+    init(_ method: String, _ target: String, token: String? = nil, body: JSONValue? = nil, status: Int...) {
+        self.method = method
+        self.target = target
+        self.token = token
+        self.body = body
+        statuses = status
+    }
+}
+
+struct Reply: Sendable {
+    let status: Int
+    let body: [UInt8]
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// A text of the JSON body, by its path.
+    func string(_ path: String...) throws -> String {
+        var value = try JSONReader.read(body)
+        for key in path { value = value[key] ?? .null }
+        guard let text = value.string else { throw BenchFailure("no \(path.joined(separator: ".")) in \(text)") }
+        return text
+    }
+}
+
+enum Calls {
+    /// Makes the calls on so many connections; the answers are in the order of the calls.
+    /// - Throws: `BenchFailure` at the first that is not answered as it must be.
+    static func run(_ calls: [Call], at endpoint: Endpoint, connectionCount: Int = 8) async throws -> [Reply] {
+        try await onThread("bench-calls") {
+            let runner = CallRunner(try EventLoop(waker: Waker()), calls, endpoint)
+            return try runner.run(connectionCount: min(connectionCount, calls.count))
+        }
+    }
+}
+
+private final class CallRunner: ConnectionOwner {
+    private let loop: EventLoop
+    private let endpoint: Endpoint
+    private let calls: [Call]
+    private var replies: [Reply?]
+    private var startedCount = 0
+    private var answeredCount = 0
+    private var failure: BenchFailure?
+    /// The call that each connection is at, by its tag.
+    private var at: [Int] = []
+
+    init(_ loop: EventLoop, _ calls: [Call], _ endpoint: Endpoint) {
+        self.loop = loop
+        self.calls = calls
+        self.endpoint = endpoint
+        replies = Array(repeating: nil, count: calls.count)
+    }
+
+    func run(connectionCount: Int) throws -> [Reply] {
+        guard !calls.isEmpty else { return [] }
+        let connections = (0..<connectionCount).map { Connection(loop, endpoint, tag: $0, owner: self) }
+        at = Array(repeating: 0, count: connectionCount)
+        // Every call of this API answers sooner, unless the node hangs.
+        loop.schedule(at: .now + 300) { [unowned self] in fail("the node has not answered for 300 s") }
+        for connection in connections { next(on: connection) }
+        if failure == nil { loop.run() }
+        for connection in connections { connection.close() }
+        if let failure { throw failure }
+        return replies.compactMap { $0 }
+    }
+
+    private func next(on connection: Connection) {
+        guard startedCount < calls.count, failure == nil else { return }
+        let call = calls[startedCount]
+        at[connection.tag] = startedCount
+        startedCount += 1
+        let body = call.body.map { String(decoding: $0.compactText.utf8, as: UTF8.self) }
+        connection.send(requestBytes(call.method, call.target, at: endpoint, token: call.token, body: body))
+    }
+
+    private func fail(_ reason: String) {
+        failure = failure ?? BenchFailure(reason)
+        loop.stop()
+    }
+
+    func connection(_ connection: Connection, received answer: Answer) {
+        let call = calls[at[connection.tag]]
+        guard call.statuses.contains(answer.status) else {
+            return fail("\(call.method) \(call.target): \(answer.status) \(answer.text.prefix(500))")
+        }
+        replies[at[connection.tag]] = Reply(status: answer.status, body: Array(answer.body))
+        answeredCount += 1
+        if answeredCount == calls.count { loop.stop() } else { next(on: connection) }
+    }
+
+    func connection(_ connection: Connection, failed failure: ConnectionFailure) {
+        let call = calls[at[connection.tag]]
+        fail("\(endpoint): \(call.method) \(call.target): \(failure)")
+    }
+}

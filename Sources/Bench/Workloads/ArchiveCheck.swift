@@ -1,0 +1,127 @@
+// After the sending: whether each thread's archive holds what was acknowledged, numbered without a hole.
+
+/// The seqs of one thread that were acknowledged.
+struct SeqSet: Sendable {
+    private var words: [UInt64] = []
+    private(set) var count = 0
+    private(set) var max: Int64 = 0
+
+    /// False when it was there already. 3 ns.
+    mutating func insert(_ seq: Int64) -> Bool {
+        let (word, bit) = (Int(seq >> 6), UInt64(1) << UInt64(seq & 63))
+        if word >= words.count { words.append(contentsOf: repeatElement(0, count: word - words.count + 64)) }
+        guard words[word] & bit == 0 else { return false }
+        words[word] |= bit
+        count += 1
+        max = Swift.max(max, seq)
+        return true
+    }
+}
+
+/// Where to read a thread's archive, as one of its members.
+struct ArchivedThread: Sendable {
+    let id: String
+    let key: ThreadKey
+    let token: String
+}
+
+enum Archive {
+    /// Reads the threads page by page; gives each one's head.
+    /// - Throws: `BenchFailure` when a number is missing, doubled or out of order, or an answer is wrong.
+    static func heads(_ threads: [ArchivedThread], at endpoints: [Endpoint]) async throws -> [ThreadKey: Int64] {
+        let heads = try await onThread("bench-archive") {
+            try ArchiveReader(EventLoop(waker: Waker()), threads, endpoints).run()
+        }
+        return Dictionary(zip(threads.map(\.key), heads)) { $1 }
+    }
+}
+
+/// Reads eight threads at a time.
+private final class ArchiveReader: ConnectionOwner {
+    private let loop: EventLoop
+    private let threads: [ArchivedThread]
+    private let endpoints: [Endpoint]
+    private var heads: [Int64]
+    /// The thread that each connection reads, by its tag.
+    private var at: [Int] = []
+    private var startedCount = 0
+    private var finishedCount = 0
+    private var failure: BenchFailure?
+
+    init(_ loop: EventLoop, _ threads: [ArchivedThread], _ endpoints: [Endpoint]) {
+        self.loop = loop
+        self.threads = threads
+        self.endpoints = endpoints
+        heads = Array(repeating: 0, count: threads.count)
+    }
+
+    func run() throws -> [Int64] {
+        let connections = (0..<min(8, threads.count)).map { number in
+            Connection(loop, endpoints[number % endpoints.count], tag: number, owner: self)
+        }
+        at = Array(repeating: 0, count: connections.count)
+        for connection in connections { begin(on: connection) }
+        if finishedCount < threads.count, failure == nil { loop.run() }
+        for connection in connections { connection.close() }
+        if let failure { throw failure }
+        return heads
+    }
+
+    private func begin(on connection: Connection) {
+        guard startedCount < threads.count else { return }
+        at[connection.tag] = startedCount
+        startedCount += 1
+        ask(connection)
+    }
+
+    private func ask(_ connection: Connection) {
+        let index = at[connection.tag]
+        let target = "/v1/threads/\(threads[index].id)/messages?after=\(heads[index])&limit=200"
+        connection.send(requestBytes("GET", target, at: connection.endpoint, token: threads[index].token))
+    }
+
+    func connection(_ connection: Connection, received answer: Answer) {
+        let index = at[connection.tag]
+        do {
+            guard answer.status == 200 else { throw BadResponse(description: "\(answer.status) \(answer.text)") }
+            guard try readPage(answer.body, index) else { return ask(connection) }
+            finishedCount += 1
+            if finishedCount == threads.count { loop.stop() } else { begin(on: connection) }
+        } catch {
+            fail("the archive of \(threads[index].id): \(error)")
+        }
+    }
+
+    /// True when it was the last page.
+    private func readPage(_ body: UnsafeRawBufferPointer, _ index: Int) throws(BadResponse) -> Bool {
+        var walker = JSONWalker(body)
+        var isEnd = false
+        try walker.enterObject()
+        while let key = try walker.key() {
+            if key.equals("end") {
+                isEnd = try walker.bool()
+            } else if key.equals("messages") {
+                try walker.enterArray()
+                while try walker.hasItem() {
+                    let seq = try SeenMessage(&walker).seq
+                    guard seq == heads[index] + 1 else {
+                        throw BadResponse(description: "seq \(seq) follows \(heads[index])")
+                    }
+                    heads[index] = seq
+                }
+            } else {
+                try walker.skip()
+            }
+        }
+        return isEnd
+    }
+
+    func connection(_ connection: Connection, failed failure: ConnectionFailure) {
+        fail("the archive of \(threads[at[connection.tag]].id): \(failure)")
+    }
+
+    private func fail(_ reason: String) {
+        failure = failure ?? BenchFailure(reason)
+        loop.stop()
+    }
+}

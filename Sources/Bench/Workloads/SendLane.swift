@@ -1,0 +1,116 @@
+// Senders on one event loop: each sends its next message as soon as the last is answered.
+
+/// One connection's user and thread.
+struct Sender: Sendable {
+    let token: String
+    /// Its number in the run.
+    let thread: Int
+    let threadID: String
+}
+
+/// What a lane of senders found.
+struct SendOutcome: Sendable {
+    /// By the thread's number.
+    var acknowledged: [Int: SeqSet] = [:]
+    /// Answers within the measured time.
+    var measuredCount = 0
+    /// How often what was wrong.
+    var wrong: [String: Int] = [:]
+
+    mutating func add(_ other: SendOutcome) {
+        acknowledged.merge(other.acknowledged) { $1 }
+        measuredCount += other.measuredCount
+        wrong.merge(other.wrong, uniquingKeysWith: +)
+    }
+}
+
+final class SendLane: ConnectionOwner {
+    /// Seconds that the last answers may take.
+    private static let patience = 20.0
+
+    private let loop: EventLoop
+    private let phases: Phases
+    private let meter: Meter
+    private let senders: [Sender]
+    private let requests: [[UInt8]]
+    private var began: [Moment]
+    private var connections: [Connection] = []
+    private var busyCount = 0
+    private var outcome = SendOutcome()
+
+    /// - Parameter acknowledged: by earlier rounds, of the senders' threads.
+    init(
+        _ loop: EventLoop, _ endpoints: [Endpoint], _ senders: [Sender], textByteCount: Int,
+        acknowledged: [Int: SeqSet], _ phases: Phases, _ meter: Meter
+    ) {
+        self.loop = loop
+        self.phases = phases
+        self.meter = meter
+        self.senders = senders
+        outcome.acknowledged = acknowledged
+        began = senders.map { _ in phases.start }
+        let body = "{\"payload\":{\"text\":\"\(String(repeating: "x", count: textByteCount))\"}}"
+        requests = senders.enumerated().map { index, sender in
+            requestBytes(
+                "POST", "/v1/threads/\(sender.threadID)/messages", at: endpoints[index % endpoints.count],
+                token: sender.token, body: body)
+        }
+        connections = senders.indices.map { Connection(loop, endpoints[$0 % endpoints.count], tag: $0, owner: self) }
+    }
+
+    func run() -> SendOutcome {
+        busyCount = connections.count
+        loop.schedule(at: phases.end + Self.patience) { [unowned self] in
+            note("no answer within \(Int(Self.patience)) s", times: busyCount)
+            loop.stop()
+        }
+        for connection in connections { send(connection) }
+        if busyCount > 0 { loop.run() }
+        for connection in connections { connection.close() }
+        return outcome
+    }
+
+    private func send(_ connection: Connection) {
+        began[connection.tag] = .now
+        connection.send(requests[connection.tag])
+    }
+
+    func connection(_ connection: Connection, received answer: Answer) {
+        let now = Moment.now
+        let isMeasured = phases.isMeasured(now)
+        meter.record(nanoseconds: now - began[connection.tag], isMeasured: isMeasured)
+        do {
+            guard answer.status == 201 else {
+                throw BadResponse(description: "status \(answer.status): \(answer.text.prefix(200))")
+            }
+            var walker = JSONWalker(answer.body)
+            let message = try SeenMessage(&walker)
+            if isMeasured { outcome.measuredCount += 1 }
+            if !outcome.acknowledged[senders[connection.tag].thread, default: SeqSet()].insert(message.seq) {
+                note("seq \(message.seq) was given out twice")
+            }
+        } catch {
+            note("\(error)")
+            return pause(connection)
+        }
+        next(connection, now)
+    }
+
+    func connection(_ connection: Connection, failed failure: ConnectionFailure) {
+        note(failure.description)
+        pause(connection)
+    }
+
+    /// What fails at once is not to be tried as fast as the processor can.
+    private func pause(_ connection: Connection) {
+        loop.schedule(at: .now + 0.05) { [unowned self] in next(connection, .now) }
+    }
+
+    private func next(_ connection: Connection, _ now: Moment) {
+        if now < phases.end { return send(connection) }
+        busyCount -= 1
+        if busyCount == 0 { loop.stop() }
+    }
+
+    private func note(_ wrong: String, times: Int = 1) { outcome.wrong[wrong, default: 0] += times }
+}

@@ -1,0 +1,164 @@
+// `parley bench send`: how many messages a second go through HTTP, authentication, the log and back.
+import Domain
+
+struct SendWorkload: Sendable {
+    private let bench: BenchRun
+
+    init(_ bench: BenchRun) { self.bench = bench }
+
+    /// Clients of the baseline: whichever is faster counts.
+    private static let baselineClients = [16, 64]
+
+    /// What one round of sending gave.
+    private struct Round {
+        let latencies: Latencies
+        let cpu: CPUTimes
+        let count: Int
+        let seconds: Int
+        let batchMean: Double?
+        /// Messages a second by `baselineClients`; empty without a baseline.
+        var baselines: [Double] = []
+
+        var messagesPerS: Double { Double(count) / Double(seconds) }
+        var ratio: Double? { baselines.max().map { messagesPerS / $0 } }
+    }
+
+    func run() async throws -> Report {
+        let settings = bench.settings
+        Progress.say("making \(settings.connectionCount) accounts and their threads")
+        let (senders, threads) = try await stage()
+        var outcome = SendOutcome()
+        let rounds = try await rounds(senders, &outcome)
+        Progress.say("reading the archive")
+        let heads = try await Archive.heads(threads, at: bench.endpoints)
+
+        var report = Report("send")
+        report.add("connections", settings.connectionCount)
+        report.add("nodes", bench.endpoints.count)
+        report.add("seconds", settings.seconds)
+        report.add("text_bytes", settings.textByteCount)
+        add(rounds, to: &report)
+        report.add("acknowledged", outcome.acknowledged.values.reduce(0) { $0 + $1.count })
+        report.faults = faults(outcome, heads, threads)
+        return report
+    }
+
+    /// In turns with the baseline, so that whatever else the machine does meets both.
+    private func rounds(_ senders: [Sender], _ outcome: inout SendOutcome) async throws -> [Round] {
+        let settings = bench.settings
+        guard settings.isBaseline, let conninfo = settings.databaseURL else {
+            return [try await round(senders, &outcome)]
+        }
+        let baseline = try await OneTransactionAMessage.prepare(conninfo: conninfo)
+        do {
+            var rounds: [Round] = []
+            for number in 1...settings.roundCount {
+                var baselines: [Double] = []
+                for clients in Self.baselineClients {
+                    let rate = try await baseline.messagesPerS(clients: clients, seconds: settings.seconds)
+                    Progress.say("round \(number): pgbench with \(clients) clients \(fixed(rate, 0)) messages/s")
+                    baselines.append(rate)
+                }
+                var round = try await round(senders, &outcome)
+                round.baselines = baselines
+                rounds.append(round)
+            }
+            await baseline.remove()
+            return rounds
+        } catch {
+            await baseline.remove()
+            throw error
+        }
+    }
+
+    private func add(_ rounds: [Round], to report: inout Report) {
+        var latencies = Latencies()
+        var cpu = CPUTimes(generator: 0)
+        for round in rounds {
+            latencies.add(round.latencies)
+            cpu = cpu + round.cpu
+        }
+        report.add("messages_per_s", .decimal(orNull: median(rounds.map(\.messagesPerS)), 0))
+        report.add("answer_ms", latencies.summary)
+        report.add("cpu_us_per_message", cpu.micros(per: max(1, rounds.reduce(0) { $0 + $1.count })))
+        report.add("batch_mean", .decimal(orNull: median(rounds.compactMap(\.batchMean)), 1))
+        guard bench.settings.isBaseline else { return }
+        let described = rounds.map { round in
+            JSONValue.object(
+                [.init("messages_per_s", .decimal(round.messagesPerS, 0))]
+                    + zip(Self.baselineClients, round.baselines).map {
+                        .init("baseline_per_s_\($0)_clients", .decimal($1, 0))
+                    } + [.init("ratio", .decimal(orNull: round.ratio, 2))])
+        }
+        report.add("round", .array(described))
+        report.add("ratio_median", .decimal(orNull: median(rounds.compactMap(\.ratio)), 2))
+    }
+
+    /// Pairs of users with a direct thread each.
+    private func stage() async throws -> ([Sender], [ArchivedThread]) {
+        let accounts = try await bench.accounts.make(bench.settings.connectionCount)
+        let pairs = stride(from: 0, to: accounts.count, by: 2).map { (accounts[$0], accounts[$0 + 1]) }
+        let ids = try await bench.directThreads(pairs)
+        var senders: [Sender] = []
+        var threads: [ArchivedThread] = []
+        for (number, (pair, id)) in zip(pairs, ids).enumerated() {
+            guard let key = ThreadKey(id) else { throw BenchFailure("\(id) is no thread id") }
+            threads.append(ArchivedThread(id: id, key: key, token: pair.0.token))
+            senders += [pair.0, pair.1].map { Sender(token: $0.token, thread: number, threadID: id) }
+        }
+        return (senders, threads)
+    }
+
+    private func round(_ senders: [Sender], _ outcome: inout SendOutcome) async throws -> Round {
+        let settings = bench.settings
+        let meters = (0..<settings.loopCount).map { _ in Meter() }
+        let acknowledged = outcome.acknowledged
+        outcome.measuredCount = 0
+        let phases = Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
+        async let observed = bench.observe(phases)
+        async let progress: Void = Progress.show("messages", meters, phases)
+        try await withThrowingTaskGroup(of: SendOutcome.self) { group in
+            for (number, meter) in meters.enumerated() {
+                // Both senders of a thread are on one loop, which then knows all of the thread's acknowledged seqs.
+                let own = senders.filter { $0.thread % meters.count == number }
+                guard !own.isEmpty else { continue }
+                let known = acknowledged.filter { $0.key % meters.count == number }
+                group.addTask { [bench] in
+                    try await onThread("bench-send") {
+                        try SendLane(
+                            EventLoop(waker: Waker()), bench.endpoints, own, textByteCount: settings.textByteCount,
+                            acknowledged: known, phases, meter
+                        ).run()
+                    }
+                }
+            }
+            while let lane = try await group.next() { outcome.add(lane) }
+        }
+        try await progress
+        let observation = try await observed
+        var latencies = Latencies()
+        for meter in meters { latencies.add(meter.measured) }
+        return Round(
+            latencies: latencies, cpu: observation.cpu, count: outcome.measuredCount, seconds: settings.seconds,
+            batchMean: observation.batchMean)
+    }
+
+    /// Acknowledged messages that the archive doesn't hold, those that it holds unasked, and wrong answers.
+    private func faults(
+        _ outcome: SendOutcome, _ heads: [ThreadKey: Int64], _ threads: [ArchivedThread]
+    ) -> [String] {
+        var faults = outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
+        for (number, thread) in threads.enumerated() {
+            let acknowledged = outcome.acknowledged[number] ?? SeqSet()
+            let head = heads[thread.key] ?? 0
+            if acknowledged.max > head {
+                faults.append("thread \(thread.id) ends at \(head), before \(acknowledged.max)")
+            }
+            // A message whose answer was lost may be there.
+            if outcome.wrong.isEmpty, Int64(acknowledged.count) != head {
+                faults.append("thread \(thread.id) has \(head) messages, \(acknowledged.count) were acknowledged")
+            }
+        }
+        return faults
+    }
+}

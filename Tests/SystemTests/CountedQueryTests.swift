@@ -1,0 +1,107 @@
+// What polls cost the database: nothing. Counted by PostgreSQL, not by us.
+
+import Bench
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Counted by PostgreSQL")
+    struct CountedQueryTests {
+        /// What a node asks however many poll: the tail's reads, its look at the log's history once a second, and what
+        /// it does now and then for all.
+        private static let upkeep: Set = ["log_read", "sync_start", "log_extend", "session_touch"]
+
+        @Test("ten thousand rounds of polls cost no statement of their own")
+        func steadyState() async throws {
+            let database = try await CountingDatabase.create()
+            let node = try await Node.start(database: database.conninfo)
+            let (tokens, room) = try await InsertedPeople.room(of: 20, in: database)
+            let sender = Connection(node.address)
+            // Those who get each message, and one who writes none and gets none: whose polls run into their time.
+            let idle = try await node.curl.register("Idle")
+            let members = try PollSwarm(urls: ["\(node.address)"], members: tokens.map { .init(token: $0) })
+            var brief = Poller.Settings()
+            brief.wait = 1
+            let others = try PollSwarm(
+                urls: ["\(node.address)"], members: (0..<5).map { _ in .init(token: idle.token) }, settings: brief)
+            async let outcomes = members.run()
+            async let idleOutcomes = others.run()
+            try await members.waitUntilWaiting(within: .seconds(10))
+            try await others.waitUntilWaiting(within: .seconds(10))
+            try await node.waitForPolls(25)
+
+            try await database.reset()
+            let started = ContinuousClock.now
+            let before = (members.counts, others.counts)
+            let messageCount = 500
+            for number in 1...messageCount {
+                let answer = try await sender.say("\(number)", in: room, token: tokens[0])
+                try #require(answer.status == 201, "\(answer)")
+                try await eventually("message \(number) everywhere") {
+                    members.counts.messages == number * tokens.count ? true : nil
+                }
+                try await members.waitUntilWaiting(within: .seconds(5))
+            }
+            try await eventually("polls that ran into their time") {
+                others.counts.answers >= before.1.answers + 10 ? true : nil
+            }
+            let seconds = Int(started.duration(to: .now).seconds.rounded(.up))
+            let counts = try await database.counts()
+            #expect(members.counts.answers - before.0.answers >= 10_000)
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
+            #expect(counts["message_append"]?.calls == messageCount)
+            // One look a message, one a second for safety, and one for each that came just before another.
+            #expect((messageCount...messageCount + 2 * seconds).contains(counts["log_read"]?.calls ?? 0), "\(counts)")
+            #expect(counts["log_read"]?.rows == messageCount)
+            #expect(counts["sync_start"]?.calls ?? 0 <= seconds + 1, "\(counts)")
+
+            members.stop()
+            others.stop()
+            #expect(try await outcomes.allSatisfy { $0.deliveries.verdict.isGood })
+            _ = try await idleOutcomes
+            try await node.stop()
+        }
+
+        @Test("a room of two thousand waiting members costs each node one read of an event")
+        func room() async throws {
+            let database = try await CountingDatabase.create()
+            let nodes = [
+                try await Node.start(database: database.conninfo), try await Node.start(database: database.conninfo),
+            ]
+            let (tokens, room) = try await InsertedPeople.room(of: 2_000, in: database)
+            let swarm = try PollSwarm(
+                urls: nodes.map { "\($0.address)" }, members: tokens.map { .init(token: $0) })
+            async let outcomes = swarm.run()
+            try await swarm.waitUntilWaiting(within: .seconds(20))
+            for node in nodes { try await node.waitForPolls(1_000) }
+
+            try await database.reset()
+            let sender = Connection(nodes[0].address)
+            let messageCount = 5
+            for number in 1...messageCount {
+                let answer = try await sender.say("\(number)", in: room, token: tokens[0])
+                try #require(answer.status == 201, "\(answer)")
+                try await eventually("message \(number) everywhere") {
+                    swarm.counts.messages == number * tokens.count ? true : nil
+                }
+                try await swarm.waitUntilWaiting(within: .seconds(5))
+            }
+            let counts = try await database.counts()
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
+            #expect(counts["log_read"]?.rows == messageCount * nodes.count, "\(counts)")
+
+            swarm.stop()
+            #expect(try await outcomes.allSatisfy { $0.deliveries.verdict.isGood })
+            for node in nodes { try await node.stop() }
+        }
+    }
+}
+
+extension Caller {
+    /// As somebody of whom only the token is known.
+    fileprivate func say(_ text: String, in thread: String, token: String) async throws -> Answer {
+        let nobody = Person(id: "", username: "", password: "", session: "", token: token)
+        return try await say(text, in: thread, as: nobody)
+    }
+}

@@ -1,0 +1,43 @@
+// Counting values by size.
+import Testing
+
+@testable import Telemetry
+
+@Suite("A histogram")
+struct Histograms {
+    @Test("counts a value in the first bucket whose bound it doesn't exceed")
+    func bounds() {
+        let histogram = Histogram(.items)
+        for value in [0, 1, 2, 3, 4, 512, 513, 100_000] { histogram.record(value) }
+        let values = histogram.values
+        #expect(values.counts == [2, 1, 2, 0, 0, 0, 0, 0, 0, 1, 2])
+        #expect(values.count == 8)
+        #expect(values.sum == 101_035)
+    }
+
+    @Test("takes durations to the nanosecond, and a negative one as none")
+    func durations() {
+        let histogram = Histogram(.seconds)
+        histogram.record(.milliseconds(3))
+        histogram.record(.seconds(-5))
+        #expect(histogram.values.sum == 3_000_000)
+        #expect(histogram.values.counts[0] == 1)
+        #expect(Duration.seconds(3).nanoseconds == 3_000_000_000)
+        #expect((Duration.seconds(40_000_000) + .nanoseconds(7)).nanoseconds == 40_000_000_000_000_007)
+    }
+
+    @Test("has ascending bounds")
+    func ascending() {
+        for buckets in [Histogram.Buckets.seconds, .items] { #expect(buckets.bounds == buckets.bounds.sorted()) }
+    }
+
+    @Test("loses nothing that many threads record at once")
+    func concurrent() async {
+        let histogram = Histogram(.items)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { for value in 0..<10_000 { histogram.record(value % 5) } } }
+        }
+        #expect(histogram.values.count == 80_000)
+        #expect(histogram.values.sum == 160_000)
+    }
+}

@@ -1,0 +1,80 @@
+// The text of /metrics, and the strict reader that it is held against.
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Telemetry
+
+@Suite("The text of metrics")
+struct WritingMetrics {
+    @Test("is what the format says")
+    func text() throws {
+        var text = MetricsText()
+        text.counter("a_total", "Things.", 3)
+        text.gauge("b", "A \"part\"\nof a\\b.", [([("kind", "x\"y\\z\nw"), ("other", "")], 0.5)])
+        let histogram = Histogram(.items)
+        histogram.record(2)
+        histogram.record(1000)
+        text.histogram("c", "Sizes.", [([("stream", "s")], histogram.values)])
+        let lines = text.text.split(separator: "\n")
+        #expect(
+            lines.prefix(5) == [
+                "# HELP a_total Things.", "# TYPE a_total counter", "a_total 3",
+                #"# HELP b A "part"\nof a\\b."#, "# TYPE b gauge",
+            ])
+        #expect(lines[5] == #"b{kind="x\"y\\z\nw",other=""} 0.5"#)
+        #expect(lines[8] == #"c_bucket{stream="s",le="1"} 0"#)
+        #expect(lines[9] == #"c_bucket{stream="s",le="2"} 1"#)
+        #expect(
+            lines.suffix(3) == [
+                #"c_bucket{stream="s",le="+Inf"} 2"#, #"c_sum{stream="s"} 1002"#, #"c_count{stream="s"} 2"#,
+            ])
+        let page = try PrometheusPage(text.text)
+        #expect(page.families.keys.sorted() == ["a_total", "b", "c"])
+        #expect(page.families["b"]?.samples.first?.value == 0.5)
+    }
+
+    @Test("gives seconds, whatever was recorded")
+    func units() throws {
+        var text = MetricsText()
+        let histogram = Histogram(.seconds)
+        histogram.record(.microseconds(1_500))
+        text.histogram("d_seconds", "Times.", histogram.values)
+        let samples = try #require(try PrometheusPage(text.text).families["d_seconds"]?.samples)
+        #expect(samples.first { $0.name == "d_seconds_sum" }?.value == 0.0015)
+        #expect(samples.first { $0.labels["le"] == "0.001" }?.value == 0)
+        #expect(samples.first { $0.labels["le"] == "0.0025" }?.value == 1)
+    }
+
+    @Test("tells how the process does")
+    func process() throws {
+        let figures = try #require(ProcessFigures.read())
+        #expect(figures.cpuSeconds > 0 && figures.residentByteCount > 1_000_000 && figures.threadCount >= 1)
+        #expect((3...figures.openFileCountMax).contains(figures.openFileCount))
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        #expect((Double(now.tv_sec) - 86_400 * 2...Double(now.tv_sec) + 1).contains(figures.startSeconds))
+        var text = MetricsText()
+        figures.write(to: &text)
+        let names = try PrometheusPage(text.text).families.keys
+        #expect(names.allSatisfy { $0.hasPrefix("process_") } && names.count == 7)
+    }
+
+    @Test(
+        "is told from what only looks like it",
+        arguments: [
+            "a 1\n", "# HELP a x\na 1\n", "# HELP a x\n# TYPE a gauge\na 1", "# HELP a x\n# TYPE a gauge\n\na 1\n",
+            "# HELP a x\n# TYPE a counter\na 1\n", "# HELP a x\n# TYPE a gauge\nb 1\n",
+            "# HELP a x\n# TYPE a gauge\na{b=\"1\",} 1\n", "# HELP a x\n# TYPE a gauge\na{b=\"1\" } 1\n",
+            "# HELP a x\n# TYPE a gauge\na{b=\"1\",b=\"2\"} 1\n", "# HELP a x\n# TYPE a gauge\na{b=\"\\x\"} 1\n",
+            "# HELP a x\n# TYPE a gauge\na one\n", "# HELP a x\n# TYPE a gauge\na 1\na 1\n",
+            "# HELP a x\n# TYPE a gauge\na 1\n# HELP a x\n# TYPE a gauge\na{b=\"1\"} 1\n",
+            "# HELP a x\n# TYPE a histogram\na_bucket{le=\"1\"} 1\na_sum 1\na_count 1\n",
+            "# HELP a x\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n",
+            "# HELP a x\n# TYPE a histogram\na_bucket{le=\"1\"} 1\na_bucket{le=\"+Inf\"} 2\na_sum 1\na_count 1\n",
+            "# HELP a x\n# TYPE a histogram\na_bucket{le=\"+Inf\"} 2\na_count 2\n",
+        ])
+    func mistakes(_ text: String) {
+        #expect(throws: PrometheusPage.Mistake.self) { try PrometheusPage(text) }
+    }
+}

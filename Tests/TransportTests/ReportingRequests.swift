@@ -1,0 +1,79 @@
+// What the handler hears of each request's end, and the number that names it.
+
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import Transport
+
+@Suite("Each request's end is reported", .timeLimit(.minutes(1)))
+struct ReportingRequests {
+    @Test("with its operation, status, time and the number that its answer has")
+    func reports() async throws {
+        let ended = Collected<EndedRequest>()
+        try await withServer(
+            handler: { request, reply in
+                reply.send(OutboundResponse(status: .created, operation: request.path == "/7" ? 7 : 0))
+            }, ended: { ended.add($0) }
+        ) { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.send("GET /7 HTTP/1.1\r\nHost: x\r\n\r\nGET /0 HTTP/1.1\r\nHost: x\r\n\r\n")
+            var numbers: [String?] = []
+            for _ in 0..<2 { numbers.append(try await client.answer().headers["x-request-id"]) }
+            let reports = await ended.take(2)
+            #expect(reports.map(\.operation) == [7, 0])
+            #expect(reports.map(\.status) == [201, 201])
+            #expect(reports.map(\.number.text) == numbers)
+            #expect(numbers[0] != numbers[1])
+            #expect(reports.allSatisfy { ($0.took ?? .seconds(-1)) >= .zero && ($0.took ?? .seconds(9)) < .seconds(5) })
+        }
+    }
+
+    @Test("without a time when it had to wait, and when it was refused before it was whole")
+    func untimed() async throws {
+        let ended = Collected<EndedRequest>()
+        let parked = Collected<Reply>()
+        try await withServer(handler: { parked.add($1) }, ended: { ended.add($0) }) { server in
+            let waiting = try await RawClient.connect(server.port)
+            try await waiting.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            var late = text("late")
+            late.hasWaited = true
+            sendAll([(late, [try await parked.next()])])
+            #expect(try await waiting.answer().status == 200)
+            let malformed = try await RawClient.connect(server.port)
+            try await malformed.send("GET / HTTP/1.1\r\n\r\n")
+            #expect(try await malformed.answer().headers["x-request-id"]?.count == 16)
+            let reports = await ended.take(2)
+            #expect(reports.map(\.status) == [200, 400])
+            #expect(reports.allSatisfy { $0.took == nil })
+        }
+    }
+
+    @Test("for a streamed answer once it has ended")
+    func streamed() async throws {
+        let ended = Collected<EndedRequest>()
+        let parked = Collected<Reply>()
+        try await withServer(handler: { parked.add($1) }, ended: { ended.add($0) }) { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            let stream = try await parked.next().stream(.ok, headers: [:], operation: 9)
+            stream.send(ByteBuffer(string: "part"))
+            stream.end()
+            #expect(try await client.answer().body == "part")
+            let report = try await ended.next()
+            #expect(report.operation == 9 && report.status == 200 && report.took != nil)
+        }
+    }
+
+    @Test("under a number of 16 hexadecimal digits, in the header as in the log")
+    func number() {
+        for value in [0, 1, 0x0123_4567_89ab_cdef, UInt64.max] {
+            let number = RequestNumber(value: value)
+            var line = ByteBuffer()
+            _ = line.writeRequestNumber(number)
+            #expect(String(buffer: line) == "X-Request-Id: \(number.text)\r\n")
+            #expect(UInt64(number.text, radix: 16) == value && number.text.count == 16)
+        }
+        #expect(RequestNumber(value: .max).next.value == 0)
+    }
+}
