@@ -64,7 +64,10 @@ struct LogNode: Sendable {
     let hub: Hub<DeviceWaiter>
     let tail: Tail<DeviceWaiter>
 
-    init(conninfo: String, limits: HubLimits = HubLimits()) async throws {
+    /// - Parameter channel: another than the log's makes a node that hears no notification.
+    init(
+        conninfo: String, limits: HubLimits = HubLimits(), channel: String = Tail<DeviceWaiter>.channel
+    ) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
         client = PostgresClient(settings, logger: logger)
@@ -73,7 +76,7 @@ struct LogNode: Sendable {
         hub = Hub(store: store, start: try await store.now(), limits: limits) { wakes in
             for wake in wakes { wake.waiter.answer(wake.answer) }
         }
-        let listener = PostgresListener(settings, channel: Tail<DeviceWaiter>.channel, logger: logger)
+        let listener = PostgresListener(settings, channel: channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: SessionCache(store), logger: logger)
     }
 
