@@ -26,12 +26,18 @@ package final class SyncEndpoint: Sendable {
     private let authenticator: Authenticator
     private let hub: Hub
     private let store: Store
+    private let catchUp: @Sendable () async throws -> Void
     private let logger: Logger
 
-    package init(authenticator: Authenticator, hub: Hub, store: Store, logger: Logger) {
+    /// - Parameter catchUp: returns once the hub has all that was committed before the call.
+    package init(
+        authenticator: Authenticator, hub: Hub, store: Store,
+        catchUp: @escaping @Sendable () async throws -> Void, logger: Logger
+    ) {
         self.authenticator = authenticator
         self.hub = hub
         self.store = store
+        self.catchUp = catchUp
         self.logger = logger
     }
 
@@ -44,12 +50,15 @@ package final class SyncEndpoint: Sendable {
     }
 
     /// On the connection's event loop. In steady state it ends with an answer or a parked reply, without a task.
+    ///
+    /// A poll that doesn't wait asks how things are now, and must show what was answered on any node before: it is not
+    /// answered from a mailbox until the tail has caught up.
     package func handle(_ request: InboundRequest, _ reply: Reply) {
         do {
             let known = try authenticator.known(request.headers[.authorization])
             let poll = try Self.parse(request)
             let waiter = ParkedPollReply(reply: reply, preferredWaitS: poll.preferredWaitS)
-            if case .identity(let identity) = known, let cursor = poll.cursor {
+            if case .identity(let identity) = known, let cursor = poll.cursor, poll.waitMs > 0 {
                 let outcome = hub.poll(identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
                 if case .cold = outcome {} else { return finish(outcome, identity, waiter) }
             }
@@ -75,6 +84,7 @@ package final class SyncEndpoint: Sendable {
             guard let cursor = poll.cursor else {
                 return finish(.answer(.events([], upTo: try await store.now(), more: false)), identity, waiter)
             }
+            if poll.waitMs == 0 { try await catchUp() }
             var outcome = hub.poll(identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
             if case .cold = outcome {
                 outcome = try await hub.read(

@@ -24,9 +24,10 @@ package final class TailFigures: Sendable {
         package let events = Counter()
     }
 
-    /// Reads that found something: after a notification, or once a second for safety.
+    /// Reads that found something: after a notification, now and then for safety, or for a poll that doesn't wait.
     package let notified = Cause()
     package let safety = Cause()
+    package let asked = Cause()
     /// From a notification's arrival to the handing of its events to the waiting polls, both on this node's clock.
     package let deliveries = Histogram(.seconds)
     /// From an event's `at` to the same, a value an event. `at` is stamped before the commit, by the database's clock:

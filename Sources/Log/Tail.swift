@@ -6,7 +6,7 @@ import Postgres
 import Store
 import Synchronization
 
-/// Reads the log on each notification, and once a second in case one was lost, and hands it to the hub in order.
+/// Reads the log on each notification, and twice a second in case one was lost, and hands it to the hub in order.
 package final class Tail: Sendable {
     private struct State {
         /// When the node last knew itself to have read the log to its end.
@@ -23,6 +23,7 @@ package final class Tail: Sendable {
     private let sessions: SessionCache
     private let logger: Logger
     private let state = Mutex(State())
+    private let catchUps = CatchUps()
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     package init(store: Store, listener: PostgresListener, hub: Hub, sessions: SessionCache, logger: Logger) {
@@ -34,6 +35,9 @@ package final class Tail: Sendable {
     }
 
     package static let channel = "parley_log"
+    /// A lost notification delays an event by this at most. Half of the second within which a sign-out must have come to
+    /// every node.
+    private static var checkInterval: Duration { .milliseconds(500) }
     package let figures = TailFigures()
 
     /// Whether this node's caches may be trusted: it has read the log to its end within this time. What was changed
@@ -42,8 +46,15 @@ package final class Tail: Sendable {
         state.withLock { state in state.caughtUpAt.map { ContinuousClock.now - $0 < age } ?? false }
     }
 
+    /// Returns once this node has delivered all that was committed before the call. Costs one read of the log, shared by
+    /// all who ask at the same time.
+    package func catchUp() async throws {
+        try await catchUps.wait { wake.continuation.yield() }
+    }
+
     /// Runs until cancelled.
     package func run() async throws {
+        defer { catchUps.close() }
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
                 try await self.listener.run { event in
@@ -57,7 +68,7 @@ package final class Tail: Sendable {
             }
             group.addTask {
                 while true {
-                    try await Task.sleep(for: .seconds(1))
+                    try await Task.sleep(for: Self.checkInterval)
                     self.ask { $0.isToBeChecked = true }
                 }
             }
@@ -65,7 +76,7 @@ package final class Tail: Sendable {
                 self.ask { $0.isToBeChecked = true }
                 for await _ in self.wake.stream {
                     do {
-                        try await self.read()
+                        try await self.catchUps.serve { try await self.read() }
                     } catch is CancellationError {
                         throw CancellationError()
                     } catch {
@@ -88,11 +99,12 @@ package final class Tail: Sendable {
             return (state.notifiedAt, state.isToBeChecked)
         }
         if isToBeChecked { try await checkHistory() }
-        try await readOn(notifiedAt: notifiedAt)
+        let cause = notifiedAt != nil ? figures.notified : isToBeChecked ? figures.safety : figures.asked
+        try await readOn(cause, notifiedAt: notifiedAt)
     }
 
     /// Reads to the log's end.
-    private func readOn(notifiedAt: ContinuousClock.Instant?) async throws {
+    private func readOn(_ cause: TailFigures.Cause, notifiedAt: ContinuousClock.Instant?) async throws {
         let pageCount = 1000
         while true {
             let read = hub.head
@@ -105,7 +117,8 @@ package final class Tail: Sendable {
                     if hub.head != read { continue }
                     guard part.epoch == read.epoch else { throw Disagreement() }
                 }
-                take(part.events, after: read.position, notifiedAt: notifiedAt)
+                take(part.events, after: read.position)
+                count(part.events, cause, notifiedAt: notifiedAt)
             }
             if part.events.count < pageCount {
                 state.withLock { $0.caughtUpAt = start }
@@ -117,7 +130,7 @@ package final class Tail: Sendable {
     /// Two connections lead to databases of different history.
     private struct Disagreement: Error {}
 
-    private func take(_ stored: [StoredEvent], after: Position, notifiedAt: ContinuousClock.Instant?) {
+    private func take(_ stored: [StoredEvent], after: Position) {
         var expected = after.value + 1
         var gaps = 0
         for event in stored {
@@ -131,11 +144,11 @@ package final class Tail: Sendable {
         }
         hub.apply(stored.map(Event.init))
         figures.gaps.add(gaps)
-        count(stored, notifiedAt: notifiedAt)
     }
 
-    private func count(_ delivered: [StoredEvent], notifiedAt: ContinuousClock.Instant?) {
-        let cause = notifiedAt == nil ? figures.safety : figures.notified
+    private func count(
+        _ delivered: [StoredEvent], _ cause: TailFigures.Cause, notifiedAt: ContinuousClock.Instant?
+    ) {
         cause.reads.add()
         cause.events.add(delivered.count)
         if let notifiedAt { figures.deliveries.record(ContinuousClock.now - notifiedAt) }

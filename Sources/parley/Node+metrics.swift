@@ -55,6 +55,7 @@ extension Node {
         let figures = tail.figures
         let causes: [(labels: MetricsText.Labels, figures: TailFigures.Cause)] = [
             ([("cause", "notify")], figures.notified), ([("cause", "safety")], figures.safety),
+            ([("cause", "poll")], figures.asked),
         ]
         let head = hub.head
         text.gauge("parley_log_position", "Where this node's tail is.", Int(head.position.value))

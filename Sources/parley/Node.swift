@@ -150,8 +150,9 @@ struct Node: Sendable {
         transport.connectionCountMax = settings.connectionCountMax
         transport.bodyByteCountMax = settings.limits.bodyByteCountMax
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
-        let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .milliseconds(2500)) }
-        let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: logger)
+        let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .seconds(1)) }
+        let sync = SyncEndpoint(
+            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: logger)
         let handler = APIHandler(
             API(
                 store: store, writer: writer, authenticator: authenticator,

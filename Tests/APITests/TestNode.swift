@@ -49,7 +49,8 @@ struct TestNode: Sendable {
             },
             figures: figures, log: RequestLog(logger: quiet, slow: nil), logger: quiet)
         routes = api.routes
-        let sync = SyncEndpoint(authenticator: authenticator, hub: hub, store: store, logger: quiet)
+        let sync = SyncEndpoint(
+            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: quiet)
         let server = try await HTTPServer.bind(
             TransportSettings(host: "127.0.0.1", port: 0), handler: APIHandler(api, sync: sync), logger: quiet)
         port = server.port

@@ -58,7 +58,10 @@ struct LogNode: Sendable {
     let hub: Hub
     let tail: Tail
 
-    init(conninfo: String, limits: HubLimits = HubLimits()) async throws {
+    /// - Parameter channel: another than the log's makes a node that hears no notification.
+    init(
+        conninfo: String, limits: HubLimits = HubLimits(), channel: String = Tail.channel
+    ) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
         client = PostgresClient(settings, logger: logger)
@@ -69,7 +72,7 @@ struct LogNode: Sendable {
                 for case let waiter as DeviceWaiter in wake.waiters { waiter.answer(wake.answer) }
             }
         }
-        let listener = PostgresListener(settings, channel: Tail.channel, logger: logger)
+        let listener = PostgresListener(settings, channel: channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: SessionCache(store), logger: logger)
     }
 
