@@ -91,7 +91,10 @@ let package = Package(
                 "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", "ServiceConfiguration", logging,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
-            swiftSettings: settings),
+            exclude: [
+                "embed.json", "Baselines/one_transaction_a_message.pgbench", "Baselines/one_transaction_a_message.sql",
+            ],
+            swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
         // The composition root. No logic.
         .executableTarget(

@@ -84,7 +84,15 @@ CREATE TABLE public.log_epochs (
     first_pos bigint NOT NULL,
     system_identifier text NOT NULL,
     timeline integer NOT NULL,
-    opened_at timestamp with time zone NOT NULL
+    opened_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    floor_pos bigint DEFAULT 0 NOT NULL
+);
+CREATE TABLE public.log_trims (
+    end_pos bigint NOT NULL,
+    partition text NOT NULL,
+    begun_at timestamp with time zone NOT NULL,
+    dropped_at timestamp with time zone
 );
 CREATE TABLE public.membership_spans (
     user_id uuid NOT NULL,
@@ -113,6 +121,10 @@ CREATE TABLE public.schema_migrations (
     breaking boolean NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
+CREATE TABLE public.thread_trims (
+    thread_id uuid NOT NULL,
+    pos bigint NOT NULL
+);
 CREATE TABLE public.user_words (
     word text NOT NULL COLLATE pg_catalog."C",
     user_id uuid NOT NULL
@@ -121,6 +133,8 @@ ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (pos);
 ALTER TABLE ONLY public.log_epochs
     ADD CONSTRAINT log_epochs_pkey PRIMARY KEY (epoch);
+ALTER TABLE ONLY public.log_trims
+    ADD CONSTRAINT log_trims_pkey PRIMARY KEY (end_pos);
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (thread_id, user_id);
 ALTER TABLE ONLY public.membership_spans
@@ -137,6 +151,8 @@ ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_token_digest_key UNIQUE (token_digest);
+ALTER TABLE ONLY public.thread_trims
+    ADD CONSTRAINT thread_trims_pkey PRIMARY KEY (thread_id);
 ALTER TABLE ONLY public.threads
     ADD CONSTRAINT threads_direct_low_direct_high_key UNIQUE (direct_low, direct_high);
 ALTER TABLE ONLY public.threads

@@ -62,14 +62,14 @@ package struct SendEndpoint: Sendable {
     /// What tells those who wait what became of their messages, with one hop to each event loop.
     package static func answer(logger: Logger) -> @Sendable ([(SendWaiter, Writer<SendWaiter>.Appended)]) -> Void {
         { outcomes in
-            var replies: [(Reply, OutboundResponse)] = []
+            var replies: [(response: OutboundResponse, replies: [Reply])] = []
             replies.reserveCapacity(outcomes.count)
             for (waiter, outcome) in outcomes {
                 let answer = answer(to: outcome)
                 switch waiter {
                 case .task(let continuation): continuation.resume(with: answer)
                 case .reply(let reply, let number):
-                    replies.append((reply, outbound(answer, number, logger)))
+                    replies.append((outbound(answer, number, logger), [reply]))
                 }
             }
             sendAll(replies)
@@ -78,7 +78,7 @@ package struct SendEndpoint: Sendable {
 
     private static func answer(to outcome: Writer<SendWaiter>.Appended) -> Result<Answer, any Error> {
         switch outcome {
-        case .success(.created(let message)): .success(.made(true, message))
+        case .success(.created(let message, _)): .success(.made(true, message))
         case .success(.exists(let message)): .success(.made(false, message))
         case .success(.refused(let problem)), .failure(let problem): .failure(problem)
         }

@@ -8,26 +8,30 @@ import Store
 import Transport
 
 /// What a parked poll is, once all else about its request is forgotten.
-package struct ParkedPollReply: Sendable {
+package final class ParkedPollReply: Waiter {
     let reply: Reply
     /// Seconds of a `Prefer: wait` that was honoured.
     let preferredWaitS: Int?
+
+    init(reply: Reply, preferredWaitS: Int?) {
+        self.reply = reply
+        self.preferredWaitS = preferredWaitS
+    }
 }
 
 /// `GET /v1/sync`.
 package final class SyncEndpoint: Sendable {
-    package static let waitSMax = 55
     package static let waitSDefault = 25
 
     private let authenticator: Authenticator
-    private let hub: Hub<ParkedPollReply>
+    private let hub: Hub
     private let store: Store
     private let catchUp: @Sendable () async throws -> Void
     private let logger: Logger
 
     /// - Parameter catchUp: returns once the hub has all that was committed before the call.
     package init(
-        authenticator: Authenticator, hub: Hub<ParkedPollReply>, store: Store,
+        authenticator: Authenticator, hub: Hub, store: Store,
         catchUp: @escaping @Sendable () async throws -> Void, logger: Logger
     ) {
         self.authenticator = authenticator
@@ -87,7 +91,7 @@ package final class SyncEndpoint: Sendable {
                     identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
             }
             if case .expired = outcome {
-                let fresh = try await store.restart(identity.user)
+                let fresh = try await store.restart(identity.user, from: cursor)
                 let problem = Problem(
                     .cursorExpired, "The log no longer holds what follows this cursor. Reload these threads.")
                 waiter.reply.send(
@@ -104,10 +108,10 @@ package final class SyncEndpoint: Sendable {
         }
     }
 
-    private func finish(_ outcome: Hub<ParkedPollReply>.Outcome, _ identity: Identity, _ waiter: ParkedPollReply) {
+    private func finish(_ outcome: Hub.Outcome, _ identity: Identity, _ waiter: ParkedPollReply) {
         switch outcome {
         case .answer(let answer):
-            waiter.reply.send(Self.response(to: answer, waiter))
+            waiter.reply.send(Self.response(to: answer, preferredWaitS: waiter.preferredWaitS))
         case .parked(let poll):
             let hub = hub
             waiter.reply.onClientGone { hub.cancel(identity.user, poll: poll) }
@@ -128,23 +132,10 @@ package final class SyncEndpoint: Sendable {
     }
 
     private static func parse(_ request: InboundRequest) throws(Problem) -> Poll {
-        var query = Fields(query: request.query ?? "")
-        let cursor = query.optional("cursor", Cursor.self)
-        let wait = query.given("wait") { text throws(Invalid) in
-            guard let seconds = Int(text), (0...waitSMax).contains(seconds), text.utf8.first != UInt8(ascii: "+") else {
-                throw Invalid("Must be a whole number of seconds from 0 to \(waitSMax).")
-            }
-            return seconds
-        }
-        let limit = query.limit(default: 100)
-        do {
-            try query.end()
-        } catch {
-            throw .invalid(error.fields)
-        }
-        let preferred = wait == nil ? preferredWaitS(request.headers[.prefer]) : nil
-        return Poll(
-            cursor: cursor, limit: limit, waitMs: (wait ?? preferred ?? waitSDefault) * 1000, preferredWaitS: preferred)
+        let query = try SyncQuery(request.query ?? "")
+        let preferred = query.waitS == nil ? preferredWaitS(request.headers[.prefer]) : nil
+        let waitS = query.waitS ?? preferred ?? waitSDefault
+        return Poll(cursor: query.cursor, limit: query.limit, waitMs: waitS * 1000, preferredWaitS: preferred)
     }
 
     /// `wait` of a Prefer header (RFC 7240), cut to what is allowed: a preference can't be an error.
@@ -153,7 +144,7 @@ package final class SyncEndpoint: Sendable {
         for preference in header.split(separator: ",") {
             let parts = preference.filter { $0 != " " }.split { $0 == "=" || $0 == ";" }
             guard parts.count >= 2, parts[0].lowercased() == "wait", let seconds = Int(parts[1]) else { continue }
-            return min(max(seconds, 0), waitSMax)
+            return min(max(seconds, 0), SyncQuery.waitSMax)
         }
         return nil
     }
@@ -166,20 +157,22 @@ extension SyncEndpoint {
         .contentType: "application/json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
     ]
 
-    private static func response(to answer: PollAnswer, _ waiter: ParkedPollReply) -> OutboundResponse {
+    private static func response(to answer: PollAnswer, preferredWaitS: Int?) -> OutboundResponse {
         switch answer {
         case .events(let events, let upTo, let more):
-            response(body(events, upTo, more), waiter, closes: false)
+            response(body(events, upTo, more), preferredWaitS)
         case .closing(let upTo):
-            response(body([], upTo, false), waiter, closes: true)
+            response(body([], upTo, false), preferredWaitS, closes: true)
         case .revoked:
             refusal(.badToken)
         }
     }
 
-    private static func response(_ body: ByteBuffer, _ waiter: ParkedPollReply, closes: Bool) -> OutboundResponse {
+    private static func response(
+        _ body: ByteBuffer, _ preferredWaitS: Int?, closes: Bool = false
+    ) -> OutboundResponse {
         var headers = jsonHeaders
-        if let seconds = waiter.preferredWaitS { headers[.preferenceApplied] = "wait=\(seconds)" }
+        if let preferredWaitS { headers[.preferenceApplied] = "wait=\(preferredWaitS)" }
         return OutboundResponse(
             status: .ok, headers: headers, body: body, closesConnection: closes, operation: OperationID.sync.rawValue)
     }
@@ -202,24 +195,21 @@ extension SyncEndpoint {
         return buffer
     }
 
-    /// Answers parked polls. Those that get the same events up to the same point share one body: a room of thousands
-    /// costs one rendering.
-    package static func send(_ wakes: [Wake<ParkedPollReply>]) {
-        var bodies: [[Position]: ByteBuffer] = [:]
-        sendAll(
-            wakes.map { wake in
-                var answer: OutboundResponse
-                if case .events(let events, let upTo, let more) = wake.answer {
-                    let key = events.map(\.position) + [upTo.position]
-                    let shared = bodies[key] ?? body(events, upTo, more)
-                    bodies[key] = shared
-                    answer = response(shared, wake.waiter, closes: false)
-                } else {
-                    answer = response(to: wake.answer, wake.waiter)
-                }
+    /// Answers parked polls. Those that get the same share one rendering, however many they are.
+    package static func send(_ wakes: [Wake]) {
+        var answers: [(OutboundResponse, [Reply])] = []
+        for wake in wakes {
+            var replies: [Int?: [Reply]] = [:]
+            for case let waiter as ParkedPollReply in wake.waiters {
+                replies[waiter.preferredWaitS, default: []].append(waiter.reply)
+            }
+            for (preferredWaitS, replies) in replies {
+                var answer = response(to: wake.answer, preferredWaitS: preferredWaitS)
                 answer.hasWaited = true
-                return (wake.waiter.reply, answer)
-            })
+                answers.append((answer, replies))
+            }
+        }
+        sendAll(answers)
     }
 }
 

@@ -14,7 +14,10 @@ package enum Bench {
         let report =
             switch settings.workload {
             case .send: try await SendWorkload(bench).run()
-            default: throw BenchFailure("not there yet")
+            case .fanout: try await FanoutWorkload(bench).run()
+            case .idle: try await IdleWorkload(bench).run()
+            case .latency: try await LatencyWorkload(bench).run()
+            case .mixed: try await MixedWorkload(bench).run()
             }
         print(settings.isJSON ? report.json : report.text)
         guard report.faults.isEmpty else { throw BenchFailure(report.faults.joined(separator: "; ")) }

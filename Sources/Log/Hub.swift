@@ -9,17 +9,17 @@ import Synchronization
 /// A poll is answered from its user's mailbox, parked there, or, when no mailbox reaches back to its cursor, read from
 /// the database. The order that loses nothing: the mailbox is opened at the snapshot that the read was made in, takes in
 /// what the tail has brought since from the recent events, and only then is the poll parked.
-package final class Hub<Waiter: Sendable>: Sendable {
-    private let state: Mutex<HubState<Waiter>>
+package final class Hub: Sendable {
+    private let state: Mutex<HubState>
     private let store: Store
     private let limits: HubLimits
-    private let send: @Sendable ([Wake<Waiter>]) -> Void
+    private let send: @Sendable ([Wake]) -> Void
 
     /// - Parameters:
     ///   - start: where this node's tail begins.
     ///   - send: answers parked polls; called without any lock held, from the tail's and the clock's tasks.
     package init(
-        store: Store, start: Cursor, limits: HubLimits = HubLimits(), send: @escaping @Sendable ([Wake<Waiter>]) -> Void
+        store: Store, start: Cursor, limits: HubLimits = HubLimits(), send: @escaping @Sendable ([Wake]) -> Void
     ) {
         self.store = store
         self.limits = limits
@@ -44,7 +44,7 @@ package final class Hub<Waiter: Sendable>: Sendable {
 
     /// The steady state: no query, no suspension. `wait` in milliseconds.
     package func poll(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter
     ) -> Outcome {
         let waitTickCount = (waitMs + tickMs - 1) / tickMs
         let decision = state.withLock {
@@ -59,7 +59,7 @@ package final class Hub<Waiter: Sendable>: Sendable {
 
     /// Reads what the mailbox lacks from the database, opens the mailbox, and answers or parks as `poll` does.
     package func read(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter
     ) async throws -> Outcome {
         // Again only if this node's tail ran further than it remembers while the database was being read.
         for _ in 0..<5 {
@@ -75,7 +75,10 @@ package final class Hub<Waiter: Sendable>: Sendable {
                 if !events.isEmpty {
                     return .answer(.events(events.map(Event.init), upTo: head, more: false))
                 }
-                guard isOpen else { continue }
+                guard isOpen else {
+                    try await wait(for: head.epoch)
+                    continue
+                }
                 switch poll(identity, from: head, limit: limit, waitMs: waitMs, waiter: waiter) {
                 case .cold: continue
                 case let outcome: return outcome
@@ -83,6 +86,11 @@ package final class Hub<Waiter: Sendable>: Sendable {
             }
         }
         throw Problem(.overloaded, "The node is catching up. Ask again.", retryAfterS: 1)
+    }
+
+    /// Gives the tail time to notice an epoch that the database is in already: what opens it also notifies.
+    private func wait(for epoch: Int32) async throws {
+        for _ in 0..<30 where head.epoch != epoch { try await Task.sleep(for: .milliseconds(50)) }
     }
 
     /// Takes a poll away, because its client has gone or its session has ended; false if it has been answered.
@@ -94,6 +102,12 @@ package final class Hub<Waiter: Sendable>: Sendable {
     /// Applies the next events of the log.
     func apply(_ events: [Event]) {
         finish(state.withLock { $0.apply(events) })
+    }
+
+    /// The log goes on in a new epoch, and all that this node has read is part of it.
+    /// - Parameter end: the first position after the epoch so far.
+    func adopt(epoch: Int32, after end: Position) {
+        finish(state.withLock { $0.adopt(epoch, after: end) })
     }
 
     /// Forgets everything: the log isn't what this node has read of it.
@@ -127,7 +141,7 @@ package final class Hub<Waiter: Sendable>: Sendable {
         finish(state.withLock { $0.drain(atMost: .max) })
     }
 
-    private func finish(_ wakes: [Wake<Waiter>]) {
+    private func finish(_ wakes: [Wake]) {
         if !wakes.isEmpty { send(wakes) }
     }
 }

@@ -1,8 +1,9 @@
 // What the hub decides: who gets which event, which poll waits, when a mailbox goes. No lock, no clock, no I/O.
-import DequeModule
+// Applying events is in HubState+Events.swift, the passing of time and endings in HubState+Time.swift.
 import Domain
 
 package struct HubLimits: Sendable {
+    /// Of a thread's events, and of those that concern one user alone.
     package var mailboxEventCountMax = 512
     package var mailboxByteCountMax = 1 << 20
     /// Recent events kept for the seam between a read of the database and the tail.
@@ -14,15 +15,15 @@ package struct HubLimits: Sendable {
     package init() {}
 }
 
-/// Something to be sent once the hub's lock is let go.
-package struct Wake<Waiter: Sendable>: Sendable {
-    package var waiter: Waiter
+/// An answer to polls that waited, to be sent once the hub's lock is let go.
+package struct Wake: Sendable {
+    package var waiters: [any Waiter]
     package var answer: PollAnswer
 }
 
 /// The mailboxes of a node and the polls parked at them. Events are applied in the order of the log; all that a mailbox
 /// knows of its user's memberships was read at one position and is changed by the events after it.
-struct HubState<Waiter: Sendable> {
+struct HubState {
     enum PollDecision {
         case answer(PollAnswer)
         case parked(UInt64)
@@ -32,26 +33,28 @@ struct HubState<Waiter: Sendable> {
 
     let limits: HubLimits
     /// Everything up to here has been applied.
-    private(set) var head: Position
+    var head: Position
     /// Of the log that is being read; positions of another are not comparable with these.
-    private(set) var epoch: Int32
-    private(set) var tick = 0
-    private(set) var counters = HubCounters()
-    private var isClosing = false
-    private var mailboxes: [UserID: Mailbox<Waiter>] = [:]
-    private var subscribers: [ThreadID: [UserID: Mailbox<Waiter>]] = [:]
-    private var recent: Deque<Event> = []
-    private var recentByteCount = 0
-    /// Events after this are all in `recent`.
-    private var recentSince: Position
-    private var deadlines: [Int: [(user: UserID, poll: UInt64)]] = [:]
+    var epoch: Int32
+    /// The epochs that this node has seen end, and the first position after each: before it, a cursor is good here.
+    var ends: [Int32: Position] = [:]
+    var tick = 0
+    var counters = HubCounters()
+    var isClosing = false
+    var mailboxes: [UserID: Mailbox] = [:]
+    /// Of the threads that have mailboxes.
+    var feeds: [ThreadID: Feed] = [:]
+    /// The latest events of all.
+    var recent: EventQueue
+    /// The mailboxes to be looked at, by tick. One is in here at most once with its `alarmTick`.
+    var alarms: [Int: [Mailbox]] = [:]
     private var lastPoll: UInt64 = 0
 
     init(start: Cursor, limits: HubLimits = HubLimits()) {
         head = start.position
         epoch = start.epoch
         self.limits = limits
-        recentSince = head
+        recent = EventQueue(since: start.position)
     }
 
     var mailboxCount: Int { mailboxes.count }
@@ -60,254 +63,104 @@ struct HubState<Waiter: Sendable> {
 
     /// Answers from the mailbox, or parks the poll for `waitTickCount`.
     mutating func poll(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitTickCount: Int, waiter: Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitTickCount: Int, waiter: any Waiter
     ) -> PollDecision {
         guard !isClosing else { return .answer(.closing(upTo: cursor)) }
         let position = cursor.position
-        guard cursor.epoch == epoch, let mailbox = mailboxes[identity.user], position >= mailbox.since else {
-            return .cold
-        }
+        guard isKept(cursor), let mailbox = mailboxes[identity.user],
+            let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
+        else { return .cold }
         mailbox.lastPolledTick = tick
-        let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         if !found.events.isEmpty || waitTickCount == 0 {
             return .answer(answer(found, mailbox: mailbox, after: position))
         }
         lastPoll += 1
+        let deadlineTick = tick + waitTickCount
         mailbox.parked.append(
-            ParkedPoll(id: lastPoll, waiter: waiter, session: identity.session, after: position, limit: limit))
-        deadlines[tick + waitTickCount, default: []].append((identity.user, lastPoll))
+            ParkedPoll(
+                id: lastPoll, waiter: waiter, session: identity.session, after: position, limit: limit,
+                deadlineTick: deadlineTick))
+        if deadlineTick < mailbox.alarmTick ?? .max { setAlarm(mailbox, at: deadlineTick) }
         counters.parked += 1
         return .parked(lastPoll)
     }
 
-    private func answer(
-        _ found: (events: [Event], more: Bool), mailbox: Mailbox<Waiter>, after position: Position
-    ) -> PollAnswer {
+    private func isKept(_ cursor: Cursor) -> Bool {
+        cursor.epoch == epoch || ends[cursor.epoch].map { cursor.position < $0 } ?? false
+    }
+
+    func answer(_ found: (events: [Event], more: Bool), mailbox: Mailbox, after position: Position) -> PollAnswer {
         let upTo = found.more ? found.events[found.events.count - 1].position : max(head, mailbox.openedAt, position)
         return .events(found.events, upTo: Cursor(epoch: epoch, position: upTo), more: found.more)
     }
+
+    /// Takes a poll away that is not to be answered from here any more; false if it has been answered.
+    mutating func cancel(_ user: UserID, poll: UInt64) -> Bool {
+        guard let mailbox = mailboxes[user], let index = mailbox.parked.firstIndex(where: { $0.id == poll }) else {
+            return false
+        }
+        mailbox.parked.remove(at: index)
+        counters.parked -= 1
+        counters.abandoned += 1
+        return true
+    }
+
+    // MARK: Mailboxes
 
     /// Makes a mailbox from what was read of the database at `position`, unless there is one that reaches back as far.
     /// False when the events since then aren't at hand any more: read again.
     mutating func open(_ user: UserID, threads: [ThreadID], at snapshot: Cursor) -> Bool {
         let position = snapshot.position
         guard snapshot.epoch == epoch else { return false }
-        if let mailbox = mailboxes[user] {
-            if mailbox.since <= position { return true }
-            // What it lacks was dropped; its parked polls stay, for they wait for what comes after.
-            return false
-        }
-        guard position >= recentSince else { return false }
-        let mailbox = Mailbox<Waiter>(user: user, at: position, threads: Set(threads), tick: tick)
+        // What a standing one lacks was dropped; its parked polls stay, for they wait for what comes after.
+        if let mailbox = mailboxes[user] { return mailbox.since <= position }
+        guard position >= recent.since else { return false }
+        let mailbox = Mailbox(user: user, at: position, head: head, tick: tick)
         mailboxes[user] = mailbox
-        for thread in threads { subscribers[thread, default: [:]][user] = mailbox }
-        for event in recent where event.position > position && event.position <= head {
-            if event.begins.contains(user) { subscribe(mailbox, to: event) }
-            if concerns(event, mailbox) { counters.dropped += mailbox.append(event, limits: limits) }
-            if event.ends.contains(user) { unsubscribe(mailbox, from: event) }
+        for thread in threads { mailbox.join(feed(thread, since: position), since: position) }
+        for event in recent.after(position) {
+            if event.begins.contains(user) { begin(mailbox, with: event) }
+            if event.ends.contains(user) { end(mailbox, with: event) }
+            if event.user == user { addOwn(event, to: mailbox) }
         }
         return true
     }
 
-    /// Takes a poll away that is not to be answered from here any more; false if it has been answered.
-    mutating func cancel(_ user: UserID, poll: UInt64) -> Bool {
-        guard take(poll, of: user) != nil else { return false }
-        counters.abandoned += 1
-        return true
-    }
-
-    private mutating func take(_ poll: UInt64, of user: UserID) -> (ParkedPoll<Waiter>, Mailbox<Waiter>)? {
-        guard let mailbox = mailboxes[user], let index = mailbox.parked.firstIndex(where: { $0.id == poll }) else {
-            return nil
+    /// The thread's feed, made if there is none, with all that came after `position`, which must be in `recent`.
+    private mutating func feed(_ thread: ThreadID, since position: Position) -> Feed {
+        let feed = feeds[thread] ?? Feed(thread, since: head)
+        feeds[thread] = feed
+        if feed.events.since > position {
+            let end = feed.events.since
+            let earlier = recent.after(position).prefix { $0.position <= end }
+            feed.events.prepend(earlier.filter { $0.thread == thread && $0.user == nil }, since: position)
         }
-        counters.parked -= 1
-        return (mailbox.parked.remove(at: index), mailbox)
+        return feed
     }
 
-    // MARK: Events
-
-    /// Applies the next events of the log and gives what is to be sent. An event at or below `head` is ignored.
-    mutating func apply(_ events: [Event]) -> [Wake<Waiter>] {
-        var touched: [UserID: Mailbox<Waiter>] = [:]
-        var wakes: [Wake<Waiter>] = []
-        for event in events where event.position > head {
-            head = event.position
-            remember(event)
-            for user in event.begins {
-                if let mailbox = mailboxes[user], event.position > mailbox.openedAt { subscribe(mailbox, to: event) }
-            }
-            if let user = event.user {
-                if let mailbox = mailboxes[user] { deliver(event, to: mailbox, &touched) }
-            } else if let thread = event.thread, let all = subscribers[thread] {
-                for mailbox in all.values { deliver(event, to: mailbox, &touched) }
-            }
-            for user in event.ends {
-                if let mailbox = mailboxes[user], event.position > mailbox.openedAt {
-                    unsubscribe(mailbox, from: event)
-                }
-            }
-            if let withdrawn = event.withdraws { forget(upTo: withdrawn, thread: event.thread) }
-            if let session = event.session, let user = event.user { wakes += end(session, of: user) }
-        }
-        for mailbox in touched.values where !mailbox.parked.isEmpty {
-            var waiting: [ParkedPoll<Waiter>] = []
-            for poll in mailbox.parked {
-                guard poll.after >= mailbox.since else {
-                    // One read brought more than the mailbox keeps, or a message with its withdrawal: what is missing
-                    // is only in the database. The client asks again at once, and is served from there.
-                    let same = Cursor(epoch: epoch, position: poll.after)
-                    wakes.append(Wake(waiter: poll.waiter, answer: .events([], upTo: same, more: true)))
-                    continue
-                }
-                let found = mailbox.events(
-                    after: poll.after, limit: poll.limit, byteCountMax: limits.answerByteCountMax)
-                if found.events.isEmpty {
-                    // Its cursor is from a node whose tail is ahead of this one's.
-                    waiting.append(poll)
-                } else {
-                    wakes.append(Wake(waiter: poll.waiter, answer: answer(found, mailbox: mailbox, after: poll.after)))
-                }
-            }
-            counters.parked -= mailbox.parked.count - waiting.count
-            mailbox.parked = waiting
-            mailbox.lastPolledTick = tick
-        }
-        return wakes
+    /// The user becomes a member of the event's thread.
+    mutating func begin(_ mailbox: Mailbox, with event: Event) {
+        guard let thread = event.thread, event.position > mailbox.openedAt else { return }
+        let before = Position(event.position.value - 1)
+        mailbox.join(feed(thread, since: before), since: before)
     }
 
-    private func concerns(_ event: Event, _ mailbox: Mailbox<Waiter>) -> Bool {
-        if let user = event.user { return user == mailbox.user }
-        return event.thread.map(mailbox.threads.contains) ?? false
+    /// The user is a member of the event's thread no more; the event itself is the last that they see of it.
+    mutating func end(_ mailbox: Mailbox, with event: Event) {
+        guard let thread = event.thread, let feed = feeds[thread], event.position > mailbox.openedAt else { return }
+        mailbox.leave(feed, before: event.position)
+        if event.user == nil { addOwn(event, to: mailbox) }
+        dropUnused(feed)
     }
 
-    private mutating func deliver(
-        _ event: Event, to mailbox: Mailbox<Waiter>, _ touched: inout [UserID: Mailbox<Waiter>]
-    ) {
-        // A mailbox may have been read at a snapshot ahead of this node's tail.
+    mutating func addOwn(_ event: Event, to mailbox: Mailbox) {
         guard event.position > mailbox.openedAt else { return }
-        counters.dropped += mailbox.append(event, limits: limits)
+        counters.dropped += mailbox.own.append(
+            event, countMax: limits.mailboxEventCountMax, byteCountMax: limits.mailboxByteCountMax)
         counters.delivered += 1
-        touched[mailbox.user] = mailbox
     }
 
-    private mutating func subscribe(_ mailbox: Mailbox<Waiter>, to event: Event) {
-        guard let thread = event.thread else { return }
-        mailbox.threads.insert(thread)
-        subscribers[thread, default: [:]][mailbox.user] = mailbox
+    mutating func dropUnused(_ feed: Feed) {
+        if feed.mailboxes.isEmpty { feeds[feed.thread] = nil }
     }
-
-    private mutating func unsubscribe(_ mailbox: Mailbox<Waiter>, from event: Event) {
-        guard let thread = event.thread else { return }
-        mailbox.threads.remove(thread)
-        mailbox.forget(thread, before: event.position)
-        leave(thread, mailbox.user)
-    }
-
-    private mutating func leave(_ thread: ThreadID, _ user: UserID) {
-        subscribers[thread]?[user] = nil
-        if subscribers[thread]?.isEmpty == true { subscribers[thread] = nil }
-    }
-
-    private mutating func remember(_ event: Event) {
-        recent.append(event)
-        recentByteCount += event.body.count
-        while recent.count > limits.recentEventCountMax || recentByteCount > limits.recentByteCountMax {
-            forgetOldest()
-        }
-    }
-
-    private mutating func forgetOldest() {
-        let event = recent.removeFirst()
-        recentByteCount -= event.body.count
-        recentSince = event.position
-    }
-
-    /// Content that was withdrawn leaves the node's memory: from here on it is read as the database has it now.
-    private mutating func forget(upTo position: Position, thread: ThreadID?) {
-        while let first = recent.first, first.position <= position { forgetOldest() }
-        recentSince = max(recentSince, position)
-        guard let thread, let all = subscribers[thread] else { return }
-        for mailbox in all.values { mailbox.forget(upTo: position) }
-    }
-
-    private mutating func end(_ session: SessionID, of user: UserID) -> [Wake<Waiter>] {
-        guard let mailbox = mailboxes[user] else { return [] }
-        let ended = mailbox.parked.filter { $0.session == session }
-        mailbox.parked.removeAll { $0.session == session }
-        counters.parked -= ended.count
-        return ended.map { Wake(waiter: $0.waiter, answer: .revoked) }
-    }
-
-    // MARK: Time
-
-    /// A tick of 100 ms has passed: the polls whose time is up are answered, mailboxes that nobody asked for go.
-    mutating func advance() -> [Wake<Waiter>] {
-        tick += 1
-        var wakes: [Wake<Waiter>] = []
-        for due in deadlines.removeValue(forKey: tick) ?? [] {
-            guard let (poll, mailbox) = take(due.poll, of: due.user) else { continue }
-            mailbox.lastPolledTick = tick
-            wakes.append(Wake(waiter: poll.waiter, answer: answer(([], false), mailbox: mailbox, after: poll.after)))
-        }
-        if tick.isMultiple(of: 50) {
-            for mailbox in mailboxes.values
-            where mailbox.parked.isEmpty && tick - mailbox.lastPolledTick > limits.mailboxIdleTickCountMax {
-                close(mailbox)
-            }
-        }
-        return wakes
-    }
-
-    private mutating func close(_ mailbox: Mailbox<Waiter>) {
-        mailboxes[mailbox.user] = nil
-        for thread in mailbox.threads { leave(thread, mailbox.user) }
-    }
-
-    /// The log isn't what this node has read: everything kept is dropped, and all go on from `position`.
-    mutating func restart(at start: Cursor) -> [Wake<Waiter>] {
-        let old = epoch
-        let wakes = takeParked(atMost: .max) { .events([], upTo: Cursor(epoch: old, position: $0.after), more: false) }
-        mailboxes = [:]
-        subscribers = [:]
-        deadlines = [:]
-        recent = []
-        recentByteCount = 0
-        recentSince = start.position
-        head = start.position
-        epoch = start.epoch
-        return wakes
-    }
-
-    /// From now on polls are answered at once; call `drain` for those that wait.
-    mutating func beginClosing() { isClosing = true }
-
-    /// Some of the polls that still wait, told that the node is going away.
-    mutating func drain(atMost count: Int) -> [Wake<Waiter>] {
-        let epoch = epoch
-        return takeParked(atMost: count) { .closing(upTo: Cursor(epoch: epoch, position: $0.after)) }
-    }
-
-    private mutating func takeParked(
-        atMost count: Int, _ answer: (ParkedPoll<Waiter>) -> PollAnswer
-    ) -> [Wake<Waiter>] {
-        var wakes: [Wake<Waiter>] = []
-        for mailbox in mailboxes.values where !mailbox.parked.isEmpty {
-            guard wakes.count < count else { break }
-            let taken = mailbox.parked.prefix(count - wakes.count)
-            wakes += taken.map { Wake(waiter: $0.waiter, answer: answer($0)) }
-            mailbox.parked.removeFirst(taken.count)
-            counters.parked -= taken.count
-        }
-        return wakes
-    }
-}
-
-/// What the hub has done since it started; `parked` is how many polls wait now.
-package struct HubCounters: Sendable {
-    package var parked = 0
-    package var delivered = 0
-    /// Events that a mailbox had no room for.
-    package var dropped = 0
-    /// Polls whose client went away.
-    package var abandoned = 0
 }

@@ -36,6 +36,9 @@ package final class TailFigures: Sendable {
     package let failures = Counter()
     /// Positions that were missing: the log's one promise broken. Zero, or a fault of the database.
     package let gaps = Counter()
+    /// Times the log went on in a new epoch, with all in it that this node had read.
+    package let epochs = Counter()
+    /// Times the node dropped its caches: the log had lost its tail, or no longer kept what came next.
     package let restarts = Counter()
 
     init() {}

@@ -1,93 +1,112 @@
-// What waits for one user's devices between their polls. Confined to the hub's lock.
-import DequeModule
+// What waits for one user's devices between their polls, and what is shared by the mailboxes of a thread.
+// Confined to the hub's lock.
 import Domain
 
+/// What the hub holds of a client that waits, and gives back with the answer.
+package protocol Waiter: AnyObject, Sendable {}
+
 /// A poll that waits.
-struct ParkedPoll<Waiter: Sendable> {
+struct ParkedPoll {
     let id: UInt64
-    let waiter: Waiter
+    let waiter: any Waiter
     let session: SessionID
     let after: Position
     let limit: Int
+    /// When it is answered without events.
+    let deadlineTick: Int
 }
 
-/// The events of one user since a position, as a cache of the log: whatever doesn't fit is read from the database again.
-/// Shared by the user's devices; each has its own cursor.
-final class Mailbox<Waiter: Sendable> {
-    let user: UserID
-    /// Every event that concerns the user after this position, as far as the hub has come, is in `queue`.
-    private(set) var since: Position
-    /// The snapshot that `threads` was read from: events up to it must not be applied again.
-    let openedAt: Position
-    var threads: Set<ThreadID>
-    private(set) var queue: Deque<Event> = []
-    private var queueByteCount = 0
-    var parked: [ParkedPoll<Waiter>] = []
-    var lastPolledTick: Int
+/// A thread as this node sees it: its latest events, kept once however many members poll here, and those members.
+final class Feed {
+    let thread: ThreadID
+    var events: EventQueue
+    var mailboxes: Set<Mailbox> = []
 
-    init(user: UserID, at position: Position, threads: Set<ThreadID>, tick: Int) {
+    init(_ thread: ThreadID, since position: Position) {
+        self.thread = thread
+        events = EventQueue(since: position)
+    }
+}
+
+/// The events of one user, as a cache of the log: whatever isn't here is read from the database. Shared by the user's
+/// devices; each has its own cursor.
+///
+/// It holds only the events that concern nobody else; those of threads are in their feeds.
+final class Mailbox {
+    struct Membership {
+        let feed: Feed
+        /// Events after this concern the user.
+        let since: Position
+    }
+
+    let user: UserID
+    /// The snapshot that the memberships were read from: events up to it must not be applied again.
+    let openedAt: Position
+    var own: EventQueue
+    private(set) var memberships: [Membership] = []
+    /// No event after this concerns the user: most polls are parked without a look at the feeds.
+    var last: Position
+    var parked: [ParkedPoll] = []
+    var lastPolledTick: Int
+    /// The tick at which the hub looks for polls whose time is up.
+    var alarmTick: Int?
+    /// Of the sources that one read of the log brought events from: how many concern this mailbox. 0 between reads.
+    var sourceCount = 0
+
+    init(user: UserID, at position: Position, head: Position, tick: Int) {
         self.user = user
-        since = position
         openedAt = position
-        self.threads = threads
+        own = EventQueue(since: position)
+        last = head
         lastPolledTick = tick
     }
 
-    /// Takes an event in; the oldest make room, and are then only in the database. Gives how many had to go.
-    func append(_ event: Event, limits: HubLimits) -> Int {
-        queue.append(event)
-        queueByteCount += event.body.count
-        var dropped = 0
-        while queue.count > limits.mailboxEventCountMax
-            || (queueByteCount > limits.mailboxByteCountMax && queue.count > 1)
-        {
-            drop()
-            dropped += 1
+    /// Nothing is known here about what came up to this position.
+    var since: Position { own.since }
+
+    func join(_ feed: Feed, since position: Position) {
+        guard feed.mailboxes.insert(self).inserted else { return }
+        memberships.append(Membership(feed: feed, since: position))
+    }
+
+    /// Nothing of the thread can be told from here any more, for of its withdrawal this mailbox would not hear.
+    func leave(_ feed: Feed, before position: Position) {
+        guard feed.mailboxes.remove(self) != nil else { return }
+        memberships.removeAll { $0.feed === feed }
+        own.forget(upTo: feed.events.last(before: position))
+    }
+
+    /// Leaves all feeds, and gives them back.
+    func close() -> [Feed] {
+        defer { memberships = [] }
+        return memberships.map { membership in
+            membership.feed.mailboxes.remove(self)
+            return membership.feed
         }
-        return dropped
-    }
-
-    /// Forgets the events up to `position`; a poll from before it reads the database.
-    func forget(upTo position: Position) {
-        while let first = queue.first, first.position <= position { drop() }
-        since = max(since, position)
-    }
-
-    /// Forgets a thread's events before `position`, where the user leaves it: of their withdrawal this mailbox would not
-    /// hear any more.
-    func forget(_ thread: ThreadID, before position: Position) {
-        if let last = queue.last(where: { $0.thread == thread && $0.position < position }) {
-            forget(upTo: last.position)
-        }
-    }
-
-    private func drop() {
-        let event = queue.removeFirst()
-        queueByteCount -= event.body.count
-        since = event.position
     }
 
     /// The events after `position`, within the answer's bounds, and whether there are more. At least one if there is any.
-    func events(after position: Position, limit: Int, byteCountMax: Int) -> (events: [Event], more: Bool) {
-        var taken: [Event] = []
+    /// Nil when some of them may be missing here. Costs a look at each feed.
+    func events(after position: Position, limit: Int, byteCountMax: Int) -> (events: [Event], more: Bool)? {
+        guard position >= since else { return nil }
+        guard position < last else { return ([], false) }
+        var found = Array(own.after(position).prefix(limit + 1))
+        for membership in memberships where membership.feed.events.last > position {
+            let start = max(position, membership.since)
+            guard start >= membership.feed.events.since else { return nil }
+            found += membership.feed.events.after(start).prefix(limit + 1)
+        }
+        found.sort { $0.position < $1.position }
         var byteCount = 0
-        for event in queue[firstIndex(after: position)...] {
-            if taken.count == limit || (byteCount + event.body.count > byteCountMax && !taken.isEmpty) {
-                return (taken, true)
-            }
-            taken.append(event)
+        for (index, event) in found.enumerated() {
             byteCount += event.body.count
+            if index == limit || (byteCount > byteCountMax && index > 0) { return (Array(found[..<index]), true) }
         }
-        return (taken, false)
+        return (found, false)
     }
+}
 
-    private func firstIndex(after position: Position) -> Int {
-        var low = queue.startIndex
-        var high = queue.endIndex
-        while low < high {
-            let middle = (low + high) / 2
-            if queue[middle].position <= position { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+extension Mailbox: Hashable {
+    static func == (left: Mailbox, right: Mailbox) -> Bool { left === right }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -19,6 +19,8 @@ package final class SessionCache: Sendable {
         var revoked: [SessionID: Position] = [:]
         /// Sign-outs up to here may be missing in `revoked`.
         var revokedSince = Position.start
+        /// How often everything was dropped: what was read before is not put in after.
+        var restartCount = 0
     }
 
     private let store: Store
@@ -41,12 +43,13 @@ package final class SessionCache: Sendable {
 
     /// The identity behind a token's digest as the database has it now; nil when there is no such session.
     package func find(_ digest: [UInt8], now: Int64) async throws -> Identity? {
+        let restartCount = state.withLock { $0.restartCount }
         guard let found = try await store.findSession(digest: digest) else {
             return nil
         }
         return state.withLock { state in
             if state.revoked[found.identity.session] != nil { return nil }
-            if found.position >= state.revokedSince {
+            if found.position >= state.revokedSince, restartCount == state.restartCount {
                 if state.entries.count >= countMax, let victim = state.entries.keys.first {
                     Self.remove(victim, &state)
                 }
@@ -72,11 +75,10 @@ package final class SessionCache: Sendable {
         }
     }
 
-    /// The log isn't what this node has read: nothing kept can be trusted.
+    /// The database's history isn't all that this node has read: nothing kept can be trusted.
     func restart(at position: Position) {
         state.withLock {
-            $0 = State()
-            $0.revokedSince = position
+            $0 = State(revokedSince: position, restartCount: $0.restartCount + 1)
         }
     }
 

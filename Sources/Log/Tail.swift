@@ -7,7 +7,7 @@ import Store
 import Synchronization
 
 /// Reads the log on each notification, and twice a second in case one was lost, and hands it to the hub in order.
-package final class Tail<Waiter: Sendable>: Sendable {
+package final class Tail: Sendable {
     private struct State {
         /// When the node last knew itself to have read the log to its end.
         var caughtUpAt: ContinuousClock.Instant?
@@ -19,14 +19,14 @@ package final class Tail<Waiter: Sendable>: Sendable {
 
     private let store: Store
     private let listener: PostgresListener
-    private let hub: Hub<Waiter>
+    private let hub: Hub
     private let sessions: SessionCache
     private let logger: Logger
     private let state = Mutex(State())
     private let catchUps = CatchUps()
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    package init(store: Store, listener: PostgresListener, hub: Hub<Waiter>, sessions: SessionCache, logger: Logger) {
+    package init(store: Store, listener: PostgresListener, hub: Hub, sessions: SessionCache, logger: Logger) {
         self.store = store
         self.listener = listener
         self.hub = hub
@@ -34,10 +34,10 @@ package final class Tail<Waiter: Sendable>: Sendable {
         self.logger = logger
     }
 
-    package static var channel: String { "parley_log" }
+    package static let channel = "parley_log"
     /// A lost notification delays an event by this at most. Half of the second within which a sign-out must have come to
     /// every node.
-    private static var checkInterval: Duration { .milliseconds(500) }
+    private static let checkInterval = Duration.milliseconds(500)
     package let figures = TailFigures()
 
     /// Whether this node's caches may be trusted: it has read the log to its end within this time. What was changed
@@ -107,19 +107,28 @@ package final class Tail<Waiter: Sendable>: Sendable {
     private func readOn(_ cause: TailFigures.Cause, notifiedAt: ContinuousClock.Instant?) async throws {
         let pageCount = 1000
         while true {
-            let after = hub.head.position
+            let read = hub.head
             let start = ContinuousClock.now
-            let stored = try await store.readLog(after: after, limit: pageCount)
-            if !stored.isEmpty {
-                take(stored, after: after)
-                count(stored, cause, notifiedAt: notifiedAt)
+            let part = try await store.readLog(after: read.position, limit: pageCount)
+            if let first = part.events.first {
+                if part.epoch != read.epoch || first.position.value != read.position.value + 1 {
+                    try await checkHistory()
+                    // Perhaps not what this node was reading: read from where it stands now.
+                    if hub.head != read { continue }
+                    guard part.epoch == read.epoch else { throw Disagreement() }
+                }
+                take(part.events, after: read.position)
+                count(part.events, cause, notifiedAt: notifiedAt)
             }
-            if stored.count < pageCount {
+            if part.events.count < pageCount {
                 state.withLock { $0.caughtUpAt = start }
                 return
             }
         }
     }
+
+    /// Two connections lead to databases of different history.
+    private struct Disagreement: Error {}
 
     private func take(_ stored: [StoredEvent], after: Position) {
         var expected = after.value + 1
@@ -147,15 +156,32 @@ package final class Tail<Waiter: Sendable>: Sendable {
         for event in delivered { figures.ages.record(.microseconds(now - event.at.microsSince1970)) }
     }
 
-    /// A log that ends before what this node has read, or has another epoch, isn't the one it was reading.
+    /// Makes sure that the log still goes on from what this node has read. Where it does in a new epoch, all but the
+    /// sessions stays (of a sign-in that was lost no event tells). Where it doesn't, everything is dropped.
     private func checkHistory() async throws {
-        let now = try await store.now()
-        let head = hub.head
-        guard now.epoch != head.epoch || now.position < head.position else { return }
-        logger.error(
-            "the log has lost its tail", metadata: ["read": "\(head.position.value)", "now": "\(now.position.value)"])
-        sessions.restart(at: now.position)
-        hub.restart(at: now)
-        figures.restarts.add()
+        let read = hub.head
+        var place = try await store.place(of: read)
+        if place.state == .lost, place.now.epoch == read.epoch {
+            try await store.reportLoss(of: read)
+            place = try await store.place(of: read)
+        }
+        let metadata: Logger.Metadata = [
+            "epoch": "\(place.now.epoch)", "read": "\(read.position.value)", "now": "\(place.now.position.value)",
+        ]
+        if place.state == .kept {
+            guard place.now.epoch != read.epoch, let end = place.epochEnd else { return }
+            logger.notice("the log goes on in a new epoch", metadata: metadata)
+            sessions.restart(at: place.now.position)
+            hub.adopt(epoch: place.now.epoch, after: end)
+            figures.epochs.add()
+        } else {
+            let isLost = place.state == .lost
+            logger.error(
+                isLost ? "the log has lost its tail" : "the log was trimmed beyond what this node had read",
+                metadata: metadata)
+            sessions.restart(at: place.now.position)
+            hub.restart(at: place.now)
+            figures.restarts.add()
+        }
     }
 }

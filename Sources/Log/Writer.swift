@@ -2,6 +2,7 @@
 import Domain
 import Logging
 import Store
+import Synchronization
 
 /// Writes messages and marks in batches, each item with its own outcome. Who waits for a message is a `Waiter`.
 package final class Writer<Waiter: Sendable>: Sendable {
@@ -14,8 +15,15 @@ package final class Writer<Waiter: Sendable>: Sendable {
     /// - Parameter answer: tells those who wait what became of their messages; called without any lock held, from any
     ///   thread, for a whole batch at once.
     package init(_ store: Store, logger: Logger, answer: @escaping @Sendable ([(Waiter, Appended)]) -> Void) {
+        let heads = ThreadHeads()
         messages = Batcher(
-            logger: logger, call: { batch throws(Store.BatchFailure) in try await store.append(batch) }, answer: answer)
+            logger: logger,
+            call: { batch throws(Store.BatchFailure) in
+                let outcomes = try await store.append(batch, known: heads.known(of: batch))
+                heads.learn(from: outcomes, of: batch)
+                return outcomes
+            },
+            answer: answer)
         receipts = Batcher(
             logger: logger, call: { batch throws(Store.BatchFailure) in try await store.put(batch) },
             answer: { for (waiter, outcome) in $0 { waiter.resume(with: Self.result(of: outcome)) } })
@@ -53,5 +61,26 @@ package final class Writer<Waiter: Sendable>: Sendable {
         async let receipts: Void = receipts.run()
         await messages.run()
         await receipts
+    }
+}
+
+/// The last seqs that this node has given out, by thread. Another node may have gone further; that costs a little time.
+private final class ThreadHeads: Sendable {
+    private static let countMax = 100_000
+
+    private let seqs = Mutex<[ThreadID: Seq]>([:])
+
+    func known(of batch: [NewMessage]) -> [Seq?] {
+        seqs.withLock { seqs in batch.map { seqs[$0.thread] } }
+    }
+
+    func learn(from outcomes: [Store.Appended], of batch: [NewMessage]) {
+        seqs.withLock { seqs in
+            // Those that are written to come back soon.
+            if seqs.count > Self.countMax { seqs.removeAll(keepingCapacity: true) }
+            for (message, outcome) in zip(batch, outcomes) {
+                if case .created(_, let seq) = outcome { seqs[message.thread] = seq }
+            }
+        }
     }
 }

@@ -158,7 +158,7 @@ struct ClientLoop {
         case .success(let handle):
             let id = arrival.connection
             guard
-                let link = PipelinedConnection(handle, id: id, preparesStatements: shared.settings.preparesStatements),
+                let link = PipelinedConnection(handle, id: id, shared.settings),
                 poller.add(link.socket, token: id)
             else {
                 losses.append(id)

@@ -14,6 +14,9 @@ struct ConnectFailure: Error, Equatable, Sendable {
 
     static let malformed = ConnectFailure(reason: "the connection string is malformed", isRefusal: true)
     static let timedOut = ConnectFailure(reason: "connecting took too long")
+    static let isolation = ConnectFailure(
+        reason: "behind a pooler, default_transaction_isolation of the database or the role must be 'read committed'",
+        isRefusal: true)
     static let stopped = ConnectFailure(reason: "shutting down")
 
     /// Reads libpq's text. With more than one host it holds one message each; the last one counts.

@@ -9,6 +9,9 @@ import Logging
 final class ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     let notices: NoticeSink
+    /// A pooler stands between. Then nothing that is set for the session lasts: in transaction mode, each transaction
+    /// may run in another one. `Dial` finds out.
+    var isPooled = false
 
     init(_ pointer: OpaquePointer, logger: Logger) {
         self.pointer = pointer
@@ -27,6 +30,12 @@ final class ConnectionHandle: @unchecked Sendable {
     var isBroken: Bool { PQstatus(pointer) == CONNECTION_BAD }
     /// libpq's last error: may hold values and must be classified, not shown.
     var errorText: String { PQerrorMessage(pointer).map { String(cString: $0) } ?? "" }
+
+    /// A pooler may lend us a session in which somebody listens. libpq would keep for ever what nobody asks for.
+    func dropNotifications() {
+        guard isPooled else { return }
+        while let notification = PQnotifies(pointer) { PQfreemem(notification) }
+    }
 
     /// Reads all that has arrived. False when the connection is at its end.
     func consumeInput() -> Bool {

@@ -54,26 +54,16 @@ enum Dial {
         return handle
     }
 
-    /// A statement and not start-up parameters, which PgBouncer refuses. A pooler in transaction mode applies it to
-    /// whichever server connection it gave us for this one statement, and the next may run on another: there, set the
-    /// time-outs for the role too (`alter role … set lock_timeout = …`). A pooler in session mode is like none.
+    /// Sets the session up, by a statement and not by start-up parameters, which PgBouncer refuses. The server process
+    /// that answers is another than the one we were told of at the start where a pooler stands between.
     private static func setUp(
         _ connection: BlockingConnection, _ settings: PostgresSettings, deadline: Instant
     ) throws(ConnectFailure) {
-        let values: [(String, String)] = [
-            ("lock_timeout", "\(settings.lockTimeout.wholeMilliseconds)"),
-            ("statement_timeout", "\(settings.statementTimeout.wholeMilliseconds)"),
-            ("idle_in_transaction_session_timeout", "\(settings.idleInTransactionSessionTimeout.wholeMilliseconds)"),
-            ("TimeZone", "UTC"),
-            // Functions that take a lock and then look must see what the lock's last holder committed, whatever the
-            // database's default is.
-            ("default_transaction_isolation", "read committed"),
-            // Statements here are short: compiling one costs more than it can save.
-            ("jit", "off"),
-        ]
-        let calls = values.map { "set_config('\($0.0)', '\($0.1)', false)" }.joined(separator: ", ")
+        let handle = connection.handle
+        let rows: Rows
         do {
-            _ = try connection.execute("select \(calls)", until: deadline)
+            rows = try connection.execute(
+                SessionSettings(settings).setUp, [.int4(PQbackendPID(handle.pointer))], until: deadline)
         } catch .server(let error) {
             throw ConnectFailure(sqlState: error.sqlState, message: "the session settings were refused")
         } catch .waitTimedOut {
@@ -83,6 +73,12 @@ enum Dial {
         } catch {
             throw ConnectFailure(reason: "the server closed the connection")
         }
+        let found: (isPooled: Bool, isolation: String)?
+        do { found = try rows.first.map { (try $0.bool(0), try $0.text(1)) } } catch { found = nil }
+        guard let found else { throw ConnectFailure(reason: "the session settings were answered with nonsense") }
+        // Only behind a pooler is it not ours to set.
+        guard !found.isPooled || found.isolation == "read committed" else { throw .isolation }
+        handle.isPooled = found.isPooled
     }
 
     /// A null-terminated array of C strings, good inside `body`.

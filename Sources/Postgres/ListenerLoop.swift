@@ -14,8 +14,8 @@ struct ListenerLoop {
     private let onEvent: @Sendable (PostgresListener.Event) -> Void
     private var state: ListenerState
     private var connection: BlockingConnection?
-    /// Probes must come from another connection: see `listen`.
-    private var probesFromOutside = false
+    /// Whether LISTEN is through for the channel itself; the probes' comes first.
+    private var isListening = false
 
     init(
         _ settings: PostgresSettings, channel: String, logger: Logger, timing: ListenerState.Timing, stop: Waker,
@@ -60,11 +60,7 @@ struct ListenerLoop {
             let level: Logger.Level = reason == ListenerState.swallowed ? .error : .warning
             logger.log(level: level, "not listening for notifications", metadata: ["reason": .string(reason)])
         case .emit(let event):
-            if event == .connected {
-                logger.info("listening for notifications")
-                // The first probe told that the session is ours; from then on only life has to be shown.
-                probesFromOutside = false
-            }
+            if event == .connected { logger.info("listening for notifications") }
             onEvent(event)
         }
     }
@@ -77,24 +73,27 @@ struct ListenerLoop {
         }
     }
 
+    /// Probes first: a pooler in transaction mode would leave LISTEN behind in a session of others, who then get what
+    /// is meant for us.
     private mutating func listen() throws(PostgresError) {
-        guard let connection else { throw .connectionLost(wasSent: false) }
-        let deadline = Instant.now + timing.answerMax
-        try connection.execute("listen \(Self.quoted(channel)); listen \(Self.quoted(probeChannel))", until: deadline)
-        // Another backend than the one we were told at the start: a pooler stands between. In transaction mode it
-        // could pass on a notification that we send ourselves, and no other, so there a probe has to come from outside.
-        let rows = try connection.execute("select pg_backend_pid()", [], until: deadline)
-        let processID: Int32
-        do { processID = try rows.first?.int4(0) ?? 0 } catch { throw .decoding("pg_backend_pid") }
-        probesFromOutside = processID != PQbackendPID(connection.handle.pointer)
+        isListening = false
+        try listen(to: probeChannel)
     }
 
+    private func listen(to channel: String) throws(PostgresError) {
+        guard let connection else { throw .connectionLost(wasSent: false) }
+        try connection.execute("listen \(Self.quoted(channel))", until: .now + timing.answerMax)
+    }
+
+    /// Behind a pooler the first probe comes from another connection: in transaction mode it could pass on to us what we
+    /// send ourselves, and no other. After that one the session is known to be ours, and only life has to be shown.
     private mutating func probe(_ token: String) throws(PostgresError) {
-        guard let sender = probesFromOutside ? try connect() : connection else { throw .connectionLost(wasSent: false) }
+        guard let connection else { throw .connectionLost(wasSent: false) }
+        let sender = connection.handle.isPooled && !isListening ? try connect() : connection
         let deadline = Instant.now + timing.answerMax
         try sender.execute(
             "select pg_notify($1::text, $2::text)", [.text(probeChannel), .text(token)], until: deadline)
-        takeNotifications()
+        try takeNotifications()
     }
 
     private mutating func read(until deadline: Instant) throws(PostgresError) {
@@ -109,19 +108,23 @@ struct ListenerLoop {
         case .stopped: throw .closed
         case .ready:
             let isOpen = connection.handle.consumeInput()
-            takeNotifications()
+            try takeNotifications()
             guard isOpen else { throw .connectionLost(wasSent: true) }
         }
     }
 
-    private mutating func takeNotifications() {
+    private mutating func takeNotifications() throws(PostgresError) {
         guard let connection else { return }
         while let notification = PQnotifies(connection.handle.pointer) {
             defer { PQfreemem(notification) }
             let payload = String(cString: notification.pointee.extra)
             if strcmp(notification.pointee.relname, channel) == 0 {
                 if state.isWanted() { onEvent(.notification(payload: payload)) }
-            } else {
+            } else if state.awaits(payload) {
+                if !isListening {
+                    try listen(to: channel)
+                    isListening = true
+                }
                 state.answered(payload, now: .now)
             }
         }

@@ -69,9 +69,14 @@ struct ListenerState: Sendable {
     /// LISTEN is through; whether it is in force, only a probe tells.
     mutating func listening(now: Instant) { probe(now) }
 
+    /// Whether this is the probe that is out, and not one of an attempt before.
+    func awaits(_ token: String) -> Bool {
+        if case .probing(token, _, _) = phase { true } else { false }
+    }
+
     /// A probe came back.
     mutating func answered(_ token: String, now: Instant) {
-        guard case .probing(token, _, _) = phase else { return }
+        guard awaits(token) else { return }
         phase = .live(beatAt: now + timing.beatEvery)
         backoff.reset()
         guard !isLive else { return }

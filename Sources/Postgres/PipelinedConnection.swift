@@ -16,6 +16,8 @@ final class PipelinedConnection {
     let id: ConnectionID
     private let handle: ConnectionHandle
     private let preparesStatements: Bool
+    /// SQL to begin each transaction with; nil where the session is ours and set up.
+    private let transactionSetUp: String?
     private var isBroken = false
     /// The generation each statement is prepared in here; see `mustPrepareAgain`.
     private var prepared: [Statement: Int] = [:]
@@ -26,7 +28,7 @@ final class PipelinedConnection {
     private var backlog = FIFO<Request>()
     private(set) var isBlocked = false
 
-    /// What lies between two syncs: one statement, perhaps with its preparation before it.
+    /// What lies between two syncs: one statement, perhaps with the transaction's set-up and its preparation before it.
     private struct Segment {
         let statement: Statement
         /// The preparation's answer is still to come.
@@ -34,10 +36,16 @@ final class PipelinedConnection {
         var result: ResultBox?
     }
 
-    init?(_ handle: ConnectionHandle, id: ConnectionID, preparesStatements: Bool) {
+    init?(_ handle: ConnectionHandle, id: ConnectionID, _ settings: PostgresSettings) {
         self.id = id
         self.handle = handle
-        self.preparesStatements = preparesStatements
+        preparesStatements =
+            switch settings.preparation {
+            case .auto: !handle.isPooled
+            case .always: true
+            case .never: false
+            }
+        transactionSetUp = handle.isPooled ? SessionSettings(settings).setUpTransaction : nil
         guard PQenterPipelineMode(handle.pointer) == 1 else { return nil }
     }
 
@@ -93,7 +101,7 @@ final class PipelinedConnection {
                 guard let outcome = endSegment() else { return false }
                 handOver(outcome)
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_FATAL_ERROR:
-                // The first error counts, else the last result (the one before is the preparation's).
+                // The first error counts, else the last result (those before are the set-up's and the preparation's).
                 segments.updateFirst { segment in
                     if segment.result?.status != PGRES_FATAL_ERROR { segment.result = result }
                     if result.status == PGRES_COMMAND_OK { segment.awaitsPreparation = false }
@@ -105,12 +113,16 @@ final class PipelinedConnection {
                 return false
             }
         }
+        handle.dropNotifications()
         // libpq flushes while it reads, so a full socket may have room again.
         return isOpen && !handle.isBroken && (isBlocked ? writable() : true)
     }
 
     private func enqueue(_ request: Request) -> Bool {
         let (connection, statement) = (handle.pointer, request.statement)
+        if let transactionSetUp {
+            guard PQsendQueryParams(connection, transactionSetUp, 0, nil, nil, nil, nil, 1) == 1 else { return false }
+        }
         let isPrepared = !preparesStatements || prepared[statement] != nil
         let isSent = request.parameters.withPointers { count, values, lengths, formats in
             guard preparesStatements else {

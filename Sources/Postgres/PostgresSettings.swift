@@ -26,9 +26,16 @@ package struct PostgresSettings: Sendable {
     package var stallGrace: Duration = .seconds(5)
     /// What is in flight at `shutdown` has this long to end.
     package var shutdownMax: Duration = .seconds(5)
-    /// False sends each statement whole (parsed at each use), for transaction poolers that cannot keep prepared
-    /// statements (PgBouncer before 1.21, or with `max_prepared_statements = 0`). Costs parsing and planning each time.
-    package var preparesStatements = true
+    package var preparation = Preparation.auto
+
+    /// Whether statements are prepared, or sent whole: parsed and planned at each use. Transaction poolers may not keep
+    /// prepared ones (PgBouncer before 1.21, or with `max_prepared_statements = 0`).
+    package enum Preparation: Sendable {
+        /// Unless a pooler stands between.
+        case auto
+        case always
+        case never
+    }
 
     package init(conninfo: String, applicationName: String) {
         self.conninfo = conninfo

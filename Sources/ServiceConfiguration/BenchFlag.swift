@@ -93,7 +93,7 @@ package struct BenchFlag: Sendable {
         BenchFlag(
             "--rate", \.rate, .optional(.integer(1...100_000)), "COUNT",
             "a second: messages (latency, fanout) or calls (mixed)", for: [.latency, .fanout, .mixed],
-            default: "latency 50, fanout 1, mixed 1000"),
+            default: "latency 50, fanout 1, mixed 500"),
         BenchFlag(
             "--members", list: \.memberCounts, .integer(1...100_000), "COUNT",
             "members who wait in the room; several times for several runs", for: [.fanout], default: "500 and 2000"),

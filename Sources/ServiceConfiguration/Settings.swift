@@ -12,6 +12,14 @@ package struct Settings: Sendable, Equatable {
         case off
     }
 
+    /// Whether statements are prepared on the database's side.
+    package enum PreparedStatements: String, CaseIterable, Sendable {
+        /// Unless a pooler stands between.
+        case auto
+        case on
+        case off
+    }
+
     package enum LogFormat: String, CaseIterable, Sendable {
         case text
         /// One JSON object a line.
@@ -35,9 +43,13 @@ package struct Settings: Sendable, Equatable {
     /// For `LISTEN`, where `databaseURL` leads through a pooler; nil for the same.
     package var listenURL: String?
     package var databaseConnectionCountMax = 4
+    package var preparedStatements = PreparedStatements.auto
     /// Of the embedded PostgreSQL; relative to the working directory.
     package var dataDirectory = ".parley"
     package var migration = Migration.auto
+
+    /// How long events stay in the log; the archive of messages isn't the log.
+    package var logDays = 14
 
     package var rateLimitsEnabled = true
     package var limits = Limits()

@@ -21,6 +21,9 @@ extension Setting {
             "database_connections", \.databaseConnectionCountMax, .integer(1...100), "COUNT",
             "connections to PostgreSQL in the pool; each carries many statements at once, so few are enough"),
         Setting(
+            "prepared_statements", \.preparedStatements, .word, "auto|on|off",
+            "auto: unless a pooler stands between; on: with PgBouncer 1.21 or newer, which can keep them"),
+        Setting(
             "data_dir", \.dataDirectory, .path, "DIRECTORY", "home of Parley's own PostgreSQL",
             commands: [.serve, .migrate]),
         Setting(
@@ -50,6 +53,9 @@ extension Setting {
         Setting(
             "drain_seconds", \.drainSeconds, .integer(0...8), "SECONDS",
             "over how long a stopping node spreads the answers to its waiting polls"),
+        Setting(
+            "log_days", \.logDays, .integer(1...3_650), "DAYS",
+            "how long the log of events is kept; a client that comes back later loads its threads anew (messages stay)"),
         Setting(
             "slow_request_ms", \.slowRequestMs, .integer(0...600_000), "MS",
             "requests that take longer to answer are logged, waiting polls aside; 0: none for that. Those that fail on "

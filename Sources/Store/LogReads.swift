@@ -1,4 +1,4 @@
-// Reading the log: a node's tail, a client that catches up, and the log's upkeep.
+// Reading the log: a node's tail, and a client that catches up.
 import Domain
 import Postgres
 
@@ -49,13 +49,21 @@ package enum CatchUp: Sendable {
     case whole([(position: Position, body: JSONText)], head: Cursor, threads: [ThreadID])
 }
 
+/// Part of the log, as a node's tail reads it.
+package struct LogPart: Sendable {
+    /// In the order of the log.
+    package var events: [StoredEvent]
+    /// The newest epoch of the snapshot that they are from; nil without events.
+    package var epoch: Int32?
+}
+
 extension Store {
-    /// The events after a position in the order of the log, at most `limit`.
-    package func readLog(after position: Position, limit: Int) async throws -> [StoredEvent] {
+    /// The events after a position, at most `limit`.
+    package func readLog(after position: Position, limit: Int) async throws -> LogPart {
         let rows = try await rows(
             Statement("log_read", "select * from log_read($1, $2)"), [.int8(position.value), .int4(Int32(limit))])
         return try await decoded {
-            try rows.map { row in
+            let events = try rows.map { row in
                 StoredEvent(
                     position: Position(try row.int8(0)), type: try row.text(1),
                     thread: try row.uuidOrNull(2).map(ThreadID.init), user: try row.uuidOrNull(3).map(UserID.init),
@@ -65,6 +73,7 @@ extension Store {
                     withdraws: try row.int8OrNull(7).map { Position($0) },
                     at: Timestamp(microsSince1970: try row.timestamp(9)), body: try row.json(8))
             }
+            return LogPart(events: events, epoch: try rows.first?.int4(10))
         }
     }
 
@@ -100,18 +109,14 @@ extension Store {
         }
     }
 
-    /// For a client whose cursor is no good any more: a fresh one, and its threads with their heads (a JSON array).
-    package func restart(_ user: UserID) async throws -> (cursor: Cursor, threads: JSONText) {
-        let row = try await row(Statement("sync_restart", "select * from sync_restart($1)"), [.id(user)])
+    /// For a client whose cursor is no good any more: a fresh one, and the threads that it has to load again, with their
+    /// heads (a JSON array).
+    package func restart(_ user: UserID, from cursor: Cursor) async throws -> (cursor: Cursor, threads: JSONText) {
+        let row = try await row(
+            Statement("sync_restart", "select * from sync_restart($1, $2, $3)"),
+            [.id(user), .int4(cursor.epoch), .int8(cursor.position.value)])
         return try await decoded {
             (Cursor(epoch: try row.int4(1), position: Position(try row.int8(0))), try row.json(2))
         }
-    }
-
-    /// Makes partitions of the log ahead of its head; gives how many.
-    package func extendLog(partitionsAhead: Int) async throws -> Int {
-        let row = try await row(
-            Statement("log_extend", "select log_extend($1)"), [.int4(Int32(partitionsAhead))])
-        return try await decoded { Int(try row.int4(0)) }
     }
 }

@@ -5,7 +5,7 @@ import Postgres
 extension Store {
     /// What became of one message of a batch.
     package enum Appended: Sendable {
-        case created(JSONText)
+        case created(JSONText, Seq)
         /// The same message is there already; this is what is stored.
         case exists(JSONText)
         case refused(Problem)
@@ -13,17 +13,18 @@ extension Store {
 
     /// Appends a batch in one transaction: an outcome for each, in the order given.
     /// Throws when the call as a whole failed; whether it took effect is then unknown only after `connectionLost`.
-    package func append(_ batch: [NewMessage]) async throws(BatchFailure) -> [Appended] {
+    /// - Parameter known: for each a seq that its thread is known to have reached, or nil: finding the head is faster then.
+    package func append(_ batch: [NewMessage], known: [Seq?] = []) async throws(BatchFailure) -> [Appended] {
         let rows = try await batchRows(
-            Statement("message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7)"),
+            Statement("message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8)"),
             [
                 .ids(batch.map { $0.id }), .ids(batch.map { $0.thread }), .ids(batch.map { $0.sender }),
                 .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }), .uuids(batch.map { $0.replyTo?.uuid }),
-                .texts(batch.map { Self.arrayLiteral($0.mentions) }),
+                .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }),
             ])
         return try Self.inOrder(rows, count: batch.count) { row in
             switch try row.text(1) {
-            case "created": .created(try row.json(2))
+            case "created": .created(try row.json(2), Seq(try row.int8(3)))
             case "exists": .exists(try row.json(2))
             case "conflict": .refused(Problem(.idTaken, "Another message of this thread has that id."))
             case "no_thread": .refused(.threadNotFound)

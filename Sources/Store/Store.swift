@@ -85,6 +85,9 @@ extension Problem {
         // Lock not available, statement timeout, idle in transaction, deadlock, serialization: another try may do.
         case "55P03", "57014", "25P03", "40P01", "40001":
             self.init(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
+        // No partition of the log ahead, in a surge: one is about to be made. (Constraints of ours have names.)
+        case "23514" where error.constraint == nil:
+            self.init(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
         // Insufficient resources (disk full, out of memory, too many connections), operator intervention, I/O error,
         // a read-only server (a standby that the address still points at).
         case let state

@@ -4,16 +4,28 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
+/// An answer's bytes for many connections: but for the request's number they are the same for all.
+struct SharedAnswer {
+    var bytes = ByteBuffer()
+    let numberIndex: Int
+
+    /// For HTTP/1.1 connections that go on.
+    init(_ response: OutboundResponse, date: ByteBuffer) {
+        bytes.reserveCapacity(response.body.readableBytes + 512)
+        numberIndex = bytes.writeHead(
+            response.status, response.headers, number: RequestNumber(value: 0),
+            framing: .length(response.body.readableBytes), connection: .none, date: date)
+        bytes.writeImmutableBuffer(response.body)
+    }
+}
+
 extension HTTPConnection {
     /// Bodies up to this size are copied behind their head, so that one buffer is one write; larger ones are not.
     private static let copiedBodyByteCountMax = 4 * 1024
 
     /// Writes the answer to request `id`; nothing if that one is no longer waiting.
     func answer(_ id: UInt32, _ response: OutboundResponse) {
-        guard phase == .waiting, id == requestID else { return }
-        goneHandler = nil
-        let keepsAlive =
-            requestKeepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
+        guard let keepsAlive = beginAnswer(id, response) else { return }
         writeWhole(response, keepsAlive: keepsAlive)
         report(response.operation, response.status.code, hasWaited: response.hasWaited)
         endRequest(keepsAlive: keepsAlive)
@@ -24,6 +36,35 @@ extension HTTPConnection {
             EndedRequest(
                 number: requestNumber, operation: operation, status: status,
                 took: hasWaited ? nil : .nanoseconds((NIODeadline.now() - requestStart).nanoseconds)))
+    }
+
+    /// The same for an answer that many get: `shared` holds it once one of them has made it.
+    func answer(_ id: UInt32, _ response: OutboundResponse, sharing shared: inout SharedAnswer?) {
+        guard let keepsAlive = beginAnswer(id, response) else { return }
+        if !keepsAlive || requestIsHTTP10 || requestIsHead {
+            writeWhole(response, keepsAlive: keepsAlive)
+        } else {
+            let answer = shared ?? SharedAnswer(response, date: loop.dateLine)
+            // Taken away, so that the bytes are written over in place, and not copied, once they are sent.
+            shared = nil
+            shared = write(answer)
+        }
+        report(response.operation, response.status.code, hasWaited: response.hasWaited)
+        endRequest(keepsAlive: keepsAlive)
+    }
+
+    private func write(_ answer: consuming SharedAnswer) -> SharedAnswer {
+        var answer = answer
+        answer.bytes.setRequestNumber(requestNumber, at: answer.numberIndex)
+        write(answer.bytes)
+        return answer
+    }
+
+    /// Whether the connection goes on after the answer; nil if the request is no longer waiting.
+    private func beginAnswer(_ id: UInt32, _ response: OutboundResponse) -> Bool? {
+        guard phase == .waiting, id == requestID else { return nil }
+        goneHandler = nil
+        return requestKeepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
     }
 
     /// The handler has let go of request `id`.
@@ -48,7 +89,9 @@ extension HTTPConnection {
         startLingering()
     }
 
-    private func writeWhole(_ response: OutboundResponse, keepsAlive: Bool) {
+    private func writeWhole(
+        _ response: OutboundResponse, keepsAlive: Bool
+    ) {
         let byteCount = response.body.readableBytes
         let framing: BodyFraming
         if response.status.forbidsBody {

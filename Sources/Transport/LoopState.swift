@@ -5,7 +5,7 @@ import NIOCore
 /// Runs a task's jobs on an event loop, so that a request's task never leaves its connection's thread by itself.
 final class LoopTaskExecutor: TaskExecutor {
     let server: ServerState
-    private let eventLoop: any EventLoop
+    let eventLoop: any EventLoop
 
     init(server: ServerState, eventLoop: any EventLoop) {
         self.server = server

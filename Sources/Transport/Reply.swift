@@ -100,23 +100,33 @@ package final class Reply: Sendable {
     }
 }
 
-/// Sends each answer to its reply, with one hop to each event loop concerned. Equal bodies share their bytes.
-package func sendAll(_ answers: [(Reply, OutboundResponse)]) {
-    typealias Answer = (handle: ConnectionHandle, id: UInt32, response: OutboundResponse)
-    var batches: [(eventLoop: any EventLoop, answers: [Answer])] = []
-    for (reply, response) in answers where reply.claim() && !reply.isClientGone {
-        let answer = (reply.handle, reply.id, response)
-        // There are as many batches as event loops: a handful.
-        if let index = batches.firstIndex(where: { $0.eventLoop === reply.eventLoop }) {
-            batches[index].answers.append(answer)
-        } else {
-            batches.append((reply.eventLoop, [answer]))
+/// Sends each answer to all of its replies, with one hop to each event loop concerned and one rendering there.
+package func sendAll(_ answers: [(response: OutboundResponse, replies: [Reply])]) {
+    typealias Target = (handle: ConnectionHandle, id: UInt32)
+    var batches: [(executor: LoopTaskExecutor, answers: [(response: OutboundResponse, targets: [Target])])] = []
+    for (response, replies) in answers {
+        var targets: [[Target]] = Array(repeating: [], count: batches.count)
+        for reply in replies where reply.claim() && !reply.isClientGone {
+            let executor = reply.handle.executor
+            // There are as many batches as event loops: a handful.
+            let index = batches.firstIndex { $0.executor === executor } ?? batches.count
+            if index == batches.count {
+                batches.append((executor, []))
+                targets.append([])
+            }
+            targets[index].append((reply.handle, reply.id))
+        }
+        for (index, targets) in targets.enumerated() where !targets.isEmpty {
+            batches[index].answers.append((response, targets))
         }
     }
     for batch in batches {
-        batch.eventLoop.execute {
-            for (handle, id, response) in batch.answers where !handle.isClosed.load(ordering: .relaxed) {
-                handle.connection.value.answer(id, response)
+        batch.executor.eventLoop.execute {
+            for (response, targets) in batch.answers {
+                var shared: SharedAnswer?
+                for (handle, id) in targets where !handle.isClosed.load(ordering: .relaxed) {
+                    handle.connection.value.answer(id, response, sharing: &shared)
+                }
             }
         }
     }

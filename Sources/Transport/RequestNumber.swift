@@ -18,12 +18,20 @@ package struct RequestNumber: Hashable, Sendable {
 }
 
 extension ByteBuffer {
-    /// The header's whole line. By hand and on the stack: every answer has one.
-    mutating func writeRequestNumber(_ number: RequestNumber) {
+    /// The header's whole line; gives the index of the number in it.
+    mutating func writeRequestNumber(_ number: RequestNumber) -> Int {
         writeStaticString("X-Request-Id: ")
-        writeInteger(Self.hexadecimal(UInt32(truncatingIfNeeded: number.value >> 32)))
-        writeInteger(Self.hexadecimal(UInt32(truncatingIfNeeded: number.value)))
+        let index = writerIndex
+        moveWriterIndex(forwardBy: setRequestNumber(number, at: index))
         writeStaticString("\r\n")
+        return index
+    }
+
+    /// Sixteen digits. By hand and on the stack: every answer has them.
+    @discardableResult
+    mutating func setRequestNumber(_ number: RequestNumber, at index: Int) -> Int {
+        let high = setInteger(Self.hexadecimal(UInt32(truncatingIfNeeded: number.value >> 32)), at: index)
+        return high + setInteger(Self.hexadecimal(UInt32(truncatingIfNeeded: number.value)), at: index + high)
     }
 
     /// Eight digits in the order in which they are read, the first in the highest byte.

@@ -21,16 +21,19 @@ enum ConnectionHeader {
 }
 
 extension ByteBuffer {
+    /// Gives the index at which the request's number is, for `setRequestNumber`.
     /// - Parameter date: the whole `Date` line with its CRLF; left out where the handler gave its own.
+    @discardableResult
     mutating func writeHead(
         _ status: HTTPResponse.Status, _ headers: HTTPFields, number: RequestNumber, framing: BodyFraming,
         connection: ConnectionHeader, date: ByteBuffer
-    ) {
+    ) -> Int {
         writeStaticString("HTTP/1.1 ")
         writeDecimal(status.code)
         writeInteger(UInt8(ascii: " "))
         writeString(status.reasonPhrase)
         writeStaticString("\r\n")
+        let numberIndex = writeRequestNumber(number)
         var hasDate = false
         for field in headers {
             switch field.name.canonicalName {
@@ -44,7 +47,6 @@ extension ByteBuffer {
             writeStaticString("\r\n")
         }
         if !hasDate { writeImmutableBuffer(date) }
-        writeRequestNumber(number)
         switch framing {
         case .length(let byteCount):
             writeStaticString("Content-Length: ")
@@ -58,6 +60,7 @@ extension ByteBuffer {
         case .keepAlive: writeStaticString("Connection: keep-alive\r\n\r\n")
         case .close: writeStaticString("Connection: close\r\n\r\n")
         }
+        return numberIndex
     }
 
     private mutating func writeDecimal(_ number: Int) {

@@ -24,6 +24,12 @@ struct Database: Sendable {
         }
         var postgres = PostgresSettings(conninfo: conninfo, applicationName: "parley")
         postgres.connectionCountMax = settings.databaseConnectionCountMax
+        postgres.preparation =
+            switch settings.preparedStatements {
+            case .auto: .auto
+            case .on: .always
+            case .off: .never
+            }
         var listen = postgres
         if let url = settings.listenURL { listen = PostgresSettings(conninfo: url, applicationName: "parley-listen") }
         let place =

@@ -1,27 +1,50 @@
 // What a node does now and then for all.
+import Domain
 import Log
 import Logging
 import Store
 
 /// Keeps partitions of the log ahead of its head, and notes when sessions were last used. Any number of nodes may.
 struct LogUpkeep: Sendable {
-    static let partitionsAhead = 2
-
     let store: Store
     let sessions: SessionCache
+    let days: Int
+    /// Where the log has come to.
+    let head: @Sendable () -> Position
     let logger: Logger
 
     func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await extend() }
+            group.addTask {
+                try await repeating(every: .seconds(30)) { try await sessions.flush() }
+            }
+        }
+    }
+
+    /// Partitions are made when the log reaches a certain position. Looked at often: in a surge it is there in seconds.
+    private func extend() async throws {
+        var next = Position.start
+        try await repeating(every: .milliseconds(250)) {
+            guard head() >= next else { return }
+            let extended = try await store.extendLog(days: days)
+            next = extended.next
+            if extended.madeCount > 0 {
+                logger.info("partitions of the log made", metadata: ["count": "\(extended.madeCount)"])
+            }
+        }
+    }
+
+    private func repeating(every interval: Duration, _ body: () async throws -> Void) async throws {
         while true {
-            try await Task.sleep(for: .seconds(30))
+            try await Task.sleep(for: interval)
             do {
-                let made = try await store.extendLog(partitionsAhead: Self.partitionsAhead)
-                if made > 0 { logger.info("partitions of the log made", metadata: ["count": "\(made)"]) }
-                try await sessions.flush()
+                try await body()
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
                 logger.warning("upkeep has to wait", metadata: ["reason": "\(error)"])
+                try await Task.sleep(for: .seconds(2))
             }
         }
     }

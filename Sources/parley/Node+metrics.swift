@@ -75,7 +75,12 @@ extension Node {
                 + "node's: good as far as the two agree.", figures.ages.values)
         text.counter("parley_log_failures_total", "Reads that failed.", figures.failures.value)
         text.counter("parley_log_gaps_total", "Missing positions. Not zero: a fault.", figures.gaps.value)
-        text.counter("parley_log_restarts_total", "Times the log had lost its tail.", figures.restarts.value)
+        text.counter(
+            "parley_log_epochs_total", "Times the log went on in a new epoch, with nothing lost here.",
+            figures.epochs.value)
+        text.counter(
+            "parley_log_restarts_total", "Times the log had lost its tail, or had been trimmed beyond this node.",
+            figures.restarts.value)
     }
 
     private func writePolls(to text: inout MetricsText) {

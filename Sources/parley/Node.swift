@@ -21,8 +21,8 @@ struct Node: Sendable {
     let store: Store
     let sessions: SessionCache
     let writer: Writer<SendWaiter>
-    let hub: Hub<ParkedPollReply>
-    let tail: Tail<ParkedPollReply>
+    let hub: Hub
+    let tail: Tail
     let requests = RequestFigures()
     let server = Later<HTTPServer>()
     let isClosing = Flag()
@@ -60,11 +60,11 @@ struct Node: Sendable {
         self.client = client
         self.logger = logger
         store = Store(client)
-        _ = try await store.extendLog(partitionsAhead: LogUpkeep.partitionsAhead)
+        _ = try await store.extendLog(days: settings.logDays)
         sessions = SessionCache(store)
         writer = Writer(store, logger: logger, answer: SendEndpoint.answer(logger: logger))
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
-        let listener = PostgresListener(database.listenSettings, channel: Tail<ParkedPollReply>.channel, logger: logger)
+        let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
     }
 
@@ -84,7 +84,7 @@ struct Node: Sendable {
             // Those that end with the rest: by cancellation, once the last answer is out.
             group.addTask { try await tail.run() }
             group.addTask { try await hub.run() }
-            group.addTask { try await LogUpkeep(store: store, sessions: sessions, logger: logger).run() }
+            group.addTask { try await upkeep.run() }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {
@@ -118,6 +118,12 @@ struct Node: Sendable {
                 group.cancelAll()
             }
         }
+    }
+
+    private var upkeep: LogUpkeep {
+        LogUpkeep(
+            store: store, sessions: sessions, days: settings.logDays, head: { [hub] in hub.head.position },
+            logger: logger)
     }
 
     private struct Stopped: Error {}

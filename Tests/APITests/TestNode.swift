@@ -34,7 +34,7 @@ struct TestNode: Sendable {
         let sessions = SessionCache(store)
         let writer = Writer(store, logger: quiet, answer: SendEndpoint.answer(logger: quiet))
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
-        let listener = PostgresListener(settings, channel: Tail<ParkedPollReply>.channel, logger: quiet)
+        let listener = PostgresListener(settings, channel: Tail.channel, logger: quiet)
         let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
         let figures = RequestFigures()

@@ -127,11 +127,11 @@ struct DeliveryLawTests {
     func plainSequence() async throws {
         let lost = try await lostEvents(
             begin: """
-                create sequence plain start 1000;
+                create sequence plain start 10;
                 grant usage on sequence plain to public;
                 create or replace function log_begin() returns bigint language plpgsql volatile as $$
                 begin
-                    return nextval('plain') * 100;
+                    return nextval('plain') * 100 + 0 * length(pg_sleep(random() * 0.02)::text);
                 end $$
                 """)
         #expect(lost > 0)

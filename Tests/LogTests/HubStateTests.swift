@@ -26,7 +26,7 @@ struct HubStateTests {
 
     private func cursor(_ position: Int64) -> Cursor { Cursor(epoch: 1, position: Position(position)) }
 
-    private func state(head: Int64 = 0, limits: HubLimits = HubLimits()) -> HubState<Int> {
+    private func state(head: Int64 = 0, limits: HubLimits = HubLimits()) -> HubState {
         HubState(start: cursor(head), limits: limits)
     }
 
@@ -36,9 +36,10 @@ struct HubStateTests {
     }
 
     private func poll(
-        _ state: inout HubState<Int>, _ user: UserID, after: Int64, wait: Int = 0, limit: Int = 100, waiter: Int = 1
-    ) -> HubState<Int>.PollDecision {
-        state.poll(identity(user), from: cursor(after), limit: limit, waitTickCount: wait, waiter: waiter)
+        _ state: inout HubState, _ user: UserID, after: Int64, wait: Int = 0, limit: Int = 100, waiter: Int = 1
+    ) -> HubState.PollDecision {
+        state.poll(
+            identity(user), from: cursor(after), limit: limit, waitTickCount: wait, waiter: NumberedWaiter(waiter))
     }
 
     @Test("sends a poll without a mailbox to the database")
@@ -71,7 +72,7 @@ struct HubStateTests {
         guard case .parked = poll(&state, ann, after: 0, wait: 10, waiter: 7) else { return #expect(Bool(false)) }
         guard case .parked = poll(&state, ben, after: 0, wait: 10, waiter: 8) else { return #expect(Bool(false)) }
         let wakes = state.apply([event(1, thread), event(2, thread)])
-        #expect(wakes.map(\.waiter) == [7])
+        #expect(wakes.map(\.numbers) == [[7]])
         #expect(positions(wakes[0].answer) == [1, 2])
         #expect(state.counters.parked == 1)
     }
@@ -203,12 +204,12 @@ struct HubStateTests {
         var state = state()
         _ = state.open(ann, threads: [thread], at: cursor(0))
         let gone = identity(ann)
-        _ = state.poll(gone, from: cursor(0), limit: 10, waitTickCount: 10, waiter: 1)
+        _ = state.poll(gone, from: cursor(0), limit: 10, waitTickCount: 10, waiter: NumberedWaiter(1))
         _ = poll(&state, ann, after: 0, wait: 10, waiter: 2)
         let wakes = state.apply([event(1, nil, user: ann, session: gone.session)])
         #expect(wakes.count == 2)
         for wake in wakes {
-            if case .revoked = wake.answer { #expect(wake.waiter == 1) } else { #expect(wake.waiter == 2) }
+            if case .revoked = wake.answer { #expect(wake.numbers == [1]) } else { #expect(wake.numbers == [2]) }
         }
     }
 
@@ -280,7 +281,7 @@ struct HubStateTests {
     }
 
     /// One answer without events, with the cursor that was asked with: ask again at once.
-    private func expectAgain(_ wakes: [Wake<Int>], from position: Int64) {
+    private func expectAgain(_ wakes: [Wake], from position: Int64) {
         guard wakes.count == 1, case .events(let events, let upTo, let more) = wakes[0].answer else {
             return #expect(Bool(false), "no answer")
         }

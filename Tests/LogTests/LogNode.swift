@@ -8,18 +8,12 @@ import Synchronization
 import TestSupport
 
 /// A parked poll of a test's device: the continuation that its answer resumes.
-struct DeviceWaiter: Sendable {
-    private let slot: Slot
-
-    private final class Slot: Sendable {
-        enum State { case empty, waiting(CheckedContinuation<PollAnswer, Never>), answered(PollAnswer) }
-        let state = Mutex(State.empty)
-    }
-
-    init() { slot = Slot() }
+final class DeviceWaiter: Waiter {
+    private enum State { case empty, waiting(CheckedContinuation<PollAnswer, Never>), answered(PollAnswer) }
+    private let state = Mutex(State.empty)
 
     func answer(_ answer: PollAnswer) {
-        let waiting: CheckedContinuation<PollAnswer, Never>? = slot.state.withLock { state in
+        let waiting: CheckedContinuation<PollAnswer, Never>? = state.withLock { state in
             defer { state = .answered(answer) }
             if case .waiting(let continuation) = state { return continuation }
             return nil
@@ -31,7 +25,7 @@ struct DeviceWaiter: Sendable {
     func wait() async -> PollAnswer {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let answered: PollAnswer? = slot.state.withLock {
+                let answered: PollAnswer? = state.withLock {
                     if case .answered(let answer) = $0 { return answer }
                     $0 = .waiting(continuation)
                     return nil
@@ -50,7 +44,7 @@ extension Writer where Waiter == MessageWaiter {
     /// Appends a message, and waits for what becomes of it.
     func append(_ message: NewMessage) async throws -> (created: Bool, message: JSONText) {
         switch try await withCheckedContinuation({ append(message, waiter: $0) }).get() {
-        case .created(let stored): (true, stored)
+        case .created(let stored, _): (true, stored)
         case .exists(let stored): (false, stored)
         case .refused(let problem): throw problem
         }
@@ -61,12 +55,12 @@ struct LogNode: Sendable {
     let client: PostgresClient
     let store: Store
     let writer: Writer<MessageWaiter>
-    let hub: Hub<DeviceWaiter>
-    let tail: Tail<DeviceWaiter>
+    let hub: Hub
+    let tail: Tail
 
     /// - Parameter channel: another than the log's makes a node that hears no notification.
     init(
-        conninfo: String, limits: HubLimits = HubLimits(), channel: String = Tail<DeviceWaiter>.channel
+        conninfo: String, limits: HubLimits = HubLimits(), channel: String = Tail.channel
     ) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
@@ -74,7 +68,9 @@ struct LogNode: Sendable {
         store = Store(client)
         writer = Writer(store, logger: logger) { for (waiter, outcome) in $0 { waiter.resume(returning: outcome) } }
         hub = Hub(store: store, start: try await store.now(), limits: limits) { wakes in
-            for wake in wakes { wake.waiter.answer(wake.answer) }
+            for wake in wakes {
+                for case let waiter as DeviceWaiter in wake.waiters { waiter.answer(wake.answer) }
+            }
         }
         let listener = PostgresListener(settings, channel: channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: SessionCache(store), logger: logger)

@@ -52,7 +52,7 @@ private struct Device {
 /// Two nodes at different places of one log, and devices that ask now one, now the other.
 private struct World {
     let history: RandomHistory
-    var nodes: [HubState<Int>]
+    var nodes: [HubState]
     var devices: [Device] = []
     /// What was answered and should never be.
     var faults: [String] = []
@@ -117,7 +117,7 @@ private struct World {
             let device = devices[index]
             let decision = nodes[node].poll(
                 Identity(user: device.user, session: device.session), from: Self.cursor(device.cursor), limit: limit,
-                waitTickCount: waitTickCount, waiter: index)
+                waitTickCount: waitTickCount, waiter: NumberedWaiter(index))
             switch decision {
             case .answer(let answer): return take(answer, index, from: node)
             case .parked(let poll):
@@ -158,14 +158,16 @@ private struct World {
         if !nodes[node].cancel(devices[index].user, poll: poll) { faults.append("a waiting poll was not there") }
     }
 
-    private mutating func take(_ wakes: [Wake<Int>]) {
+    private mutating func take(_ wakes: [Wake]) {
         for wake in wakes {
-            guard let parked = devices[wake.waiter].parked else {
-                faults.append("an answer to who doesn't wait")
-                continue
+            for index in wake.numbers {
+                guard let parked = devices[index].parked else {
+                    faults.append("an answer to who doesn't wait")
+                    continue
+                }
+                devices[index].parked = nil
+                take(wake.answer, index, from: parked.node)
             }
-            devices[wake.waiter].parked = nil
-            take(wake.answer, wake.waiter, from: parked.node)
         }
     }
 

@@ -93,7 +93,7 @@ struct ClientTests {
 
     @Test("works without prepared statements, for old poolers")
     func runsUnprepared() async throws {
-        try await withClient({ $0.preparesStatements = false }) { client async throws in
+        try await withClient({ $0.preparation = .never }) { client async throws in
             #expect(try await client.run("select $1::text", [.text("x")]).first?.text(0) == "x")
             #expect(try await client.run("select count(*) from pg_prepared_statements").first?.int8(0) == 0)
         }
@@ -108,6 +108,10 @@ struct ClientTests {
                 let setting = try await client.run("select current_setting($1::text)", [.text(name)])
                 #expect(try setting.first?.text(0) == value)
             }
+            // What they are can only be asked over TCP.
+            let keepalives = try await client.run(
+                "select name from pg_settings where source = 'session' and name like 'tcp%' order by 1")
+            #expect(try keepalives.count == 4 && keepalives.last?.text(0) == "tcp_user_timeout")
             #expect(try await client.run("select current_setting('application_name')").first?.text(0) == "parley-test")
             #expect(try await client.run("select current_setting('client_encoding')").first?.text(0) == "UTF8")
             await #expect(throws: PostgresError.self) { try await client.run("select pg_sleep(10)") }

@@ -73,9 +73,11 @@ struct LoadingSettings {
     private static let others = [
         "config": "parley.conf", "http_host": "::1", "http_port": "0", "database_url": "postgresql://db/chat",
         "listen_url": "host=db dbname=chat", "database_connections": "2", "data_dir": "/var/lib/parley",
-        "migrate": "off", "rate_limits": "off", "text_bytes_max": "1000", "payload_bytes_max": "100000",
+        "prepared_statements": "on", "migrate": "off", "rate_limits": "off", "text_bytes_max": "1000",
+        "payload_bytes_max": "100000",
         "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",
-        "drain_seconds": "8", "slow_request_ms": "250", "log_level": "debug", "log_format": "json",
+        "drain_seconds": "8", "log_days": "30", "slow_request_ms": "250", "log_level": "debug",
+        "log_format": "json",
     ]
 
     @Test("counts an empty variable as unset")

@@ -7,11 +7,11 @@ import Synchronization
 
 /// A PostgreSQL in a directory under /tmp. Server and directory go with the test process, however that ends.
 package final class TestCluster: Sendable {
-    private let cluster: PostgresCluster
+    let cluster: PostgresCluster
     private let guardian: Guardian
     private let databaseCount = Atomic(0)
 
-    private init(cluster: PostgresCluster, guardian: Guardian) {
+    init(cluster: PostgresCluster, guardian: Guardian) {
         self.cluster = cluster
         self.guardian = guardian
     }
@@ -31,18 +31,23 @@ package final class TestCluster: Sendable {
     /// A cluster of one's own (0.9 s): for tests that stop it, or need settings.
     package static func own(fsync: Bool = true, settings: [String: String] = [:]) async throws -> TestCluster {
         let guardian = try await Guardian.start()
-        var configuration = PostgresCluster.Configuration(
-            binaries: try PostgresBinaries.find(), dataDirectory: guardian.directory + "/postgres",
-            socketDirectory: guardian.directory + "/socket", logFile: guardian.directory + "/postgres.log")
-        configuration.account = try guardian.prepare(socketDirectory: configuration.socketDirectory)
-        configuration.flushesNewCluster = false
-        configuration.settings = ["log_min_messages": "warning", "log_min_error_statement": "error"]
+        var configuration = try configuration(in: guardian)
         if !fsync { configuration.settings["fsync"] = "off" }
         configuration.settings.merge(settings) { $1 }
         let cluster = PostgresCluster(configuration)
         try await cluster.initialise()
         try await cluster.start()
         return TestCluster(cluster: cluster, guardian: guardian)
+    }
+
+    static func configuration(in guardian: Guardian) throws -> PostgresCluster.Configuration {
+        var configuration = PostgresCluster.Configuration(
+            binaries: try PostgresBinaries.find(), dataDirectory: guardian.directory + "/postgres",
+            socketDirectory: guardian.directory + "/socket", logFile: guardian.directory + "/postgres.log")
+        configuration.account = try guardian.prepare(socketDirectory: configuration.socketDirectory)
+        configuration.flushesNewCluster = false
+        configuration.settings = ["log_min_messages": "warning", "log_min_error_statement": "error"]
+        return configuration
     }
 
     /// A new database, owned by the role that the conninfo names (no superuser), copied from `template` if given: the
@@ -53,6 +58,11 @@ package final class TestCluster: Sendable {
         let source = template.map(Self.databaseName) ?? "template1"
         try await psql("create database \(name) owner \(PostgresCluster.ownerRole) template \"\(source)\"")
         return cluster.conninfo(database: name)
+    }
+
+    /// A pooler before it.
+    package func pooler(_ mode: PgBouncer.Mode, sessionCountMax: Int = 3) async throws -> PgBouncer {
+        try await PgBouncer.start(before: cluster.configuration, mode: mode, sessionCountMax: sessionCountMax)
     }
 
     /// As the owner of the database: what `createDatabase` gives.
@@ -66,6 +76,19 @@ package final class TestCluster: Sendable {
     @discardableResult
     package func psql(_ sql: String, database: String = "postgres") async throws -> String {
         try await Psql.run(sql, conninfo: superuserConninfo(database: Self.databaseName(database)))
+    }
+
+    /// The server's socket.
+    package var socket: String { cluster.configuration.socketDirectory + "/.s.PGSQL.5432" }
+
+    /// The processes that serve nodes, those with a statement under way first.
+    package func sessions() async throws -> [pid_t] {
+        let found = try await psql(
+            """
+            select pid from pg_stat_activity where application_name = 'parley' and backend_type = 'client backend'
+            order by state <> 'active', random()
+            """)
+        return found.split(separator: "\n").compactMap { pid_t($0) }
     }
 
     package var isRunning: Bool { cluster.isRunning }
@@ -88,7 +111,7 @@ package final class TestCluster: Sendable {
         try String(contentsOfFile: cluster.configuration.logFile, encoding: .utf8)
     }
 
-    private static func databaseName(_ text: String) -> String {
+    static func databaseName(_ text: String) -> String {
         guard let range = text.range(of: "dbname='") else { return text }
         return String(text[range.upperBound...].prefix { $0 != "'" })
     }

@@ -54,7 +54,7 @@ struct GoingAway {
             async let drained: Void = server.drain(deadline: .seconds(20))
             #expect(try await idle.rest() == "")
             await #expect(throws: (any Error).self) { try await RawClient.connect(server.port) }
-            sendAll(replies.map { ($0, text("bye")) })
+            sendAll([(text("bye"), replies)])
             for client in waiting {
                 let answer = try await client.answer()
                 #expect(answer.body == "bye")

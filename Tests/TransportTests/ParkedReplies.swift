@@ -32,7 +32,7 @@ struct ParkedReplies {
             }
             let replies = await parked.take(count)
             #expect(server.statistics.connectionsOpen == count)
-            sendAll(replies.enumerated().map { ($1, text("event \($0)")) })
+            sendAll(replies.enumerated().map { (text("event \($0)"), [$1]) })
             var bodies: Set<String> = []
             for client in clients { bodies.insert(try await client.answer().body) }
             #expect(bodies == Set((0..<count).map { "event \($0)" }))

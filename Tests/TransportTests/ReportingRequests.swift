@@ -38,7 +38,7 @@ struct ReportingRequests {
             try await waiting.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             var late = text("late")
             late.hasWaited = true
-            sendAll([(try await parked.next(), late)])
+            sendAll([(late, [try await parked.next()])])
             #expect(try await waiting.answer().status == 200)
             let malformed = try await RawClient.connect(server.port)
             try await malformed.send("GET / HTTP/1.1\r\n\r\n")
@@ -70,7 +70,7 @@ struct ReportingRequests {
         for value in [0, 1, 0x0123_4567_89ab_cdef, UInt64.max] {
             let number = RequestNumber(value: value)
             var line = ByteBuffer()
-            line.writeRequestNumber(number)
+            _ = line.writeRequestNumber(number)
             #expect(String(buffer: line) == "X-Request-Id: \(number.text)\r\n")
             #expect(UInt64(number.text, radix: 16) == value && number.text.count == 16)
         }

@@ -1,22 +1,50 @@
 -- The log's own functions. All other functions write events only between log_begin and their commit.
+-- Trimming and making partitions are in log_upkeep.sql.
 
--- Takes the log's lock and gives the last position written, 0 in an empty log. VOLATILE, so that the second statement
--- sees what the lock's last holder committed. The lock is an advisory one: it changes no row and ends with the transaction.
+-- Takes the log's lock and gives the last position written, 0 in an empty log. VOLATILE, so that what comes after the lock
+-- sees what its last holder committed. The lock is an advisory one: it changes no row and ends with the transaction.
+--
+-- The first to write on another run of the server than the newest epoch's opens a new epoch, in the same transaction and
+-- before its own first position. So no position is ever written on a history that a cursor can't tell from a lost one.
+-- A run is known by when the server was started: a promoted standby and a cluster that a dump or a copied data directory
+-- was restored into are other processes, started at other times. It is in memory (0.4 µs; the control file with the
+-- system identifier takes 10) and leaves nothing out: a timeline changes only at a promotion, and within one run only
+-- from a standby, which has written nothing before. An epoch that lost nothing costs nobody anything.
 -- locks: the log (take it last: threads by id, then members, then the log)
 create or replace function log_begin() returns bigint
 language plpgsql volatile as $$
+declare
+    v_head bigint;
+    v_floor bigint;
+    v_is_same_run boolean;
 begin
     perform pg_advisory_xact_lock(7266001);
-    return log_head();
+    select l.floor_pos, l.started_at is not distinct from pg_postmaster_start_time() into v_floor, v_is_same_run
+    from log_epochs l order by l.epoch desc limit 1;
+    v_head := log_head(v_floor);
+    if not v_is_same_run then
+        perform log_open_epoch(v_head + 1);
+    end if;
+    return v_head;
 end $$;
 
 -- The last position in the caller's snapshot, 0 in an empty log. All below it is in that snapshot too.
 -- locks: nothing
--- In PL/pgSQL, which keeps its plan: an SQL function of one's own is planned again at every call.
+-- In PL/pgSQL, which keeps its plans: an SQL function of one's own is planned again at every call.
 create or replace function log_head() returns bigint
 language plpgsql stable as $$
 begin
-    return coalesce((select e.pos from events e order by e.pos desc limit 1), 0);
+    return log_head((select l.floor_pos from log_epochs l order by l.epoch desc limit 1));
+end $$;
+
+-- The same, known to be `p_floor` or later: partitions before it are left alone, and starting up their scans is what the
+-- answer costs (with 12 partitions 124 µs without a floor, 15 with).
+create or replace function log_head(p_floor bigint) returns bigint
+language plpgsql stable
+set enable_seqscan = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+    return coalesce((select e.pos from events e where e.pos >= p_floor order by e.pos desc limit 1), 0);
 end $$;
 
 -- Wakes the tails of all nodes; at most once in a transaction. NOTIFY takes a lock over the whole server at commit.
@@ -27,46 +55,73 @@ $$;
 
 -- The epoch that new cursors carry.
 create or replace function log_epoch() returns int
-language sql stable as $$
-    select max(l.epoch) from log_epochs l
-$$;
-
--- Makes partitions until `p_ahead` empty ones stand after the one being written; gives how many were made.
--- Each is made as a table of its own and then attached, which doesn't stop writers (CREATE … PARTITION OF would).
--- locks: the log's maintenance (advisory), `events` share update exclusive
-create or replace function log_extend(p_ahead int, p_rows bigint default 10000000) returns int
-language plpgsql volatile as $$
-declare
-    v_end bigint;
-    v_name text;
-    v_made int := 0;
+language plpgsql stable as $$
 begin
-    perform pg_advisory_xact_lock(7266002);
-    loop
-        select coalesce(max((regexp_match(pg_get_expr(c.relpartbound, c.oid), $re$TO \('?(\d+)'?\)$re$))[1]::bigint), 1)
-        into v_end
-        from pg_inherits i join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = 'events'::regclass;
-        exit when v_end > log_head() + 1 + p_ahead * p_rows;
-        v_name := 'events_' || v_end;
-        execute format('create table %I (like events including defaults)', v_name);
-        -- The check lets ATTACH skip its scan.
-        execute format('alter table %I add constraint bounds check (pos >= %s and pos < %s)', v_name, v_end, v_end + p_rows);
-        execute format('alter table events attach partition %I for values from (%s) to (%s)', v_name, v_end, v_end + p_rows);
-        execute format('alter table %I drop constraint bounds', v_name);
-        v_made := v_made + 1;
-    end loop;
-    return v_made;
+    return (select max(l.epoch) from log_epochs l);
 end $$;
 
--- What a node's tail reads: the events after `p_after`, in order. Dropped first, because its columns may become more:
--- at the end, where older nodes don't look.
+-- Begins a new epoch with the position `p_first`, to be written next. Call it with the log's lock held.
+-- Epochs ascend by steps of random length, so that two databases that went on from one backup, or two standbys of one
+-- primary promoted after each other, don't give one number to two histories (but for one in 65,536).
+create or replace function log_open_epoch(p_first bigint) returns void
+language sql volatile as $$
+    insert into log_epochs (epoch, first_pos, system_identifier, timeline, opened_at, started_at, floor_pos)
+    select l.epoch + 1 + floor(random() * 65536)::int, p_first, c.system_identifier::text,
+        -- The control file's timeline lags behind a promotion. The argument must be volatile: pg_walfile_name is declared
+        -- immutable, and with a constant would be computed once for a cached plan.
+        ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int,
+        clock_timestamp(), pg_postmaster_start_time(), l.floor_pos
+    from log_epochs l, pg_control_system() c
+    order by l.epoch desc limit 1
+$$;
+
+-- Whether the log still goes on from a point that somebody has read up to, all from one snapshot:
+--   state      kept | lost (the log has since lost its tail, with this point) | trimmed (what follows isn't kept any more)
+--   head, epoch   the last position in this snapshot, and the newest epoch
+--   epoch_end  the first position after the point's epoch; null while it lasts, or when there is no such epoch
+-- A point is good as long as it lies before the next epoch's start.
+-- locks: nothing
+create or replace function log_place(p_epoch int, p_pos bigint)
+returns table (state text, head bigint, epoch int, epoch_end bigint)
+language plpgsql stable as $$
+declare
+    v_is_known boolean := exists (select from log_epochs l where l.epoch = p_epoch);
+begin
+    head := log_head();
+    epoch := log_epoch();
+    if v_is_known then
+        select l.first_pos into epoch_end from log_epochs l where l.epoch > p_epoch order by l.epoch limit 1;
+    end if;
+    state := case
+        when not v_is_known or p_pos > head or p_pos >= epoch_end then 'lost'
+        when p_pos < (select t.end_pos - 1 from log_trims t order by t.end_pos desc limit 1) then 'trimmed'
+        else 'kept' end;
+    return next;
+end $$;
+
+-- A node has read the log up to a point that isn't there any more, though the epoch is the same: the server came back
+-- with less than it had shown, and nothing else tells. The cursors of the lost tail must not become good again when the
+-- log has grown over it.
+-- locks: the log
+create or replace function log_report_loss(p_epoch int, p_pos bigint) returns void
+language plpgsql volatile as $$
+declare
+    v_head bigint := log_begin();
+begin
+    if log_epoch() = p_epoch and v_head < p_pos then
+        perform log_open_epoch(v_head + 1);
+    end if;
+end $$;
+
+-- What a node's tail reads: the events after `p_after`, in order, and the newest epoch of the snapshot they are from.
+-- Dropped first, because its columns may become more: at the end, where older nodes don't look.
 -- locks: nothing
 drop function if exists log_read(bigint, int);
 create function log_read(p_after bigint, p_limit int) returns table (
     pos bigint, type text, thread_id uuid, user_id uuid, begins uuid[], ends uuid[], session_id uuid, withdraws bigint,
-    body text, at timestamptz)
+    body text, at timestamptz, epoch int)
 language sql stable as $$
-    select e.pos, e.type, e.thread_id, e.user_id, e.begins, e.ends, e.session_id, e.withdraws, e.body, e.at
+    select e.pos, e.type, e.thread_id, e.user_id, e.begins, e.ends, e.session_id, e.withdraws, e.body, e.at,
+        (select max(l.epoch) from log_epochs l)
     from events e where e.pos > p_after order by e.pos limit p_limit
 $$;

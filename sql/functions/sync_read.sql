@@ -13,13 +13,13 @@ returns table (state text, head bigint, epoch int, positions bigint[], bodies te
 language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
+declare
+    v_place record;
 begin
-    head := log_head();
-    epoch := log_epoch();
-    if p_pos > head
-        or p_pos >= (select min(l.first_pos) from log_epochs l where l.epoch > p_epoch)
-        or not exists (select from log_epochs l where l.epoch = p_epoch)
-        or p_pos < (select e.pos - 1 from events e order by e.pos limit 1) then
+    select * into v_place from log_place(p_epoch, p_pos);
+    head := v_place.head;
+    epoch := v_place.epoch;
+    if v_place.state <> 'kept' then
         state := 'expired';
         return next;
         return;
@@ -59,10 +59,50 @@ language sql stable as $$
     select log_head(), log_epoch()
 $$;
 
--- For a client whose cursor is no good any more: where to go on from, and the threads with their heads, as JSON text.
-create or replace function sync_restart(p_user uuid) returns table (head bigint, epoch int, threads text)
-language sql stable as $$
-    select log_head(), log_epoch(), coalesce((
-        select json_agg(json_build_object('id', m.thread_id, 'head', thread_head(m.thread_id)))::text
-        from members m where m.user_id = p_user and m.status = 'joined'), '[]')
-$$;
+-- For a client whose cursor is no good any more: where to go on from, and as JSON text [{id, head}] the threads whose copies
+-- it can't trust, all from one snapshot.
+-- Of a log that has lost its tail nobody can say what was in it, so then these are all threads that the user has a part in.
+-- When the cursor is only older than the log keeps, they are those with an event after it, trimmed or not. In both cases
+-- also the threads that the user has left since. `head` is 0 where the user reads nothing (any more).
+-- Costs an index probe a thread of the user's.
+-- locks: nothing
+create or replace function sync_restart(p_user uuid, p_epoch int default null, p_pos bigint default null)
+returns table (head bigint, epoch int, threads text)
+language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_place record;
+    v_is_lost boolean;
+    -- What the client has up to here is still so.
+    v_since bigint;
+    -- Threads with events for this user alone.
+    v_own uuid[];
+begin
+    select * into v_place from log_place(p_epoch, p_pos);
+    head := v_place.head;
+    epoch := v_place.epoch;
+    v_is_lost := v_place.state = 'lost';
+    v_since := case
+        when exists (select from log_epochs l where l.epoch = p_epoch) then least(p_pos, v_place.epoch_end - 1, head)
+        else 0 end;
+    v_own := array(select e.thread_id from events e where e.user_id = p_user and e.pos > v_since);
+
+    select coalesce(json_agg(json_build_object('id', t.thread_id,
+        'head', case t.status when 'joined' then thread_head(t.thread_id) else 0 end)), '[]')::text
+    into threads
+    from (
+        select m.thread_id, m.status,
+            v_is_lost or m.thread_id = any (v_own)
+            or (select e.pos from events e where e.thread_id = m.thread_id and e.user_id is null and e.pos > v_since
+                order by e.pos limit 1) is not null
+            or (select k.pos from thread_trims k where k.thread_id = m.thread_id) > v_since as has_changed,
+            (select max(s.to_pos) from membership_spans s where s.user_id = p_user and s.thread_id = m.thread_id) as left_at
+        from members m where m.user_id = p_user
+    ) t
+    where case
+        when t.status in ('joined', 'invited') then t.has_changed
+        -- Left or removed: told once. Who was only ever invited has no span, and counts as the others do.
+        else coalesce(t.left_at > v_since, t.has_changed) end;
+    return next;
+end $$;

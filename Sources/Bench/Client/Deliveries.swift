@@ -66,13 +66,17 @@ package struct Deliveries: Sendable {
 }
 
 /// What came, and what went wrong with it.
-package struct Verdict: Sendable, Equatable {
+package struct Verdict: Sendable, Equatable, CustomStringConvertible {
     package var messages = 0
     package var lost = 0
     package var doubled = 0
     package var outOfOrder = 0
 
     package init() {}
+
+    package var description: String {
+        "of \(messages) messages \(lost) lost, \(doubled) doubled, \(outOfOrder) out of order"
+    }
 
     package var isGood: Bool { lost == 0 && doubled == 0 && outOfOrder == 0 }
 

@@ -45,6 +45,21 @@ package final class PollSwarm: Sendable {
         package var lastFailure: String?
 
         package init() {}
+
+        /// Sums up swarms.
+        package mutating func add(_ other: Counts) {
+            waiting += other.waiting
+            greeted += other.greeted
+            answers += other.answers
+            events += other.events
+            messages += other.messages
+            expired += other.expired
+            closings += other.closings
+            failures += other.failures
+            reconnects += other.reconnects
+            refused.merge(other.refused, uniquingKeysWith: +)
+            lastFailure = other.lastFailure ?? lastFailure
+        }
     }
 
     /// What became of a member.

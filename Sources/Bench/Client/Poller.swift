@@ -27,6 +27,8 @@ package final class Poller: ConnectionOwner {
         /// Seconds.
         package var wait = 55
         package var limit = 100
+        /// The first wait is shorter by chance, so that polls which began together don't end together.
+        package var spreadsFirstWait = false
         /// Seconds after which a poll without an answer is given up; more than a node may take.
         package var patience = 70.0
         /// Seconds between tries after failures: doubled from the first to the longest, then a random half off.
@@ -55,6 +57,8 @@ package final class Poller: ConnectionOwner {
     private var failureCount = 0
     private var isStopped = false
     private var askedAt = Moment.now
+    /// Of the next poll that may wait.
+    private var nextWait: Int
 
     /// - Parameter cursor: nil for that of now.
     package init(
@@ -68,6 +72,7 @@ package final class Poller: ConnectionOwner {
         self.settings = settings
         self.observer = observer
         turn = index
+        nextWait = settings.spreadsFirstWait ? Int.random(in: 1...max(1, settings.wait)) : settings.wait
         credentials = Array("\r\nAuthorization: Bearer \(token)\r\n\r\n".utf8)
     }
 
@@ -95,7 +100,8 @@ package final class Poller: ConnectionOwner {
         guard !isStopped, !connection.isAwaiting else { return }
         askedAt = .now
         isWaiting = isGreeted
-        let wait = isGreeted ? settings.wait : 0
+        let wait = isGreeted ? nextWait : 0
+        if isGreeted { nextWait = settings.wait }
         // Written where the requests of all pollers are: it is sent, or copied by the connection, before the next.
         var request = RequestWriter(loop.requestSpace)
         request.write("GET /v1/sync?")

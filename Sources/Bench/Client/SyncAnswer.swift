@@ -35,10 +35,13 @@ package struct ThreadKey: Hashable, Sendable, CustomStringConvertible {
 package struct SeenMessage: Equatable, Sendable {
     package let thread: ThreadKey
     package let seq: Int64
+    /// The lower half of its id, in which a sender may have noted something; 0 when it can't be read.
+    package let note: UInt64
 
-    package init(thread: ThreadKey, seq: Int64) {
+    package init(thread: ThreadKey, seq: Int64, note: UInt64 = 0) {
         self.thread = thread
         self.seq = seq
+        self.note = note
     }
 }
 
@@ -105,17 +108,31 @@ extension SeenMessage {
     package init(_ walker: inout JSONWalker) throws(BadResponse) {
         var thread: ThreadKey?
         var seq: Int64?
+        var note: UInt64 = 0
         try walker.enterObject()
         while let key = try walker.key() {
             if key.equals("seq") {
                 seq = try walker.integer()
             } else if key.equals("thread_id") {
                 thread = ThreadKey(try walker.string())
+            } else if key.equals("id") {
+                note = Self.lowerHalf(try walker.string())
             } else {
                 try walker.skip()
             }
         }
         guard let thread, let seq else { throw BadResponse(description: "a message without thread_id or seq") }
-        self.init(thread: thread, seq: seq)
+        self.init(thread: thread, seq: seq, note: note)
+    }
+
+    /// Of a UUID's text: what stands after the third hyphen.
+    private static func lowerHalf(_ id: UnsafeRawBufferPointer) -> UInt64 {
+        guard id.count == 36 else { return 0 }
+        var value: UInt64 = 0
+        for byte in id[19...] where byte != UInt8(ascii: "-") {
+            let digit = byte >= UInt8(ascii: "a") ? byte &- UInt8(ascii: "a") &+ 10 : byte &- UInt8(ascii: "0")
+            value = value << 4 | UInt64(digit & 15)
+        }
+        return value
     }
 }

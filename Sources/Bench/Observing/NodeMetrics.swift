@@ -19,6 +19,8 @@ struct NodeMetrics: Sendable {
         return metrics
     }
 
+    subscript(name: String) -> Double? { samples[name] }
+
     /// How much a sample has grown since; nil when the nodes don't have it.
     func growth(of name: String, since earlier: NodeMetrics) -> Double? {
         samples[name].map { $0 - (earlier.samples[name] ?? 0) }

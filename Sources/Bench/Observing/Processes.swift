@@ -77,6 +77,23 @@ struct CPUTimes: Sendable {
             postgres: difference(left.postgres, right.postgres))
     }
 
+    static func + (left: CPUTimes, right: CPUTimes) -> CPUTimes {
+        func sum(_ left: Double?, _ right: Double?) -> Double? {
+            left == nil && right == nil ? nil : (left ?? 0) + (right ?? 0)
+        }
+        return CPUTimes(
+            generator: left.generator + right.generator, service: sum(left.service, right.service),
+            postgres: sum(left.postgres, right.postgres))
+    }
+
+    /// Of one core, over so many seconds.
+    func percent(of elapsed: Double) -> JSONValue {
+        func share(_ seconds: Double?) -> JSONValue { .decimal(orNull: seconds.map { $0 * 100 / elapsed }, 2) }
+        return .object([
+            .init("generator", share(generator)), .init("service", share(service)), .init("postgres", share(postgres)),
+        ])
+    }
+
     /// Microseconds for each of so many.
     func micros(per count: Int) -> JSONValue {
         func each(_ seconds: Double?) -> JSONValue { .decimal(orNull: seconds.map { $0 * 1e6 / Double(count) }, 1) }

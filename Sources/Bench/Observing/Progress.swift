@@ -40,3 +40,13 @@ enum Progress {
         try await Task.sleep(for: .nanoseconds(max(0, moment - .now)))
     }
 }
+
+/// Asks now and then until it is so.
+/// - Throws: `BenchFailure` naming `what`, when it isn't within so many seconds.
+func poll(_ what: String, within seconds: Double, _ isSo: () async throws -> Bool) async throws {
+    let deadline = Moment.now + seconds
+    while try await !isSo() {
+        guard Moment.now < deadline else { throw BenchFailure("\(what): not within \(fixed(seconds, 0)) s") }
+        try await Task.sleep(for: .milliseconds(50))
+    }
+}

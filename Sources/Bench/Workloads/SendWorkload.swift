@@ -6,13 +6,21 @@ struct SendWorkload: Sendable {
 
     init(_ bench: BenchRun) { self.bench = bench }
 
+    /// Clients of the baseline: whichever is faster counts.
+    private static let baselineClients = [16, 64]
+
     /// What one round of sending gave.
     private struct Round {
-        let messagesPerS: Double
         let latencies: Latencies
         let cpu: CPUTimes
         let count: Int
+        let seconds: Int
         let batchMean: Double?
+        /// Messages a second by `baselineClients`; empty without a baseline.
+        var baselines: [Double] = []
+
+        var messagesPerS: Double { Double(count) / Double(seconds) }
+        var ratio: Double? { baselines.max().map { messagesPerS / $0 } }
     }
 
     func run() async throws -> Report {
@@ -20,8 +28,7 @@ struct SendWorkload: Sendable {
         Progress.say("making \(settings.connectionCount) accounts and their threads")
         let (senders, threads) = try await stage()
         var outcome = SendOutcome()
-        var rounds: [Round] = []
-        rounds.append(try await round(senders, &outcome))
+        let rounds = try await rounds(senders, &outcome)
         Progress.say("reading the archive")
         let heads = try await Archive.heads(threads, at: bench.endpoints)
 
@@ -30,18 +37,61 @@ struct SendWorkload: Sendable {
         report.add("nodes", bench.endpoints.count)
         report.add("seconds", settings.seconds)
         report.add("text_bytes", settings.textByteCount)
-        if let first = rounds.first { add(first, to: &report) }
-        let acknowledged = outcome.acknowledged.values.reduce(0) { $0 + $1.count }
-        report.add("acknowledged", acknowledged)
+        add(rounds, to: &report)
+        report.add("acknowledged", outcome.acknowledged.values.reduce(0) { $0 + $1.count })
         report.faults = faults(outcome, heads, threads)
         return report
     }
 
-    private func add(_ round: Round, to report: inout Report) {
-        report.add("messages_per_s", round.messagesPerS, digits: 0)
-        report.add("answer_ms", round.latencies.summary)
-        report.add("cpu_us_per_message", round.cpu.micros(per: max(1, round.count)))
-        report.add("batch_mean", .decimal(orNull: round.batchMean, 1))
+    /// In turns with the baseline, so that whatever else the machine does meets both.
+    private func rounds(_ senders: [Sender], _ outcome: inout SendOutcome) async throws -> [Round] {
+        let settings = bench.settings
+        guard settings.isBaseline, let conninfo = settings.databaseURL else {
+            return [try await round(senders, &outcome)]
+        }
+        let baseline = try await OneTransactionAMessage.prepare(conninfo: conninfo)
+        do {
+            var rounds: [Round] = []
+            for number in 1...settings.roundCount {
+                var baselines: [Double] = []
+                for clients in Self.baselineClients {
+                    let rate = try await baseline.messagesPerS(clients: clients, seconds: settings.seconds)
+                    Progress.say("round \(number): pgbench with \(clients) clients \(fixed(rate, 0)) messages/s")
+                    baselines.append(rate)
+                }
+                var round = try await round(senders, &outcome)
+                round.baselines = baselines
+                rounds.append(round)
+            }
+            await baseline.remove()
+            return rounds
+        } catch {
+            await baseline.remove()
+            throw error
+        }
+    }
+
+    private func add(_ rounds: [Round], to report: inout Report) {
+        var latencies = Latencies()
+        var cpu = CPUTimes(generator: 0)
+        for round in rounds {
+            latencies.add(round.latencies)
+            cpu = cpu + round.cpu
+        }
+        report.add("messages_per_s", .decimal(orNull: median(rounds.map(\.messagesPerS)), 0))
+        report.add("answer_ms", latencies.summary)
+        report.add("cpu_us_per_message", cpu.micros(per: max(1, rounds.reduce(0) { $0 + $1.count })))
+        report.add("batch_mean", .decimal(orNull: median(rounds.compactMap(\.batchMean)), 1))
+        guard bench.settings.isBaseline else { return }
+        let described = rounds.map { round in
+            JSONValue.object(
+                [.init("messages_per_s", .decimal(round.messagesPerS, 0))]
+                    + zip(Self.baselineClients, round.baselines).map {
+                        .init("baseline_per_s_\($0)_clients", .decimal($1, 0))
+                    } + [.init("ratio", .decimal(orNull: round.ratio, 2))])
+        }
+        report.add("round", .array(described))
+        report.add("ratio_median", .decimal(orNull: median(rounds.compactMap(\.ratio)), 2))
     }
 
     /// Pairs of users with a direct thread each.
@@ -89,8 +139,8 @@ struct SendWorkload: Sendable {
         var latencies = Latencies()
         for meter in meters { latencies.add(meter.measured) }
         return Round(
-            messagesPerS: Double(outcome.measuredCount) / Double(settings.seconds), latencies: latencies,
-            cpu: observation.cpu, count: outcome.measuredCount, batchMean: observation.batchMean)
+            latencies: latencies, cpu: observation.cpu, count: outcome.measuredCount, seconds: settings.seconds,
+            batchMean: observation.batchMean)
     }
 
     /// Acknowledged messages that the archive doesn't hold, those that it holds unasked, and wrong answers.

@@ -90,19 +90,8 @@ final class Connection: Caller, @unchecked Sendable {
 
     private func connect() throws {
         buffer = Data()
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var target = sockaddr_in()
-        target.sin_family = sa_family_t(AF_INET)
-        target.sin_port = UInt16(address.port).bigEndian
-        inet_pton(AF_INET, address.host, &target.sin_addr)
-        let result = withUnsafePointer(to: &target) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else { throw Failure.notConnected(errno) }
-        var on: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        guard let connected = Sockets.connect(.tcp(address.port)) else { throw Failure.notConnected(errno) }
+        descriptor = connected
     }
 
     private func disconnect() {

@@ -6,15 +6,17 @@ import Foundation
 /// How often each status came; 0 stands for no answer.
 typealias Statuses = [Int: Int]
 
-/// Sends messages until they are acknowledged.
+/// Sends messages until they are acknowledged, and marks and deletes some as people do.
 struct Sender: Sendable {
     let person: Person
-    let thread: String
+    let threads: [String]
     let addresses: [Address]
+    /// How long one message is tried for.
+    var patience: Duration = .seconds(40)
 
     struct Log: Sendable {
-        /// Ids in the order sent.
-        var acknowledged: [String] = []
+        /// By thread, in the order sent.
+        var acknowledged: [String: [String]] = [:]
         var statuses: Statuses = [:]
     }
 
@@ -23,25 +25,65 @@ struct Sender: Sendable {
         var log = Log()
         let connections = addresses.map(Connection.init)
         var turn = Int.random(in: 0..<connections.count)
+        var count = 0
         while !traffic.isOver {
             let id = newID()
-            let deadline = ContinuousClock.now + .seconds(40)
+            let thread = threads[Int.random(in: 0..<threads.count)]
+            let deadline = ContinuousClock.now + patience
+            var stored: Answer
             while true {
                 try Task.checkCancellation()
-                let answer = try? await connections[turn].say(
-                    "\(log.acknowledged.count)", in: thread, as: person, id: id)
+                let answer = try? await connections[turn].say("\(count)", in: thread, as: person, id: id)
                 log.statuses[answer?.status ?? 0, default: 0] += 1
-                if answer?.status == 201 || answer?.status == 200 { break }
+                traffic.count(answer?.status ?? 0)
+                if let answer, answer.status == 201 || answer.status == 200 {
+                    stored = answer
+                    break
+                }
                 guard ContinuousClock.now < deadline else {
                     throw TimedOut(description: "message \(id): \(answer.map(\.description) ?? "no answer")")
                 }
                 turn = (turn + 1) % connections.count
                 try await Task.sleep(for: .milliseconds(10))
             }
-            log.acknowledged.append(id)
-            traffic.count()
+            log.acknowledged[thread, default: []].append(id)
+            count += 1
+            await doMore(count, stored.json["seq"].int ?? 1, id, in: thread, on: connections[turn])
         }
         return log
+    }
+
+    /// What matters only by the events it makes: whether it succeeds is not looked at.
+    private func doMore(_ count: Int, _ seq: Int, _ id: String, in thread: String, on connection: Connection) async {
+        if count % 10 == 0 {
+            let mark: JSON = ["read": .init(max(1, seq - Int.random(in: 0...5)))]
+            _ = try? await connection.put("/v1/threads/\(thread)/receipts", mark, as: person)
+        }
+        if count % 25 == 0 {
+            _ = try? await connection.delete("/v1/threads/\(thread)/messages/\(id)?for=everyone", as: person)
+        }
+    }
+}
+
+/// Comes to a room and leaves it, again and again.
+struct Wanderer: Sendable {
+    let person: Person
+    let room: String
+    let addresses: [Address]
+
+    func run(_ traffic: Traffic) async throws {
+        let connections = addresses.map(Connection.init)
+        let path = "/v1/threads/\(room)/members/me"
+        while !traffic.isOver {
+            for isComing in [true, false] {
+                let connection = connections[Int.random(in: 0..<connections.count)]
+                _ =
+                    isComing
+                    ? try? await connection.put(path, ["status": "joined"], as: person)
+                    : try? await connection.delete(path, as: person)
+                try await Task.sleep(for: .milliseconds(.random(in: 20...200)))
+            }
+        }
     }
 }
 
@@ -51,22 +93,22 @@ struct Follower: Sendable {
     let addresses: [Address]
     var waitS = 5
     var limit = 100
+    /// Asks another node each time, and not only when one doesn't answer.
+    var hops = false
 
     struct Log: Sendable {
-        var events: [JSON] = []
+        let person: Person
+        var sightings: [Sighting] = []
         var cursor: String
         var statuses: Statuses = [:]
-
-        func messages(in thread: String) -> [JSON] {
-            events.filter { $0["type"] == "message.created" && $0["thread_id"].string == thread }.map { $0["data"] }
-        }
+        var pollCount = 0
     }
 
-    /// Polls until an event is the last one awaited.
+    /// Polls until one of the events is the last one awaited.
     func run(
-        from cursor: String, within limit: Duration = .seconds(60), until isLast: @Sendable (JSON) -> Bool
+        from cursor: String, within limit: Duration = .seconds(60), until isLast: @Sendable (Sighting) -> Bool
     ) async throws -> Log {
-        var log = Log(cursor: cursor)
+        var log = Log(person: person, cursor: cursor)
         let connections = addresses.map(Connection.init)
         var turn = 0
         let deadline = ContinuousClock.now + limit
@@ -74,16 +116,19 @@ struct Follower: Sendable {
             try Task.checkCancellation()
             let answer = try? await connections[turn].sync(person, from: log.cursor, wait: waitS, limit: self.limit)
             log.statuses[answer?.status ?? 0, default: 0] += 1
+            log.pollCount += 1
             if let answer, answer.status == 200 {
-                log.events += answer.json["events"].items
-                log.cursor = answer.json["cursor"].string ?? "none"
-                if answer.json["events"].items.contains(where: isLast) { return log }
+                let page = try SyncPage(parsing: answer.body)
+                log.sightings += page.events
+                log.cursor = page.cursor
+                if page.events.contains(where: isLast) { return log }
             } else {
-                turn = (turn + 1) % connections.count
                 try await Task.sleep(for: .milliseconds(10))
             }
+            if hops || answer?.status != 200 { turn = (turn + 1) % connections.count }
             guard ContinuousClock.now < deadline else {
-                throw TimedOut(description: "the last event, after \(log.events.count): \(log.statuses), \(log.cursor)")
+                throw TimedOut(
+                    description: "the last event, after \(log.sightings.count): \(log.statuses), \(log.cursor)")
             }
         }
     }
@@ -101,6 +146,21 @@ struct Follower: Sendable {
             events += answer.json["events"].items
             cursor = next
             if answer.json["more"] != true { return events }
+        }
+    }
+
+    /// The same, of which only sightings are kept.
+    static func sightings(_ person: Person, from cursor: String, on address: Address) async throws -> [Sighting] {
+        let connection = Connection(address)
+        var sightings: [Sighting] = []
+        var cursor = cursor
+        while true {
+            let answer = try await connection.sync(person, from: cursor, limit: 200)
+            guard answer.status == 200 else { throw TimedOut(description: "replay: \(answer)") }
+            let page = try SyncPage(parsing: answer.body)
+            sightings += page.events
+            cursor = page.cursor
+            if !page.more { return sightings }
         }
     }
 }

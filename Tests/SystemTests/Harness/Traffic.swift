@@ -1,5 +1,5 @@
-// People who write and follow at once while something is done to the nodes or to the database, and the judgement of what
-// they saw: the law of delivery.
+// People who write and follow at once while something is done to the nodes or to the database. What they saw is judged
+// in Judge.swift.
 
 import Foundation
 import Synchronization
@@ -8,17 +8,30 @@ import Testing
 /// What the disturbing part of a test knows of the traffic.
 final class Traffic: Sendable {
     private let sentCount = Atomic(0)
+    private let refusedCount = Atomic(0)
     private let over = Atomic(false)
 
     var isOver: Bool { over.load(ordering: .relaxed) }
+    /// Messages acknowledged so far.
+    var messageCount: Int { sentCount.load(ordering: .relaxed) }
 
-    func count() { sentCount.add(1, ordering: .relaxed) }
+    /// Messages that were answered with 503, each time counted.
+    var refusalCount: Int { refusedCount.load(ordering: .relaxed) }
+
+    /// What a sender tells of each answer.
+    func count(_ status: Int) {
+        switch status {
+        case 200, 201: sentCount.add(1, ordering: .relaxed)
+        case 503: refusedCount.add(1, ordering: .relaxed)
+        default: break
+        }
+    }
 
     /// Waits until so many more messages are acknowledged.
     func flow(_ messageCount: Int, within limit: Duration = .seconds(30)) async throws {
-        let goal = sentCount.load(ordering: .relaxed) + messageCount
+        let goal = self.messageCount + messageCount
         try await eventually("\(messageCount) more messages acknowledged", within: limit) {
-            sentCount.load(ordering: .relaxed) >= goal ? true : nil
+            self.messageCount >= goal ? true : nil
         }
     }
 
@@ -27,102 +40,106 @@ final class Traffic: Sendable {
         _ = try? await flow(messageCount, within: limit)
     }
 
+    struct Plan: Sendable {
+        var personCount = 4
+        var wandererCount = 1
+        /// How long one message is tried for, and how long all of it may take.
+        var patience: Duration = .seconds(40)
+        var limit: Duration = .seconds(90)
+    }
+
     struct Outcome: Sendable {
-        let thread: String
-        let people: [Person]
-        let acknowledged: [String]
-        /// The cursor that all followers began at.
-        let start: String
+        let crowd: Crowd
+        /// By thread.
+        let acknowledged: [String: [String]]
+        /// The message after which there is none.
+        let last: UUID
         let followers: [Follower.Log]
         let statuses: Statuses
+
+        var messageCount: Int { acknowledged.values.reduce(1) { $0 + $1.count } }
+        var pollCount: Int { followers.reduce(0) { $0 + $1.pollCount } }
     }
 
-    /// Runs four people's senders and followers while `disturb` runs, and a little longer.
     static func run(
-        through nodes: [Node], disturb: @Sendable @escaping (Traffic) async throws -> Void
+        through nodes: [Node], _ plan: Plan = Plan(), disturb: @Sendable @escaping (Traffic) async throws -> Void
     ) async throws -> Outcome {
-        let first = try #require(nodes.first)
-        let addresses = nodes.map(\.address)
-        var people: [Person] = []
-        for name in ["Ann", "Bob", "Cleo", "Dan"] { people.append(try await first.curl.register(name)) }
-        let thread = try await first.curl.thread("group", by: people[0], with: Array(people.dropFirst()))
-        let start = try await first.curl.cursor(of: people[0])
-        let traffic = Traffic()
-        let last = newID()
+        try await run(through: nodes.map(\.address), plan, disturb: disturb)
+    }
 
-        return try await withThrowingTaskGroup(of: Follower.Log?.self) { [people] group in
-            // Half of the followers prefer the other node, and one takes small bites.
-            for (index, person) in people.enumerated() {
-                let order = index % 2 == 0 ? addresses : addresses.reversed()
-                let follower = Follower(person: person, addresses: order, limit: index == 0 ? 10 : 100)
+    /// Runs people's senders and followers while `disturb` runs, and a little longer.
+    static func run(
+        through addresses: [Address], _ plan: Plan = Plan(), disturb: @Sendable @escaping (Traffic) async throws -> Void
+    ) async throws -> Outcome {
+        let crowd = try await Crowd.gather(
+            plan.personCount, wanderers: plan.wandererCount, at: Connection(try #require(addresses.first)))
+        let traffic = Traffic()
+        let last = UUID()
+        return try await withThrowingTaskGroup(of: Follower.Log.self) { group in
+            for follower in followers(of: crowd, addresses) {
                 group.addTask {
-                    try await follower.run(from: start, within: .seconds(90)) { $0["data"]["id"].string == last }
+                    try await follower.run(from: crowd.start, within: plan.limit) { $0.subject == last }
                 }
             }
-            let senders = try await withThrowingTaskGroup(of: Sender.Log?.self) { group in
-                for person in people {
-                    let sender = Sender(person: person, thread: thread, addresses: addresses)
-                    group.addTask { try await sender.run(traffic) }
-                }
+            let senders = try await send(traffic, crowd, addresses, plan, disturb)
+            try await end(crowd, addresses, last)
+            let logs = try await group.reduce(into: [Follower.Log]()) { $0.append($1) }
+            let statuses = senders.map(\.statuses) + logs.map(\.statuses)
+            return Outcome(
+                crowd: crowd,
+                acknowledged: senders.reduce(into: [:]) { $0.merge($1.acknowledged, uniquingKeysWith: +) }, last: last,
+                followers: logs, statuses: statuses.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) })
+        }
+    }
+
+    /// Two devices for everyone: one stays with a node as long as it answers, half of them with each; one hops. Some
+    /// take small bites.
+    private static func followers(of crowd: Crowd, _ addresses: [Address]) -> [Follower] {
+        (crowd.people + crowd.wanderers).enumerated().flatMap { index, person in
+            let order = index % 2 == 0 ? addresses : addresses.reversed()
+            return [
+                Follower(person: person, addresses: order, limit: index == 0 ? 10 : 100),
+                Follower(person: person, addresses: order, limit: index == 1 ? 10 : 100, hops: true),
+            ]
+        }
+    }
+
+    /// Until the disturbance is over.
+    private static func send(
+        _ traffic: Traffic, _ crowd: Crowd, _ addresses: [Address], _ plan: Plan,
+        _ disturb: @Sendable @escaping (Traffic) async throws -> Void
+    ) async throws -> [Sender.Log] {
+        try await withThrowingTaskGroup(of: Sender.Log?.self) { group in
+            for (index, person) in crowd.people.enumerated() {
+                let sender = Sender(
+                    person: person, threads: crowd.threads(of: index), addresses: addresses, patience: plan.patience)
+                group.addTask { try await sender.run(traffic) }
+            }
+            for person in crowd.wanderers {
+                let wanderer = Wanderer(person: person, room: crowd.room, addresses: addresses)
                 group.addTask {
-                    defer { traffic.over.store(true, ordering: .relaxed) }
-                    try await disturb(traffic)
+                    try await wanderer.run(traffic)
                     return nil
                 }
-                return try await group.reduce(into: [Sender.Log]()) { if let log = $1 { $0.append(log) } }
             }
-            try await eventually("the last message's acknowledgement") {
-                for address in addresses {
-                    let answer = try? await Curl(address: address).say("end", in: thread, as: people[0], id: last)
-                    if answer?.status == 201 || answer?.status == 200 { return true }
-                }
+            group.addTask {
+                defer { traffic.over.store(true, ordering: .relaxed) }
+                try await disturb(traffic)
                 return nil
             }
-            let logs = try await group.reduce(into: [Follower.Log]()) { if let log = $1 { $0.append(log) } }
-            return Outcome(
-                thread: thread, people: people, acknowledged: senders.flatMap(\.acknowledged) + [last],
-                start: start, followers: logs,
-                statuses: (senders.map(\.statuses) + logs.map(\.statuses)).reduce(into: [:]) {
-                    $0.merge($1, uniquingKeysWith: +)
-                })
+            return try await group.reduce(into: [Sender.Log]()) { if let log = $1 { $0.append(log) } }
         }
     }
-}
 
-extension Traffic.Outcome {
-    /// Every acknowledged message is in the archive once, in dense order; every follower got each once, in that order;
-    /// and the same cursor gives the same events again.
-    func judge(on node: Node, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let archive = try await node.curl.archive(of: thread, as: people[0])
-        let ids = archive.map { $0["id"].string ?? "" }
-        let seqs = archive.compactMap { $0["seq"].int }
-        #expect(difference(seqs, Array(1...max(1, archive.count))) == nil, sourceLocation: sourceLocation)
-        #expect(Set(ids).count == ids.count, "a message is there twice", sourceLocation: sourceLocation)
-        let lost = Set(acknowledged).subtracting(ids)
-        let extra = Set(ids).subtracting(acknowledged)
-        #expect(lost.isEmpty, "acknowledged and lost", sourceLocation: sourceLocation)
-        #expect(extra.isEmpty, "never acknowledged, though each was retried", sourceLocation: sourceLocation)
-
-        // The log's one promise, as the node's own tail has seen it.
-        #expect(try await node.metric("parley_log_gaps_total") == 0, sourceLocation: sourceLocation)
-
-        let replay = try await Follower.replay(people[0], from: start, on: node.address)
-        let again = replay.filter { $0["type"] == "message.created" }
-        for (number, follower) in followers.enumerated() {
-            let note: Comment = "follower \(number), statuses \(follower.statuses)"
-            let seen = follower.messages(in: thread).map { $0["id"].string ?? "" }
-            #expect(Set(seen).count == seen.count, note, sourceLocation: sourceLocation)
-            #expect(difference(seen, ids) == nil, note, sourceLocation: sourceLocation)
-            let events = follower.events.filter { $0["type"] == "message.created" }
-            #expect(difference(Array(again.prefix(events.count)), events) == nil, note, sourceLocation: sourceLocation)
+    /// One more message to all, so that the followers know that they have everything.
+    private static func end(_ crowd: Crowd, _ addresses: [Address], _ last: UUID) async throws {
+        try await eventually("the last message's acknowledgement") {
+            for address in addresses {
+                let answer = try? await Curl(address: address).say(
+                    "end", in: crowd.closing, as: crowd.people[0], id: last.uuidString.lowercased())
+                if answer?.status == 201 || answer?.status == 200 { return true }
+            }
+            return nil
         }
     }
-}
-
-/// Where two long lists part company, in few words.
-private func difference<Item: Equatable>(_ found: [Item], _ expected: [Item]) -> String? {
-    if let index = zip(found, expected).enumerated().first(where: { $1.0 != $1.1 })?.offset {
-        return "at \(index): \(found[index]), not \(expected[index])"
-    }
-    return found.count == expected.count ? nil : "\(found.count) items, not \(expected.count)"
 }

@@ -17,4 +17,4 @@ create table baseline_events (
     body text not null
 );
 create index baseline_events_by_thread on baseline_events (thread_id, pos);
-insert into baseline_threads select number, 0 from generate_series(1, 16) number;
+insert into baseline_threads select number, 0 from generate_series(1, 32) number;

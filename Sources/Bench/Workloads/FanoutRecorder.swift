@@ -1,0 +1,71 @@
+// When each member of a room got each message, and from that how long a fan-out takes.
+import Domain
+import Synchronization
+
+/// Collects the beginnings and arrivals of messages, which are numbered from 0. Number 0 warms up and isn't counted.
+final class FanoutRecorder: Sendable {
+    private struct Flight {
+        var began: Moment?
+        var arrivals: [Int64] = []
+    }
+
+    private struct State {
+        var flights: [Int: Flight] = [:]
+        var figures = FanoutFigures()
+        var completeCount = 0
+        var lastMs: Double?
+    }
+
+    private let memberCount: Int
+    private let state = Mutex(State())
+
+    init(memberCount: Int) { self.memberCount = memberCount }
+
+    func began(_ number: Int, at moment: Moment) {
+        state.withLock { $0.flights[number, default: Flight()].began = moment }
+    }
+
+    /// 50 ns, but for the last member's.
+    func arrived(_ number: Int, at moment: Moment) {
+        state.withLock { state in
+            state.flights[number, default: Flight(arrivals: Self.room(memberCount))].arrivals.append(moment.nanoseconds)
+            guard let flight = state.flights[number], flight.arrivals.count == memberCount, let began = flight.began
+            else { return }
+            state.flights[number] = nil
+            state.lastMs = Double((flight.arrivals.last ?? 0) - began.nanoseconds) / 1e6
+            guard number > 0 else { return }
+            state.completeCount += 1
+            state.figures.add(began, flight.arrivals)
+        }
+    }
+
+    private static func room(_ count: Int) -> [Int64] {
+        var arrivals: [Int64] = []
+        arrivals.reserveCapacity(count)
+        return arrivals
+    }
+
+    /// Measured messages that everybody has.
+    var completeCount: Int { state.withLock(\.completeCount) }
+
+    var figures: FanoutFigures { state.withLock { $0.figures } }
+
+    /// Of the message that arrived last.
+    var lastMs: Double? { state.withLock(\.lastMs) }
+}
+
+/// Over messages: when the last member had it, when half had it; and over all members and messages.
+struct FanoutFigures: Sendable {
+    private(set) var last = Latencies()
+    private(set) var middle = Latencies()
+    private(set) var all = Latencies()
+
+    /// - Parameter arrivals: on the clock, each member's.
+    fileprivate mutating func add(_ began: Moment, _ arrivals: [Int64]) {
+        let times = arrivals.map { $0 - began.nanoseconds }.sorted()
+        guard let longest = times.last else { return }
+        last.record(nanoseconds: longest)
+        middle.record(nanoseconds: times[times.count / 2])
+        for time in times { all.record(nanoseconds: time) }
+    }
+}

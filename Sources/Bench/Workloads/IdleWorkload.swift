@@ -1,0 +1,118 @@
+// `parley bench idle`: what many waiting polls cost a server while nothing happens.
+import Domain
+
+struct IdleWorkload: Sendable {
+    /// Without a database, people are few: registering 10,000 would take minutes.
+    private static let registeredCountMax = 100
+    /// Seconds for buffers to be given back after the rush of opening.
+    private static let settling = 2.0
+
+    private let bench: BenchRun
+
+    init(_ bench: BenchRun) { self.bench = bench }
+
+    private struct Memory {
+        var rssKB = 0
+        var pssKB = 0
+
+        /// Of all named processes.
+        static func now(_ pids: [Int]) throws -> Memory {
+            try pids.reduce(into: Memory()) { sum, pid in
+                guard let memory = Processes.memoryKB(pid) else {
+                    throw BenchFailure("the memory of process \(pid) can't be read")
+                }
+                sum.rssKB += memory.rss
+                sum.pssKB += memory.pss
+            }
+        }
+    }
+
+    func run() async throws -> Report {
+        let settings = bench.settings
+        let members = try await stage()
+        let before = try Memory.now(settings.serverPIDs)
+        var polling = Poller.Settings()
+        // Else all polls would end in one moment, 55 s from now.
+        polling.spreadsFirstWait = true
+        let swarms = try (0..<settings.loopCount).map { number in
+            let own = stride(from: number, to: members.count, by: settings.loopCount).map { members[$0] }
+            return try PollSwarm(urls: settings.urls, members: own, settings: polling)
+        }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { for swarm in swarms { swarm.stop() } }
+            for swarm in swarms { group.addTask { _ = try await swarm.run() } }
+            Progress.say("opening \(members.count) polls")
+            let opening = Moment.now
+            for swarm in swarms { try await swarm.waitUntilWaiting(within: .seconds(120)) }
+            let openingS = Double(Moment.now - opening) / 1e9
+            try await Progress.sleep(until: .now + Self.settling)
+            let after = try Memory.now(settings.serverPIDs)
+            let (cpuBefore, countsBefore, from) = (try bench.cpuTimes(), counts(swarms), Moment.now)
+            try await show(swarms, until: from + Double(settings.seconds))
+            let elapsed = Double(Moment.now - from) / 1e9
+            let (cpu, counts) = (try bench.cpuTimes() - cpuBefore, counts(swarms))
+            let end = try Memory.now(settings.serverPIDs)
+
+            var report = Report("idle")
+            report.add("polls", members.count)
+            report.add("users", Set(members.map(\.token)).count)
+            report.add("nodes", bench.endpoints.count)
+            report.add("seconds", settings.seconds)
+            report.add("opening_s", openingS, digits: 2)
+            if !settings.serverPIDs.isEmpty { add(before, after, end, members.count, to: &report) }
+            report.add("cpu_percent_of_a_core", cpu.percent(of: elapsed))
+            report.add("polls_renewed", counts.answers - countsBefore.answers)
+            report.add("reconnects", counts.reconnects)
+            report.faults = faults(counts, members.count)
+            return report
+        }
+    }
+
+    /// People in pairs, each with a direct thread: a person without any thread would be cheaper than those there are.
+    private func stage() async throws -> [PollSwarm.Member] {
+        let pollCount = bench.settings.pollCount
+        let userCount = bench.settings.databaseURL == nil ? min(pollCount, Self.registeredCountMax) : pollCount
+        Progress.say("making \(userCount) accounts")
+        let accounts = try await bench.accounts.make(userCount)
+        let pairs = stride(from: 0, to: userCount - 1, by: 2).map { (accounts[$0], accounts[$0 + 1]) }
+        _ = try await bench.directThreads(pairs)
+        return (0..<pollCount).map { PollSwarm.Member(token: accounts[$0 % userCount].token) }
+    }
+
+    private func show(_ swarms: [PollSwarm], until end: Moment) async throws {
+        while Moment.now < end {
+            try await Progress.sleep(until: min(.now + 1, end))
+            let counts = counts(swarms)
+            Progress.say("\(counts.waiting) wait, \(counts.answers) answers so far, \(counts.reconnects) reconnects")
+        }
+    }
+
+    private func counts(_ swarms: [PollSwarm]) -> PollSwarm.Counts {
+        swarms.map(\.counts).reduce(into: PollSwarm.Counts()) { $0.add($1) }
+    }
+
+    private func add(_ before: Memory, _ after: Memory, _ end: Memory, _ count: Int, to report: inout Report) {
+        func kB(_ memory: Memory) -> JSONValue {
+            .object([.init("rss", .integer(memory.rssKB)), .init("pss", .integer(memory.pssKB))])
+        }
+        func perPoll(_ memory: Memory) -> JSONValue {
+            .object([
+                .init("rss", .decimal(Double(memory.rssKB - before.rssKB) / Double(count), 2)),
+                .init("pss", .decimal(Double(memory.pssKB - before.pssKB) / Double(count), 2)),
+            ])
+        }
+        report.add("server_kib_before", kB(before))
+        report.add("server_kib_waiting", kB(after))
+        report.add("kib_per_poll", perPoll(after))
+        report.add("kib_per_poll_at_the_end", perPoll(end))
+    }
+
+    private func faults(_ counts: PollSwarm.Counts, _ pollCount: Int) -> [String] {
+        var faults = counts.refused.sorted { $0.key < $1.key }.map { "\($0.value) polls were answered \($0.key)" }
+        if counts.failures > 0 {
+            faults.append("\(counts.failures) polls failed, at last: \(counts.lastFailure ?? "")")
+        }
+        if counts.waiting < pollCount { faults.append("\(pollCount - counts.waiting) polls don't wait") }
+        return faults
+    }
+}

@@ -1,0 +1,26 @@
+// What tells event loops to begin and to end.
+import Synchronization
+
+/// Shared by the lanes of a run and by who runs them.
+final class LaneControl: Sendable {
+    private let wakers: [Waker]
+    private let state = Mutex((isGoing: false, isStopped: false))
+
+    init(laneCount: Int) throws {
+        wakers = try (0..<laneCount).map { _ throws(SystemFailure) in try Waker() }
+    }
+
+    func waker(_ lane: Int) -> Waker { wakers[lane] }
+    var isGoing: Bool { state.withLock { $0.isGoing } }
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    func go() {
+        state.withLock { $0.isGoing = true }
+        for waker in wakers { waker.wake() }
+    }
+
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        for waker in wakers { waker.wake() }
+    }
+}

@@ -1,0 +1,161 @@
+// `parley bench latency`: from the start of a send to the message in the hands of the other, who polls.
+import Domain
+
+struct LatencyWorkload: Sendable {
+    private static let perSecondUsual = 50
+
+    private let bench: BenchRun
+
+    init(_ bench: BenchRun) { self.bench = bench }
+
+    func run() async throws -> Report {
+        let settings = bench.settings
+        let rate = settings.rate ?? Self.perSecondUsual
+        let accounts = try await bench.accounts.make(2)
+        let id = try await bench.directThreads([(accounts[0], accounts[1])])[0]
+        guard let key = ThreadKey(id), let last = bench.endpoints.last else { throw BenchFailure("no thread") }
+        let plan = LatencyPlan(
+            sender: accounts[0], poller: accounts[1], threadID: id, key: key, sendsTo: bench.endpoints[0],
+            pollsFrom: last, warmUpCount: settings.warmUpSeconds * rate, count: settings.seconds * rate,
+            perSecond: rate,
+            text: String(repeating: "x", count: settings.textByteCount))
+        let (toPoll, toAnswer) = (Meter(), Meter())
+        let phases = Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
+        async let observed = bench.observe(phases)
+        async let progress: Void = Progress.show("messages", [toPoll], phases)
+        let outcome = try await onThread("bench-latency") {
+            try LatencyLane(EventLoop(waker: Waker()), plan, toPoll: toPoll, toAnswer: toAnswer).run()
+        }
+        try await progress
+        let cpu = try await observed.cpu
+
+        var report = Report("latency")
+        report.add("nodes", bench.endpoints.count)
+        report.add("messages", plan.count)
+        report.add("messages_per_s", rate)
+        report.add("text_bytes", settings.textByteCount)
+        report.add("send_to_poll_ms", toPoll.measured.summary)
+        report.add("send_to_answer_ms", toAnswer.measured.summary)
+        report.add("lost", outcome.verdict.lost)
+        report.add("doubled", outcome.verdict.doubled)
+        report.add("out_of_order", outcome.verdict.outOfOrder)
+        report.add("polls", outcome.pollCount)
+        report.add("cpu_us_per_message", cpu.micros(per: plan.count))
+        report.faults = outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
+        if !outcome.verdict.isGood { report.faults.append(outcome.verdict.description) }
+        return report
+    }
+}
+
+struct LatencyPlan: Sendable {
+    let sender: Account
+    let poller: Account
+    let threadID: String
+    let key: ThreadKey
+    let sendsTo: Endpoint
+    let pollsFrom: Endpoint
+    /// Sent first and not measured.
+    let warmUpCount: Int
+    let count: Int
+    let perSecond: Int
+    let text: String
+}
+
+struct LatencyOutcome: Sendable {
+    var verdict = Verdict()
+    var pollCount = 0
+    var wrong: [String: Int] = [:]
+}
+
+/// Sender and poller on one event loop, so that they read one clock and there is nothing to hand over.
+private final class LatencyLane: PollObserver {
+    /// Seconds for the last messages to arrive.
+    private static let patience = 15.0
+
+    private let loop: EventLoop
+    private let plan: LatencyPlan
+    private let toPoll: Meter
+    private let toAnswer: Meter
+    /// By the message's number, from 0; its seq is one more, the thread being new.
+    private var began: [Moment] = []
+    private var arrivedCount = 0
+    private var answeredCount = 0
+    private var outcome = LatencyOutcome()
+    private var publisher: Publisher?
+
+    init(_ loop: EventLoop, _ plan: LatencyPlan, toPoll: Meter, toAnswer: Meter) {
+        self.loop = loop
+        self.plan = plan
+        self.toPoll = toPoll
+        self.toAnswer = toAnswer
+    }
+
+    private var totalCount: Int { plan.warmUpCount + plan.count }
+
+    func run() -> LatencyOutcome {
+        let poller = Poller(
+            loop, index: 0, endpoints: [plan.pollsFrom], token: plan.poller.token, settings: .init(), observer: self)
+        poller.expect(plan.key, after: 0)
+        poller.start()
+        let seconds = Double(totalCount) / Double(plan.perSecond)
+        loop.schedule(at: .now + seconds + Self.patience) { [loop] in loop.stop() }
+        loop.run()
+        poller.stop()
+        publisher?.stop()
+        outcome.verdict = poller.deliveries.verdict(heads: [plan.key: Int64(totalCount)])
+        outcome.wrong.merge(publisher?.wrong ?? [:], uniquingKeysWith: +)
+        return outcome
+    }
+
+    private func publish() {
+        let request = requestBytes(
+            "POST", "/v1/threads/\(plan.threadID)/messages", at: plan.sendsTo, token: plan.sender.token,
+            body: "{\"payload\":{\"text\":\"\(plan.text)\"}}")
+        let publisher = Publisher(
+            loop, plan.sendsTo, count: totalCount, perSecond: plan.perSecond, request: { _ in request },
+            began: { [unowned self] _, moment in began.append(moment) },
+            answered: { [unowned self] number, answer in
+                answeredCount += 1
+                defer { stopWhenDone() }
+                toAnswer.record(nanoseconds: .now - began[number], isMeasured: number >= plan.warmUpCount)
+                var walker = JSONWalker(answer.body)
+                guard answer.status == 201, try SeenMessage(&walker).seq == number + 1 else {
+                    throw BadResponse(description: "a send was answered \(answer.status) \(answer.text.prefix(200))")
+                }
+            })
+        self.publisher = publisher
+        publisher.start()
+    }
+
+    private func stopWhenDone() {
+        if arrivedCount == totalCount, answeredCount == totalCount { loop.stop() }
+    }
+
+    // MARK: PollObserver
+
+    func poller(_ poller: Poller, saw message: SeenMessage) {
+        let now = Moment.now
+        let number = Int(message.seq) - 1
+        guard message.thread == plan.key, began.indices.contains(number) else {
+            outcome.wrong["a message that nobody sent came", default: 0] += 1
+            return
+        }
+        arrivedCount += 1
+        toPoll.record(nanoseconds: now - began[number], isMeasured: number >= plan.warmUpCount)
+        stopWhenDone()
+    }
+
+    func poller(_ poller: Poller, received pollOutcome: PollOutcome) {
+        switch pollOutcome {
+        case .events, .nothing: outcome.pollCount += 1
+        case .expired: outcome.wrong["a cursor had expired", default: 0] += 1
+        case .refused(let status): outcome.wrong["a poll was answered \(status)", default: 0] += 1
+        case .failed(let failure): outcome.wrong["a poll failed: \(failure)", default: 0] += 1
+        }
+    }
+
+    /// The first that may wait lets the sender begin.
+    func pollerAsked(_ poller: Poller) {
+        if poller.isWaiting, publisher == nil { publish() }
+    }
+}

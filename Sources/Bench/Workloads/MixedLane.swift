@@ -1,0 +1,159 @@
+// A share of the people of `parley bench mixed` on one event loop: each polls on one connection and calls on another.
+import Synchronization
+
+/// What the lanes and the workload share.
+struct MixedPlan: Sendable {
+    let endpoints: [Endpoint]
+    let stage: MixedStage
+    /// Of all lanes together.
+    let perSecond: Int
+    let loopCount: Int
+    let text: String
+    let control: LaneControl
+    /// By call.
+    let meters: [Meter]
+    /// From a send's start to the message at somebody's poll.
+    let deliveryMeter: Meter
+    let signals: MixedSignals
+}
+
+/// From the lanes to the workload, and back at the end.
+final class MixedSignals: Sendable {
+    private struct State {
+        var waitingCount = 0
+        var phases: Phases?
+        var quietLaneCount = 0
+        var heads: [ThreadKey: Int64]?
+    }
+
+    private let state = Mutex(State())
+
+    /// People whose poll waits.
+    var waitingCount: Int { state.withLock(\.waitingCount) }
+    /// Nil until all of them do.
+    var phases: Phases? { state.withLock(\.phases) }
+    /// Lanes that have made their calls and have the answers.
+    var quietLaneCount: Int { state.withLock(\.quietLaneCount) }
+    /// Where each thread ends; nil while messages are being sent.
+    var heads: [ThreadKey: Int64]? { state.withLock(\.heads) }
+
+    func pollWaits() { state.withLock { $0.waitingCount += 1 } }
+    func begin(_ phases: Phases) { state.withLock { $0.phases = phases } }
+    func laneIsQuiet() { state.withLock { $0.quietLaneCount += 1 } }
+    func end(at heads: [ThreadKey: Int64]) { state.withLock { $0.heads = heads } }
+}
+
+struct MixedOutcome: Sendable {
+    var verdict = Verdict()
+    var wrong: [String: Int] = [:]
+    /// Calls that were due when nobody was free.
+    var skippedCount = 0
+
+    mutating func add(_ other: MixedOutcome) {
+        verdict += other.verdict
+        wrong.merge(other.wrong, uniquingKeysWith: +)
+        skippedCount += other.skippedCount
+    }
+}
+
+final class MixedLane: PollObserver {
+    /// Seconds for the last answers, and for the last messages to arrive.
+    private static let patience = 20.0
+
+    let loop: EventLoop
+    let plan: MixedPlan
+    private let number: Int
+    private var callers: [MixedCaller] = []
+    private var dueCount = 0
+    private var outcome = MixedOutcome()
+    private var seenWaiting: Set<Int> = []
+    private var phases: Phases?
+
+    init(_ loop: EventLoop, number: Int, _ plan: MixedPlan) {
+        self.loop = loop
+        self.number = number
+        self.plan = plan
+    }
+
+    func run() -> MixedOutcome {
+        for (index, person) in plan.stage.people.enumerated() where index % plan.loopCount == number {
+            let poller = Poller(
+                loop, index: index, endpoints: plan.endpoints, token: person.account.token, settings: .init(),
+                observer: self)
+            for thread in person.allThreads { poller.expect(plan.stage.threads[thread].key, after: 0) }
+            callers.append(MixedCaller(self, person, poller, plan.endpoints[index % plan.endpoints.count]))
+            loop.schedule(at: .now + Double(callers.count / 100) * 0.01) { poller.start() }
+        }
+        loop.whenWoken { [unowned self] in
+            if plan.control.isStopped { return loop.stop() }
+            guard phases == nil, let begun = plan.signals.phases else { return }
+            phases = begun
+            tick(begun)
+        }
+        loop.run()
+        for caller in callers {
+            caller.poller.stop()
+            caller.stop()
+            outcome.verdict += caller.poller.deliveries.verdict(heads: plan.signals.heads ?? [:])
+        }
+        return outcome
+    }
+
+    func isMeasured(_ moment: Moment) -> Bool { phases?.isMeasured(moment) ?? false }
+
+    func note(_ wrong: String) { outcome.wrong[wrong, default: 0] += 1 }
+
+    /// Every millisecond: makes the calls that are due.
+    private func tick(_ phases: Phases) {
+        let now = Moment.now
+        guard now < phases.end else { return finish(until: now + Self.patience) }
+        let elapsed = Double(now - phases.start) / 1e9
+        let due = Int(elapsed * Double(plan.perSecond) / Double(plan.loopCount)) + 1
+        while dueCount < due {
+            dueCount += 1
+            // Somebody who is free; an overloaded service shows by nobody being.
+            let caller = (0..<4).lazy.compactMap { _ in self.callers.randomElement() }.first { !$0.isBusy }
+            if let caller { caller.call(MixedCall.random()) } else { outcome.skippedCount += 1 }
+        }
+        loop.schedule(at: now + 0.001) { [unowned self] in tick(phases) }
+    }
+
+    /// Waits for the last answers, then for the last messages.
+    private func finish(until deadline: Moment) {
+        if Moment.now > deadline {
+            note("the last answers did not come")
+        } else if callers.contains(where: \.isBusy) {
+            return loop.schedule(at: .now + 0.02) { [unowned self] in finish(until: deadline) }
+        }
+        plan.signals.laneIsQuiet()
+        collect(until: .now + 2 * Self.patience)
+    }
+
+    private func collect(until deadline: Moment) {
+        if let heads = plan.signals.heads, callers.allSatisfy({ $0.hasAll(heads) }) || Moment.now > deadline {
+            return loop.stop()
+        }
+        loop.schedule(at: .now + 0.02) { [unowned self] in collect(until: deadline) }
+    }
+
+    // MARK: PollObserver
+
+    func poller(_ poller: Poller, saw message: SeenMessage) {
+        let now = Moment.now
+        let began = Moment(nanoseconds: Int64(message.note & MixedCaller.noteMask))
+        plan.deliveryMeter.record(nanoseconds: now - began, isMeasured: isMeasured(began))
+    }
+
+    func poller(_ poller: Poller, received outcome: PollOutcome) {
+        switch outcome {
+        case .events, .nothing: break
+        case .expired: note("a cursor had expired")
+        case .refused(let status): note("a poll was answered \(status)")
+        case .failed(let failure): note("a poll failed: \(failure)")
+        }
+    }
+
+    func pollerAsked(_ poller: Poller) {
+        if poller.isWaiting, seenWaiting.insert(poller.index).inserted { plan.signals.pollWaits() }
+    }
+}

@@ -1,0 +1,53 @@
+// Who knows whom in `parley bench mixed`.
+import Domain
+
+/// People and their threads: each has two direct threads, one group of ten, and all share a room.
+struct MixedStage: Sendable {
+    private static let groupSize = 10
+
+    let threads: [MixedThread]
+    let people: [MixedPerson]
+
+    static func make(_ bench: BenchRun) async throws -> MixedStage {
+        let count = bench.settings.userCount
+        let accounts = try await bench.accounts.make(count)
+        let endpoint = bench.endpoints[0]
+        // A ring: everybody with the next.
+        let direct = try await bench.directThreads(accounts.indices.map { (accounts[$0], accounts[($0 + 1) % count]) })
+        let groupCalls = stride(from: 0, to: count, by: groupSize).map { first in
+            let others = accounts[first..<min(first + groupSize, count)].dropFirst().map { JSONValue.string($0.id) }
+            let body: JSONValue = .object([
+                .init("kind", .string("group")), .init("title", .string("Bench \(first)")),
+                .init("members", .array(others)),
+            ])
+            return Call("POST", "/v1/threads", token: accounts[first].token, body: body, status: 201)
+        }
+        let groups = try await Calls.run(groupCalls, at: endpoint).map { try $0.string("id") }
+        let title = JSONValue.object([.init("title", .string("Bench \(UInt64.random(in: 0...UInt64.max))"))])
+        let joins = accounts.map { Call("POST", "/v1/rooms", token: $0.token, body: title, status: 200, 201) }
+        let room = try await Calls.run([joins[0]], at: endpoint)[0].string("id")
+        _ = try await Calls.run(Array(joins.dropFirst()), at: endpoint, connectionCount: 16)
+
+        let threads = try (direct + groups + [room]).map { id in
+            guard let key = ThreadKey(id) else { throw BenchFailure("\(id) is no thread id") }
+            return MixedThread(id: id, key: key)
+        }
+        let people = accounts.indices.map { index in
+            MixedPerson(
+                account: accounts[index], directThreads: [index, (index + count - 1) % count],
+                groups: [count + index / groupSize], room: threads.count - 1)
+        }
+        return MixedStage(threads: threads, people: people)
+    }
+
+    /// Each thread with somebody who may read it.
+    var archived: [ArchivedThread] {
+        var tokens: [Int: String] = [:]
+        for person in people {
+            for thread in person.allThreads { tokens[thread] = person.account.token }
+        }
+        return threads.enumerated().compactMap { index, thread in
+            tokens[index].map { ArchivedThread(id: thread.id, key: thread.key, token: $0) }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// `parley bench mixed`: people who do what people do, all at once.
+import Domain
+
+struct MixedWorkload: Sendable {
+    private static let perSecondUsual = 500
+
+    private let bench: BenchRun
+
+    init(_ bench: BenchRun) { self.bench = bench }
+
+    func run() async throws -> Report {
+        let settings = bench.settings
+        Progress.say("making \(settings.userCount) accounts and their threads")
+        let stage = try await MixedStage.make(bench)
+        let control = try LaneControl(laneCount: settings.loopCount)
+        return try await withThrowingTaskGroup(of: MixedOutcome.self) { group in
+            // Whatever goes wrong, the loops must end before the group does.
+            defer { control.stop() }
+            let plan = MixedPlan(
+                endpoints: bench.endpoints, stage: stage, perSecond: settings.rate ?? Self.perSecondUsual,
+                loopCount: settings.loopCount, text: String(repeating: "x", count: settings.textByteCount),
+                control: control, meters: MixedCall.allCases.map { _ in Meter() }, deliveryMeter: Meter(),
+                signals: MixedSignals())
+            for number in 0..<settings.loopCount {
+                group.addTask {
+                    try await onThread("bench-mixed") {
+                        try MixedLane(EventLoop(waker: control.waker(number)), number: number, plan).run()
+                    }
+                }
+            }
+            let observation = try await play(plan)
+            var outcome = MixedOutcome()
+            while let lane = try await group.next() { outcome.add(lane) }
+            return report(plan, outcome, observation)
+        }
+    }
+
+    /// Begins when everybody waits, and ends with telling everybody what they must have got.
+    private func play(_ plan: MixedPlan) async throws -> BenchRun.Observation {
+        let settings = bench.settings
+        try await poll("everybody's waiting poll", within: 120) {
+            plan.signals.waitingCount == plan.stage.people.count
+        }
+        let phases = Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
+        plan.signals.begin(phases)
+        plan.control.go()
+        async let observed = bench.observe(phases)
+        try await Progress.show("calls", plan.meters, phases)
+        let observation = try await observed
+        try await poll("the last answers", within: 60) { plan.signals.quietLaneCount == plan.loopCount }
+        Progress.say("reading the archives")
+        plan.signals.end(at: try await Archive.heads(plan.stage.archived, at: plan.endpoints))
+        return observation
+    }
+
+    private func report(
+        _ plan: MixedPlan, _ outcome: MixedOutcome, _ observation: BenchRun.Observation
+    ) -> Report {
+        var report = Report("mixed")
+        report.add("users", plan.stage.people.count)
+        report.add("threads", plan.stage.threads.count)
+        report.add("nodes", plan.endpoints.count)
+        report.add("seconds", bench.settings.seconds)
+        let callCount = plan.meters.reduce(0) { $0 + $1.measured.count }
+        report.add("calls_per_s", Double(callCount) / Double(bench.settings.seconds), digits: 0)
+        report.add("calls_skipped", outcome.skippedCount)
+        report.add(
+            "calls",
+            .object(MixedCall.allCases.map { .init($0.name, .integer(plan.meters[$0.rawValue].measured.count)) }))
+        for call in MixedCall.allCases {
+            report.add("\(call.name)_ms", plan.meters[call.rawValue].measured.summary)
+        }
+        report.add("deliveries", plan.deliveryMeter.measured.count)
+        report.add("send_to_poll_ms", plan.deliveryMeter.measured.summary)
+        report.add("lost", outcome.verdict.lost)
+        report.add("doubled", outcome.verdict.doubled)
+        report.add("out_of_order", outcome.verdict.outOfOrder)
+        report.add("cpu_us_per_call", observation.cpu.micros(per: max(1, callCount)))
+        report.add("batch_mean", .decimal(orNull: observation.batchMean, 1))
+        report.faults = outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
+        if !outcome.verdict.isGood { report.faults.append(outcome.verdict.description) }
+        return report
+    }
+}

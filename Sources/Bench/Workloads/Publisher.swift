@@ -1,0 +1,76 @@
+// One sender at an even rate.
+
+/// Sends numbered requests, each when it is due or, if the one before has no answer yet, as soon as it has. A time
+/// that a message had to wait for the one before counts as its own.
+final class Publisher: ConnectionOwner {
+    /// A request by its number.
+    typealias Request = (Int) -> [UInt8]
+
+    private let loop: EventLoop
+    private let count: Int
+    private let intervalNs: Int64
+    private let request: Request
+    private let began: (Int, Moment) -> Void
+    private let answered: (Int, Answer) throws -> Void
+    private lazy var connection = Connection(loop, endpoint, owner: self)
+    private let endpoint: Endpoint
+    private var startedAt = Moment.now
+    private var sentCount = 0
+    private(set) var answeredCount = 0
+    private(set) var wrong: [String: Int] = [:]
+
+    /// - Parameters:
+    ///   - began: told before each request is written.
+    ///   - answered: what it throws is noted as wrong.
+    init(
+        _ loop: EventLoop, _ endpoint: Endpoint, count: Int, perSecond rate: Int, request: @escaping Request,
+        began: @escaping (Int, Moment) -> Void, answered: @escaping (Int, Answer) throws -> Void
+    ) {
+        self.loop = loop
+        self.endpoint = endpoint
+        self.count = count
+        self.request = request
+        self.began = began
+        self.answered = answered
+        intervalNs = 1_000_000_000 / Int64(rate)
+    }
+
+    var isDone: Bool { answeredCount == count }
+
+    func start() {
+        startedAt = .now
+        proceed()
+    }
+
+    func stop() { connection.close() }
+
+    /// The connection is free: sends what is due, or waits until it is.
+    private func proceed() {
+        guard sentCount < count else { return }
+        let due = Moment(nanoseconds: startedAt.nanoseconds + Int64(sentCount) * intervalNs)
+        guard due > .now else { return send(began: due) }
+        loop.schedule(at: due) { [weak self] in self?.send(began: .now) }
+    }
+
+    private func send(began moment: Moment) {
+        began(sentCount, moment)
+        sentCount += 1
+        connection.send(request(sentCount - 1))
+    }
+
+    func connection(_ connection: Connection, received answer: Answer) {
+        do {
+            try answered(sentCount - 1, answer)
+        } catch {
+            wrong["\(error)", default: 0] += 1
+        }
+        answeredCount += 1
+        proceed()
+    }
+
+    func connection(_ connection: Connection, failed failure: ConnectionFailure) {
+        wrong[failure.description, default: 0] += 1
+        answeredCount += 1
+        proceed()
+    }
+}

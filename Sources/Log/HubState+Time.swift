@@ -1,0 +1,113 @@
+// The passing of time, and endings: polls whose time is up, mailboxes that nobody asks for, a node that goes.
+import Domain
+
+extension HubState {
+    /// A tick of 100 ms has passed: the polls whose time is up are answered, mailboxes that nobody asked for go.
+    /// Costs nothing for polls that wait on.
+    mutating func advance() -> [Wake] {
+        tick += 1
+        var wakes: [Wake] = []
+        for mailbox in alarms.removeValue(forKey: tick) ?? [] where mailbox.alarmTick == tick {
+            mailbox.alarmTick = nil
+            endWaits(of: mailbox, &wakes)
+            if let next = mailbox.parked.map(\.deadlineTick).min() { setAlarm(mailbox, at: next) }
+        }
+        if tick.isMultiple(of: 50) {
+            for mailbox in mailboxes.values
+            where mailbox.parked.isEmpty && tick - mailbox.lastPolledTick > limits.mailboxIdleTickCountMax {
+                close(mailbox)
+            }
+        }
+        return wakes
+    }
+
+    /// Looks at the mailbox again then. Polls that are answered before leave the alarm as it is: the next poll's comes
+    /// after it, so one alarm a mailbox is enough however often it is polled.
+    mutating func setAlarm(_ mailbox: Mailbox, at tick: Int) {
+        alarms[tick, default: []].append(mailbox)
+        mailbox.alarmTick = tick
+    }
+
+    private mutating func endWaits(of mailbox: Mailbox, _ wakes: inout [Wake]) {
+        let due = mailbox.parked.filter { $0.deadlineTick <= tick }
+        guard !due.isEmpty else { return }
+        for poll in due {
+            let answer = answer(([], false), mailbox: mailbox, after: poll.after)
+            wakes.append(Wake(waiters: [poll.waiter], answer: answer))
+        }
+        mailbox.parked.removeAll { $0.deadlineTick <= tick }
+        counters.parked -= due.count
+        mailbox.lastPolledTick = tick
+    }
+
+    private mutating func close(_ mailbox: Mailbox) {
+        mailboxes[mailbox.user] = nil
+        for feed in mailbox.close() { dropUnused(feed) }
+    }
+
+    /// The log goes on in a new epoch, whose first position is `end` or later. Everything applied so far is part of it, so
+    /// mailboxes and parked polls stay; but for those that have come ahead of this node, into a part that was lost. Their
+    /// polls are answered, and learn at the next what became of their cursor.
+    mutating func adopt(_ next: Int32, after end: Position) -> [Wake] {
+        let old = epoch
+        ends[old] = end
+        epoch = next
+        var wakes: [Wake] = []
+        for mailbox in mailboxes.values {
+            let isLost = mailbox.openedAt >= end
+            wakes += mailbox.parked.filter { isLost || $0.after >= end }.map { poll in
+                let same = Cursor(epoch: old, position: poll.after)
+                return Wake(waiters: [poll.waiter], answer: .events([], upTo: same, more: true))
+            }
+            mailbox.parked.removeAll { isLost || $0.after >= end }
+            if isLost { close(mailbox) }
+        }
+        counters.parked -= wakes.count
+        return wakes
+    }
+
+    /// The log isn't what this node has read: everything kept is dropped, and all go on from `position`.
+    mutating func restart(at start: Cursor) -> [Wake] {
+        let old = epoch
+        let wakes = takeParked(atMost: .max) { .events([], upTo: Cursor(epoch: old, position: $0.after), more: false) }
+        for mailbox in mailboxes.values { close(mailbox) }
+        alarms = [:]
+        recent = EventQueue(since: start.position)
+        head = start.position
+        epoch = start.epoch
+        ends = [:]
+        return wakes
+    }
+
+    /// From now on polls are answered at once; call `drain` for those that wait.
+    mutating func beginClosing() { isClosing = true }
+
+    /// Some of the polls that still wait, told that the node is going away.
+    mutating func drain(atMost count: Int) -> [Wake] {
+        let epoch = epoch
+        return takeParked(atMost: count) { .closing(upTo: Cursor(epoch: epoch, position: $0.after)) }
+    }
+
+    private mutating func takeParked(atMost count: Int, _ answer: (ParkedPoll) -> PollAnswer) -> [Wake] {
+        var wakes: [Wake] = []
+        for mailbox in mailboxes.values where !mailbox.parked.isEmpty {
+            guard wakes.count < count else { break }
+            let taken = mailbox.parked.prefix(count - wakes.count)
+            wakes += taken.map { Wake(waiters: [$0.waiter], answer: answer($0)) }
+            mailbox.parked.removeFirst(taken.count)
+            counters.parked -= taken.count
+        }
+        return wakes
+    }
+}
+
+/// What the hub has done since it started; `parked` is how many polls wait now.
+package struct HubCounters: Sendable {
+    package var parked = 0
+    /// Events times the mailboxes that they concern.
+    package var delivered = 0
+    /// Events that there was no room for.
+    package var dropped = 0
+    /// Polls whose client went away.
+    package var abandoned = 0
+}

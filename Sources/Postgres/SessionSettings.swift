@@ -1,0 +1,44 @@
+// What every session has set: for its whole life or, behind a pooler, anew in each transaction.
+
+/// The time-outs and other settings that statements here rely on, as SQL.
+struct SessionSettings {
+    private let values: [(name: String, value: String)]
+    /// Of no use within a transaction.
+    private let ofSession: [(name: String, value: String)]
+
+    init(_ settings: PostgresSettings) {
+        values = [
+            ("lock_timeout", "\(settings.lockTimeout.wholeMilliseconds)"),
+            ("statement_timeout", "\(settings.statementTimeout.wholeMilliseconds)"),
+            ("idle_in_transaction_session_timeout", "\(settings.idleInTransactionSessionTimeout.wholeMilliseconds)"),
+            ("TimeZone", "UTC"),
+            // Statements here are short: compiling one costs more than it can save.
+            ("jit", "off"),
+        ]
+        ofSession = [
+            // Functions that take a lock and then look must see what the lock's last holder committed, whatever the
+            // database's default is.
+            ("default_transaction_isolation", "read committed"),
+            // The server's side of `Dial`'s: a session whose client's host has vanished ends within a minute, and lets
+            // go of its locks. TCP only; elsewhere they say nothing.
+            ("tcp_keepalives_idle", "30"), ("tcp_keepalives_interval", "10"), ("tcp_keepalives_count", "3"),
+            ("tcp_user_timeout", "30000"),
+        ]
+    }
+
+    /// Sets the session up, given the server process (`$1::int4`) that was named at the start. Answers with whether
+    /// another one runs this, so that a pooler stands between, and the isolation that transactions begin with. Behind a
+    /// pooler nothing is left set: the session is others', too.
+    var setUp: String {
+        let calls = (values + ofSession).map { "set_config('\($0.name)', '\($0.value)', pg_backend_pid() <> $1::int4)" }
+        return """
+            select pg_backend_pid() <> $1::int4, current_setting('transaction_isolation'), \
+            \(calls.joined(separator: ", "))
+            """
+    }
+
+    /// Sets the transaction up that it runs in.
+    var setUpTransaction: String {
+        "select " + values.map { "set_config('\($0.name)', '\($0.value)', true)" }.joined(separator: ", ")
+    }
+}

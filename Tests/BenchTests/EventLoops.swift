@@ -1,0 +1,89 @@
+// The client against a server that does what the test says, byte by byte.
+import Foundation
+import Testing
+
+@testable import Bench
+
+@Suite("Connections on an event loop")
+struct EventLoops {
+    /// Collects what a connection's owner is told, and sends the next request.
+    private final class Recorder: ConnectionOwner {
+        var told: [String] = []
+        var requests: [[UInt8]] = []
+        let loop: EventLoop
+        init(_ loop: EventLoop) { self.loop = loop }
+
+        func connection(_ connection: Connection, received answer: Answer) {
+            told.append("\(answer.status) \(answer.body.count)")
+            next(connection)
+        }
+
+        func connection(_ connection: Connection, failed failure: ConnectionFailure) {
+            told.append("\(failure)")
+            next(connection)
+        }
+
+        func next(_ connection: Connection) {
+            if let request = requests.popLast() { connection.send(request) } else { loop.stop() }
+        }
+    }
+
+    /// What the owner of one connection is told while a server answers each request with the next script.
+    private func told(_ scripts: [ScriptedServer.Script], requestByteCount: Int = 100) async throws -> [String] {
+        let server = try ScriptedServer(scripts)
+        return try await onThread("test-loop") {
+            let loop = try EventLoop(waker: Waker())
+            let recorder = Recorder(loop)
+            let connection = Connection(loop, try Endpoint(url: "http://127.0.0.1:\(server.port)"), owner: recorder)
+            recorder.requests = scripts.map { _ in Array(repeating: UInt8(ascii: "x"), count: requestByteCount) }
+            loop.schedule(at: .now + 10) { loop.stop() }
+            recorder.next(connection)
+            loop.run()
+            return recorder.told
+        }
+    }
+
+    private func answer(_ byteCount: Int, _ headers: String = "") -> String {
+        "HTTP/1.1 200 OK\r\n\(headers)Content-Length: \(byteCount)\r\n\r\n" + String(repeating: "y", count: byteCount)
+    }
+
+    @Test("take answers larger than any buffer, and requests larger than the socket's", .timeLimit(.minutes(1)))
+    func large() async throws {
+        let size = 3_000_000
+        let told = try await told(
+            [.answer(answer(size)), .answer(answer(0))], requestByteCount: ScriptedServer.requestByteCountMax)
+        #expect(told == ["200 \(size)", "200 0"])
+    }
+
+    @Test("go on with a new connection after one that was closed, rightly or not", .timeLimit(.minutes(1)))
+    func closed() async throws {
+        let told = try await told([
+            .answer(answer(1, "Connection: close\r\n")), .closing(""), .closing("HTTP/1.1 200 OK\r\nContent-"),
+            .answer("SSH-2.0\r\n\r\n"), .answer(answer(2)),
+        ])
+        let closed = "\(ConnectionFailure.closed)"
+        #expect(told == ["200 1", closed, closed, "no HTTP answer", "200 2"])
+    }
+
+    @Test("say when nobody listens", .timeLimit(.minutes(1)))
+    func refused() async throws {
+        let told = try await onThread("test-loop") {
+            let loop = try EventLoop(waker: Waker())
+            let recorder = Recorder(loop)
+            // Port 1 is nobody's on a machine for tests.
+            let connection = Connection(loop, try Endpoint(url: "http://127.0.0.1:1"), owner: recorder)
+            loop.schedule(at: .now + 10) { loop.stop() }
+            connection.send([1])
+            loop.run()
+            return recorder.told
+        }
+        #expect(told == ["no connection: Connection refused"])
+    }
+
+    @Test(
+        "refuse what is no address of a node",
+        arguments: ["127.0.0.1:80", "https://localhost", "http://", "http://a@b", "http://h/path", "http://x:notaport"])
+    func addresses(url: String) {
+        #expect(throws: Endpoint.Failure.self) { try Endpoint(url: url) }
+    }
+}

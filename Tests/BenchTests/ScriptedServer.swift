@@ -1,0 +1,76 @@
+// A server for one client: to each request the next scripted bytes.
+import Foundation
+
+/// Answers on a thread of its own until its scripts are over. Reads a request as whatever comes until nothing more does.
+final class ScriptedServer: Sendable {
+    enum Script: Sendable {
+        /// And the connection stays open.
+        case answer(String)
+        /// And the connection is closed.
+        case closing(String)
+    }
+
+    static let requestByteCountMax = 8_000_000
+    let port: Int
+
+    init(_ scripts: [Script]) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, size) == 0 && listen(listener, 16) == 0 ? getsockname(listener, $0, &size) : -1
+            }
+        }
+        guard code == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        Thread.detachNewThread {
+            var connection: Int32 = -1
+            for script in scripts {
+                if connection < 0 { connection = accept(listener, nil, nil) }
+                // A peer that closed the last connection by itself comes back on a new one.
+                while !Self.readRequest(connection) {
+                    close(connection)
+                    connection = accept(listener, nil, nil)
+                    if connection < 0 { return }
+                }
+                switch script {
+                case .answer(let text): Self.write(text, connection)
+                case .closing(let text):
+                    Self.write(text, connection)
+                    close(connection)
+                    connection = -1
+                }
+            }
+            if connection >= 0 {
+                _ = Self.readRequest(connection)
+                close(connection)
+            }
+            close(listener)
+        }
+    }
+
+    /// False at the connection's end.
+    private static func readRequest(_ connection: Int32) -> Bool {
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        var total = 0
+        while true {
+            var entry = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+            if poll(&entry, 1, total == 0 ? 10_000 : 50) <= 0 { return total > 0 }
+            let count = recv(connection, &chunk, chunk.count, 0)
+            guard count > 0 else { return false }
+            total += count
+        }
+    }
+
+    private static func write(_ text: String, _ connection: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

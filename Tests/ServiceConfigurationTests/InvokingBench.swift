@@ -1,0 +1,90 @@
+// What the command line of `parley bench` asks for.
+import ServiceConfiguration
+import Testing
+
+@Suite("Invoking parley bench")
+struct InvokingBench {
+    private func parse(_ arguments: String...) throws -> Invocation {
+        try Invocation.parse(arguments: ["bench"] + arguments, environment: ["PARLEY_DATABASE_URL": "nonsense"])
+    }
+
+    private func mistakes(_ arguments: String...) -> [String] {
+        do {
+            _ = try Invocation.parse(arguments: ["bench"] + arguments, environment: [:])
+            return []
+        } catch {
+            return error.mistakes
+        }
+    }
+
+    @Test("runs a workload with its defaults, whatever the environment says of the service")
+    func defaults() throws {
+        var settings = BenchSettings(.send)
+        settings.urls = ["http://127.0.0.1:8080"]
+        settings.memberCounts = [500, 2000]
+        #expect(try parse("send") == .bench(settings))
+    }
+
+    @Test("takes every flag of a workload")
+    func flags() throws {
+        let invocation = try parse(
+            "fanout", "--url", "http://a:1", "--url=http://b:2", "--seconds", "3", "--bytes", "7", "--rate", "2",
+            "--members", "5", "--members", "50", "--loops", "2", "--baseline", "--rounds", "4", "--database",
+            "dbname=x",
+            "--server-pid", "11", "--server-pid", "12", "--postgres-pid", "13", "--json")
+        var settings = BenchSettings(.fanout)
+        settings.urls = ["http://a:1", "http://b:2"]
+        settings.seconds = 3
+        settings.textByteCount = 7
+        settings.rate = 2
+        settings.memberCounts = [5, 50]
+        settings.loopCount = 2
+        settings.isBaseline = true
+        settings.roundCount = 4
+        settings.databaseURL = "dbname=x"
+        settings.serverPIDs = [11, 12]
+        settings.postgresPID = 13
+        settings.isJSON = true
+        #expect(invocation == .bench(settings))
+    }
+
+    @Test("shows its workloads, and a workload's flags, in lines of at most 100 columns")
+    func help() throws {
+        #expect(try parse() == .show(Help.text(for: .bench)))
+        #expect(try parse("--help") == .show(Help.text(for: .bench)))
+        #expect(try parse("send", "--nonsense", "-h") == .show(Help.text(for: BenchSettings.Workload.send)))
+        #expect(
+            try Invocation.parse(arguments: ["help", "bench", "idle"], environment: [:]) == .show(Help.text(for: .idle))
+        )
+        for workload in BenchSettings.Workload.allCases {
+            let text = Help.text(for: workload)
+            #expect(Help.text(for: .bench).contains(workload.summary))
+            for flag in BenchFlag.all {
+                #expect(
+                    text.contains("\n  \(flag.name)") == flag.workloads.contains(workload), "\(workload) \(flag.name)")
+            }
+            #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+        }
+    }
+
+    @Test("says all that is wrong at once, and never a password")
+    func mistakes() {
+        #expect(
+            mistakes("sned") == [
+                "\"sned\" is not a workload of parley bench; there are: send, latency, fanout, idle, mixed."
+            ])
+        #expect(
+            mistakes("send", "--rate", "3", "--json=1", "--url", "x", "--seconds", "0", "--database", "secret") == [
+                "\"--rate\" is not a flag of `parley bench send` (see --help).", "--json takes no value.",
+                "--url: \"x\" is not an address of the form http://host:port.",
+                "--seconds: \"0\" is not a whole number from 1 to 86400.",
+                "--database: the value is not a PostgreSQL URL (postgresql://…) or libpq key words (host=… dbname=…).",
+            ])
+        #expect(
+            mistakes("send", "--baseline", "--connections", "3") == [
+                "--baseline runs on the nodes' PostgreSQL: say where it is with --database.",
+                "--connections is odd, but two connections make a thread.",
+            ])
+        #expect(mistakes("send", "--seconds", "1", "--seconds", "2") == ["--seconds is given more than once."])
+    }
+}

@@ -1,0 +1,31 @@
+// PostgreSQL goes down without a word to anyone, again and again, and once only one of its sessions does.
+
+import Glibc
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test(
+        "PostgreSQL killed and started again under load, and one of its sessions killed, which takes all others along")
+    func databaseKilled() async throws {
+        let cluster = try await StoppableCluster.running()
+        let fleet = try await Fleet.start(2, on: try await cluster.createDatabase())
+        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+            for round in 1...4 {
+                try await traffic.flow(60)
+                if round == 2 {
+                    let pid = try #require(try await cluster.sessions().first)
+                    kill(pid, SIGKILL)
+                } else {
+                    await cluster.stop(.immediate)
+                    try await cluster.start()
+                }
+            }
+            try await fleet.waitUntil(ready: true)
+            try await traffic.flow(60)
+        }
+        #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
+        try await outcome.judge(on: fleet[1])
+        try await fleet.stopAll()
+    }
+}

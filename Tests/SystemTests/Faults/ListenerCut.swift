@@ -1,0 +1,40 @@
+// The listening connection is cut half-open: nothing arrives on it any more, and nobody is told.
+
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test("the listening connection cut half-open: safety reads go on, and it is missed and replaced within 20 s")
+    func listenerCut() async throws {
+        let cluster = try await TestCluster.shared()
+        let database = try await cluster.createDatabase()
+        let proxy = try cluster.proxy()
+        let node = try await Node.start(
+            database: database, settings: ["PARLEY_LISTEN_URL": TestCluster.conninfo(database, through: proxy)])
+        let other = try await Node.start(database: database)
+        let outcome = try await Traffic.run(through: [node, other]) { traffic in
+            try await traffic.flow(60)
+            try await eventually("a listener through the proxy") { proxy.connectionCount == 1 ? true : nil }
+            #expect(node.loggedCount("listening for notifications") == 1)
+            proxy.strand()
+            // Nobody has noticed yet, and yet news come, at the latest a second after.
+            let before = try await node.safetyReadCount()
+            try await eventually("safety reads that find news", within: .seconds(5)) {
+                try await node.safetyReadCount() > before + 2 ? true : nil
+            }
+            #expect(node.loggedCount("listening for notifications") == 1)
+            try await node.waitUntilLogged("no answer to the heartbeat", within: .seconds(20))
+            try await node.waitUntilLogged("listening for notifications", moreOftenThan: 1, within: .seconds(3))
+            try await traffic.flow(60)
+        }
+        #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
+        try await outcome.judge(on: node)
+        _ = try await (node.stop(), other.stop())
+    }
+}
+
+extension Node {
+    fileprivate func safetyReadCount() async throws -> Double {
+        try await metric(#"parley_log_reads_total{cause="safety"}"#) ?? 0
+    }
+}

@@ -1,0 +1,47 @@
+// PgBouncer in transaction mode takes LISTEN, says that it is done, and passes no notification on.
+
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test("NOTIFY swallowed by PgBouncer in transaction mode: news come within about a second, and the log says why")
+    func notificationsSwallowed() async throws {
+        let cluster = try await TestCluster.shared()
+        let database = try await cluster.createDatabase()
+        let bouncer = try await cluster.pooler(.transaction)
+        // Both through the pooler, to an empty database: it is migrated that way, too. One knows a way past it.
+        let deaf = try await Node.start(database: bouncer.conninfo(database))
+        let hearing = try await Node.start(
+            database: bouncer.conninfo(database), settings: ["PARLEY_LISTEN_URL": database])
+        let outcome = try await Traffic.run(through: [deaf, hearing]) { traffic in try await traffic.flow(300) }
+        #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
+
+        let reason = "a transaction pooler swallows LISTEN. PARLEY_LISTEN_URL must lead directly to PostgreSQL"
+        try await deaf.waitUntilLogged(reason, within: .seconds(15))
+        #expect(hearing.loggedCount(reason) == 0 && hearing.loggedCount("listening for notifications") == 1)
+        #expect(try await deaf.metric(#"parley_log_reads_total{cause="notify"}"#) == 0)
+        #expect(try await hearing.metric(#"parley_log_reads_total{cause="notify"}"#) ?? 0 > 0)
+        let (late, soon) = (try await delay(on: deaf), try await delay(on: hearing))
+        #expect(soon < .milliseconds(500) && late < .seconds(2), "\(soon) with LISTEN, \(late) without")
+        try await outcome.judge(on: deaf)
+        _ = try await (deaf.stop(), hearing.stop())
+    }
+
+    /// From sending to its arrival at a waiting poll; the middle one of five.
+    private func delay(on node: Node) async throws -> Duration {
+        let (ann, bob) = (try await node.curl.register("Ann"), try await node.curl.register("Bob"))
+        let connections = (Connection(node.address), Connection(node.address))
+        let thread = try await connections.0.thread("direct", by: ann, with: [bob])
+        var delays: [Duration] = []
+        for _ in 0..<5 {
+            let cursor = try await connections.1.cursor(of: bob)
+            async let poll = connections.1.sync(bob, from: cursor, wait: 10)
+            try await node.waitForPolls()
+            let start = ContinuousClock.now
+            let id = try await connections.0.sent("hi", in: thread, as: ann)
+            #expect(try await poll.json["events"].items.map { $0["data"]["id"].string } == [id])
+            delays.append(start.duration(to: .now))
+        }
+        return delays.sorted()[2]
+    }
+}

@@ -1,0 +1,31 @@
+// The pool's connections are cut half-open: statements leave and no answer ever comes.
+
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test(
+        "the pool's connections cut half-open: their statements are given up, the other node goes on, nothing is lost")
+    func poolCut() async throws {
+        let cluster = try await TestCluster.shared()
+        let database = try await cluster.createDatabase()
+        let proxy = try cluster.proxy()
+        let node = try await Node.start(
+            database: TestCluster.conninfo(database, through: proxy), settings: ["PARLEY_LISTEN_URL": database])
+        let other = try await Node.start(database: database)
+        let outcome = try await Traffic.run(through: [node, other]) { traffic in
+            try await traffic.flow(60)
+            proxy.strand()
+            // It says so, and nobody is sent there; who asks it all the same is answered.
+            try await node.waitUntil(ready: false, within: .seconds(5))
+            try await traffic.flow(100, within: .seconds(20))
+            #expect(try await Connection(node.address).get("/health/live").status == 200)
+            // A statement has 15 s in the server and 5 s more to be heard of.
+            try await node.waitUntil(ready: true, within: .seconds(30))
+            try await traffic.flow(60)
+        }
+        #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
+        try await outcome.judge(on: node)
+        _ = try await (node.stop(), other.stop())
+    }
+}

@@ -1,0 +1,74 @@
+// Processes that hang: nodes while they write, and PostgreSQL's own inside their transactions, the log's lock held.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test("nodes stopped for a moment while they write, many times: the others go on, and nothing is lost")
+    func nodesStopped() async throws {
+        let fleet = try await Fleet.start(2, on: try await TestCluster.shared().createDatabase())
+        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+            for round in 0..<20 {
+                try await traffic.flow(10)
+                let node = await fleet[round % 2]
+                node.program.send(SIGSTOP)
+                // What PostgreSQL has of it, PostgreSQL finishes: no lock is left behind.
+                await traffic.tryToFlow(5, within: .milliseconds(500))
+                node.program.send(SIGCONT)
+            }
+            try await traffic.flow(60)
+        }
+        #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
+        try await outcome.judge(on: fleet[0])
+        try await fleet.stopAll()
+    }
+
+    @Test(
+        "a session of PostgreSQL stopped inside its transaction with the log's lock: 503 meanwhile, and nothing is lost"
+    )
+    func sessionStopped() async throws {
+        let cluster = try await StoppableCluster.running()
+        let fleet = try await Fleet.start(2, on: try await cluster.createDatabase())
+        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+            try await traffic.flow(60)
+            let pid = try await cluster.stopHolderOfLog()
+            defer { kill(pid, SIGCONT) }
+            // Waiting for the lock ends after 5 s, and so does the batch's patience.
+            try await eventually("a refused message", within: .seconds(15)) { traffic.refusalCount > 0 ? true : nil }
+            kill(pid, SIGCONT)
+            try await traffic.flow(60)
+        }
+        #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
+        try await outcome.judge(on: fleet[0])
+        try await fleet.stopAll()
+    }
+}
+
+extension TestCluster {
+    /// Stops sessions until one is found to hold the log's lock; that one stays stopped.
+    fileprivate func stopHolderOfLog() async throws -> pid_t {
+        try await eventually("a session stopped with the log's lock", within: .seconds(30)) {
+            guard let pid = try await sessions().first else { return nil }
+            kill(pid, SIGSTOP)
+            // It may have been stopped with one of PostgreSQL's own locks, and then nobody is answered any more.
+            let alarm = Task {
+                try await Task.sleep(for: .seconds(2))
+                kill(pid, SIGCONT)
+            }
+            let held = try await psql(
+                "select count(*) from pg_locks where locktype = 'advisory' and objid = 7266001 and granted and pid = \(pid)"
+            )
+            alarm.cancel()
+            if held == "1", await alarm.result.isCancelled { return pid }
+            kill(pid, SIGCONT)
+            return nil
+        }
+    }
+}
+
+extension Result {
+    fileprivate var isCancelled: Bool {
+        if case .failure(is CancellationError) = self { true } else { false }
+    }
+}

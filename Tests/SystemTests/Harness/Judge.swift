@@ -1,0 +1,122 @@
+// The law of delivery, as outside as it gets: what people acknowledged and saw, against the archive and the log.
+
+import Foundation
+import Testing
+
+extension Traffic.Outcome {
+    /// What was found wrong; all zero, or the service has broken its promise.
+    struct Verdict: Sendable, Equatable {
+        var lost = 0
+        var doubled = 0
+        var disordered = 0
+    }
+
+    /// Every acknowledged message is in its archive once, in dense order; every device got every event that concerns its
+    /// person, each once, in the order of the log, which is the archives' order too. Reads all of it again from `node`.
+    @discardableResult
+    func judge(on node: Node, sourceLocation: SourceLocation = #_sourceLocation) async throws -> Verdict {
+        var verdict = Verdict()
+        var archives: [UUID: [Entry]] = [:]
+        for thread in crowd.threads {
+            let entries = try await archive(of: thread, on: node, &verdict, sourceLocation)
+            archives[UUID(uuidString: thread.id) ?? UUID()] = entries
+        }
+        // The log's one promise, as the node's own tail has seen it.
+        #expect(try await node.metric("parley_log_gaps_total") == 0, sourceLocation: sourceLocation)
+
+        for person in crowd.people + crowd.wanderers {
+            let log = try await Follower.sightings(person, from: crowd.start, on: node.address)
+            let isMember = crowd.people.contains { $0.id == person.id }
+            if isMember { compare(log, with: archives, of: person, &verdict, sourceLocation) }
+            for (number, follower) in followers.enumerated() where follower.person.id == person.id {
+                let note = "follower \(number), statuses \(follower.statuses)"
+                compare(follower.sightings, with: log, note, &verdict, sourceLocation)
+            }
+        }
+        return verdict
+    }
+
+    /// A message as the archive has it.
+    private struct Entry: Decodable, Equatable {
+        let id: UUID?
+        let seq: Int
+    }
+
+    private struct ArchivePage: Decodable {
+        let messages: [Entry]
+        let end: Bool
+    }
+
+    private func archive(
+        of thread: Crowd.Shared, on node: Node, _ verdict: inout Verdict, _ sourceLocation: SourceLocation
+    ) async throws -> [Entry] {
+        let connection = Connection(node.address)
+        var entries: [Entry] = []
+        var isAtEnd = false
+        while !isAtEnd {
+            let path = "/v1/threads/\(thread.id)/messages?after=\(entries.last?.seq ?? 0)&limit=200"
+            let answer = try await connection.get(path, as: crowd.people[thread.members[0]])
+            try #require(answer.status == 200, "\(answer)", sourceLocation: sourceLocation)
+            let page = try JSONDecoder().decode(ArchivePage.self, from: answer.body)
+            entries += page.messages
+            isAtEnd = page.end
+        }
+        let isDense = entries.enumerated().allSatisfy { $1.seq == $0 + 1 }
+        #expect(isDense, "the archive of \(thread.id) has holes", sourceLocation: sourceLocation)
+        let ids = Set(entries.map(\.id))
+        let sent = Set((acknowledged[thread.id] ?? []).map { UUID(uuidString: $0) })
+        verdict.doubled += entries.count - ids.count
+        verdict.lost += sent.subtracting(ids).count
+        #expect(entries.count == ids.count, "a message is there twice", sourceLocation: sourceLocation)
+        #expect(sent.subtracting(ids).isEmpty, "acknowledged and lost", sourceLocation: sourceLocation)
+        #expect(
+            ids.subtracting(sent).isEmpty, "never acknowledged, though each was retried",
+            sourceLocation: sourceLocation)
+        return entries
+    }
+
+    /// The log gives the messages of each thread as its archive does.
+    private func compare(
+        _ log: [Sighting], with archives: [UUID: [Entry]], of person: Person, _ verdict: inout Verdict,
+        _ sourceLocation: SourceLocation
+    ) {
+        var messages: [UUID: [Entry]] = [:]
+        for event in log where event.type == "message.created" {
+            guard let thread = event.thread, archives[thread] != nil else { continue }
+            messages[thread, default: []].append(Entry(id: event.subject, seq: event.number))
+        }
+        for (index, thread) in crowd.threads.enumerated() {
+            guard thread.members.contains(where: { crowd.people[$0].id == person.id }),
+                let id = UUID(uuidString: thread.id)
+            else { continue }
+            let difference = difference(messages[id] ?? [], archives[id] ?? [])
+            if difference != nil { verdict.disordered += 1 }
+            #expect(difference == nil, "thread \(index) in the log", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// A device saw what the log holds: nothing else, nothing twice, nothing missing, in its order.
+    private func compare(
+        _ seen: [Sighting], with log: [Sighting], _ note: String, _ verdict: inout Verdict,
+        _ sourceLocation: SourceLocation
+    ) {
+        // What a wanderer may see after the last message is not waited for.
+        let end = log.firstIndex { $0.subject == last }.map { $0 + 1 } ?? log.count
+        let expected = Array(log[..<end])
+        guard let difference = difference(seen, expected) else { return }
+        let (seenOnce, expectedOnce) = (Set(seen), Set(expected))
+        let (lost, doubled) = (expectedOnce.subtracting(seenOnce).count, seen.count - seenOnce.count)
+        verdict.lost += lost
+        verdict.doubled += doubled
+        if lost == 0, doubled == 0 { verdict.disordered += 1 }
+        Issue.record("\(note): \(lost) lost, \(doubled) doubled; \(difference)", sourceLocation: sourceLocation)
+    }
+}
+
+/// Where two long lists part company, in few words.
+private func difference<Item: Equatable>(_ found: [Item], _ expected: [Item]) -> String? {
+    if let index = zip(found, expected).enumerated().first(where: { $1.0 != $1.1 })?.offset {
+        return "at \(index): \(found[index]), not \(expected[index])"
+    }
+    return found.count == expected.count ? nil : "\(found.count) items, not \(expected.count)"
+}

@@ -1,0 +1,118 @@
+-- The log's partitions: making those ahead, dropping those that are too old. Called by the nodes now and then.
+
+-- The log's partitions with their bounds, `end_pos` excluded; those whose detaching has begun (`is_leaving`) included.
+-- locks: nothing
+create or replace function log_partitions() returns table (name text, first_pos bigint, end_pos bigint, is_leaving boolean)
+language sql stable as $$
+    select c.relname, b.bounds[1]::bigint, b.bounds[2]::bigint, i.inhdetachpending
+    from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid
+    cross join lateral (select regexp_match(pg_get_expr(c.relpartbound, c.oid),
+        $re$FROM \('?(\d+)'?\) TO \('?(\d+)'?\)$re$) as bounds) b
+    where i.inhparent = 'events'::regclass
+$$;
+
+-- The first position kept at or after an instant, head + 1 when all are older: some twenty index probes. An event's time
+-- may be some seconds off the order of the log, and so may this.
+-- locks: nothing
+create or replace function log_pos_at(p_at timestamptz) returns bigint
+language plpgsql stable as $$
+declare
+    v_low bigint := coalesce((select max(t.end_pos) from log_trims t), 1);
+    v_high bigint := log_head() + 1;
+    v_middle bigint;
+begin
+    while v_low < v_high loop
+        v_middle := (v_low + v_high) / 2;
+        if (select e.at from events e where e.pos = v_middle) < p_at then
+            v_low := v_middle + 1;
+        else
+            v_high := v_middle;
+        end if;
+    end loop;
+    return v_low;
+end $$;
+
+-- Makes partitions until there is room ahead for one partition's worth of events; gives how many were made, and the
+-- position from which on calling again may find something to do.
+-- A partition takes as many events as came in the last eighth of the time that the log is kept, but no fewer than
+-- `p_rows_min`. So at any steady rate there are nine with events in them and one or two ahead, which is what most statements
+-- pay for by partition, and the log is kept at most an eighth longer than asked for. A log that is quiet stays small
+-- instead: 100,000 events are some 60 MB. A surge fills two small ones before the next are larger.
+-- Each is made as a table of its own and then attached, which doesn't stop writers (CREATE … PARTITION OF would).
+-- `p_now` is for tests.
+-- locks: the log's upkeep (advisory), `events` share update exclusive
+create or replace function log_extend(p_days int, p_rows_min bigint default 100000, p_now timestamptz default null)
+returns table (made int, next_pos bigint)
+language plpgsql volatile as $$
+declare
+    v_head bigint;
+    v_rows bigint;
+    v_end bigint;
+    v_floor bigint;
+    v_name text;
+begin
+    perform pg_advisory_xact_lock(7266002);
+    v_head := log_head();
+    v_rows := greatest(p_rows_min,
+        v_head + 1 - log_pos_at(coalesce(p_now, stamp()) - make_interval(hours => 3 * p_days)));
+    select coalesce(max(p.end_pos), 1), max(p.first_pos) filter (where p.first_pos <= v_head)
+    into v_end, v_floor
+    from log_partitions() p;
+    made := 0;
+    while v_end - 1 - v_head < v_rows loop
+        v_name := 'events_' || v_end;
+        execute format('create table %I (like events including defaults)', v_name);
+        -- The check lets ATTACH skip its scan.
+        execute format('alter table %I add constraint bounds check (pos >= %s and pos < %s)', v_name, v_end, v_end + v_rows);
+        execute format('alter table events attach partition %I for values from (%s) to (%s)', v_name, v_end, v_end + v_rows);
+        execute format('alter table %I drop constraint bounds', v_name);
+        v_end := v_end + v_rows;
+        made := made + 1;
+    end loop;
+    next_pos := v_end - v_rows;
+    update log_epochs l set floor_pos = v_floor where l.epoch = log_epoch() and l.floor_pos < v_floor;
+    return next;
+end $$;
+
+-- The next step of trimming, as a statement to be run by itself outside of any transaction; null when nothing is left to
+-- do. To be called again after each. A partition is trimmed when its newest event is older than `p_days` and there are
+-- events after it (the log's last event is where its head is known from).
+-- The steps are: detach the partition concurrently, which waits for those who use the log right now but lets nobody wait;
+-- drop it. What is to be done is written down first, so that whoever calls next goes on where another was interrupted.
+-- One session at a time: the caller holds the advisory lock 7266003. `p_now` is for tests.
+-- Costs, when it begins with a partition, a scan of it.
+-- locks: nothing
+create or replace function log_trim_next(p_days int, p_now timestamptz default null) returns text
+language plpgsql volatile as $$
+declare
+    v_name text;
+    v_end bigint;
+    v_is_leaving boolean;
+    v_partition record;
+begin
+    select t.partition, t.end_pos into v_name, v_end from log_trims t where t.dropped_at is null;
+    if found and to_regclass(quote_ident(v_name)) is null then
+        update log_trims t set dropped_at = stamp() where t.end_pos = v_end;
+        v_name := null;
+    end if;
+
+    if v_name is null then
+        select * into v_partition from log_partitions() p where p.end_pos <= log_head() order by p.end_pos limit 1;
+        if not found or (select e.at from events e where e.pos = v_partition.end_pos - 1)
+            >= coalesce(p_now, stamp()) - make_interval(days => p_days) then
+            return null;
+        end if;
+        v_name := v_partition.name;
+        execute format('insert into thread_trims (thread_id, pos)
+            select e.thread_id, max(e.pos) from %I e where e.thread_id is not null group by e.thread_id
+            on conflict (thread_id) do update set pos = excluded.pos', v_name);
+        insert into log_trims (end_pos, partition, begun_at) values (v_partition.end_pos, v_name, stamp());
+    end if;
+
+    select p.is_leaving into v_is_leaving from log_partitions() p where p.name = v_name;
+    return case
+        when not found then format('drop table %I', v_name)
+        when v_is_leaving then format('alter table events detach partition %I finalize', v_name)
+        else format('alter table events detach partition %I concurrently', v_name) end;
+end $$;
