@@ -37,7 +37,7 @@ package final class Tail: Sendable {
     package static let channel = "parley_log"
     /// A lost notification delays an event by this at most. Half of the second within which a sign-out must have come to
     /// every node.
-    private static var checkInterval: Duration { .milliseconds(500) }
+    private static let checkInterval = Duration.milliseconds(500)
     package let figures = TailFigures()
 
     /// Whether this node's caches may be trusted: it has read the log to its end within this time. What was changed

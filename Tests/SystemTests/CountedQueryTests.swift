@@ -10,7 +10,7 @@ extension SystemTests {
     struct CountedQueryTests {
         /// What a node asks however many poll: the tail's reads, its look at the log's history twice a second, and
         /// what it does now and then for all.
-        private static let upkeep: Set = ["log_read", "sync_start", "log_extend", "session_touch"]
+        private static let upkeep: Set = ["log_read", "log_place", "log_extend", "session_touch"]
 
         @Test("ten thousand rounds of polls cost no statement of their own")
         func steadyState() async throws {
@@ -55,7 +55,7 @@ extension SystemTests {
             #expect(
                 (messageCount...messageCount + 2 * seconds + 2).contains(counts["log_read"]?.calls ?? 0), "\(counts)")
             #expect(counts["log_read"]?.rows == messageCount)
-            #expect(counts["sync_start"]?.calls ?? 0 <= 2 * seconds + 2, "\(counts)")
+            #expect(counts["log_place"]?.calls ?? 0 <= 2 * seconds + 2, "\(counts)")
 
             members.stop()
             others.stop()
