@@ -31,7 +31,7 @@ struct BenchRun: Sendable {
     /// What processes took and nodes counted during the measured time.
     struct Observation: Sendable {
         let cpu: CPUTimes
-        let batchMean: Double?
+        let batching: Batching
     }
 
     /// Looks at its beginning and at its end.
@@ -42,7 +42,7 @@ struct BenchRun: Sendable {
         try await Progress.sleep(until: phases.end)
         let cpu = try cpuTimes() - cpuBefore
         let metrics = try await NodeMetrics.read(endpoints)
-        return Observation(cpu: cpu, batchMean: metrics.batchMean(since: metricsBefore))
+        return Observation(cpu: cpu, batching: Batching(from: metricsBefore, to: metrics))
     }
 
     func cpuTimes() throws -> CPUTimes {

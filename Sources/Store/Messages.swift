@@ -19,7 +19,8 @@ extension Store {
             Statement("message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8)"),
             [
                 .ids(batch.map { $0.id }), .ids(batch.map { $0.thread }), .ids(batch.map { $0.sender }),
-                .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }), .uuids(batch.map { $0.replyTo?.uuid }),
+                .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }),
+                .uuids(batch.map { $0.replyTo?.uuid }),
                 .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }),
             ])
         return try Self.inOrder(rows, count: batch.count) { row in

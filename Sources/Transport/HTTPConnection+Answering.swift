@@ -89,9 +89,7 @@ extension HTTPConnection {
         startLingering()
     }
 
-    private func writeWhole(
-        _ response: OutboundResponse, keepsAlive: Bool
-    ) {
+    private func writeWhole(_ response: OutboundResponse, keepsAlive: Bool) {
         let byteCount = response.body.readableBytes
         let framing: BodyFraming
         if response.status.forbidsBody {

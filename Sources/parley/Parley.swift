@@ -1,5 +1,4 @@
 // The executable: from the command line to a command, and from what went wrong to one sentence and an exit status.
-import Bench
 import Foundation
 import Logging
 import ServiceConfiguration
@@ -20,10 +19,7 @@ struct Parley {
                 LogOutput.bootstrap(settings)
                 try await Migration.run(settings)
             case .bench(let settings):
-                var quiet = Settings()
-                quiet.logLevel = .warning
-                LogOutput.bootstrap(quiet)
-                try await Bench.run(settings)
+                try await Measurement.run(settings)
             }
         } catch let error as ConfigurationErrors {
             fail("\(error)", status: 2)

@@ -31,8 +31,7 @@ struct EventLoops {
     /// What the owner of one connection is told while a server answers each request with the next script.
     private func told(_ scripts: [ScriptedServer.Script], requestByteCount: Int = 100) async throws -> [String] {
         let server = try ScriptedServer(scripts)
-        return try await onThread("test-loop") {
-            let loop = try EventLoop(waker: Waker())
+        return try await onEventLoop("test-loop") { loop in
             let recorder = Recorder(loop)
             let connection = Connection(loop, try Endpoint(url: "http://127.0.0.1:\(server.port)"), owner: recorder)
             recorder.requests = scripts.map { _ in Array(repeating: UInt8(ascii: "x"), count: requestByteCount) }
@@ -67,8 +66,7 @@ struct EventLoops {
 
     @Test("say when nobody listens", .timeLimit(.minutes(1)))
     func refused() async throws {
-        let told = try await onThread("test-loop") {
-            let loop = try EventLoop(waker: Waker())
+        let told = try await onEventLoop("test-loop") { loop in
             let recorder = Recorder(loop)
             // Port 1 is nobody's on a machine for tests.
             let connection = Connection(loop, try Endpoint(url: "http://127.0.0.1:1"), owner: recorder)

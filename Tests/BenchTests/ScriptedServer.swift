@@ -1,7 +1,7 @@
 // A server for one client: to each request the next scripted bytes.
 import Foundation
 
-/// Answers on a thread of its own until its scripts are over. Reads a request as whatever comes until nothing more does.
+/// Answers on a thread of its own until its scripts are over. A request is whatever comes until nothing more does.
 final class ScriptedServer: Sendable {
     enum Script: Sendable {
         /// And the connection stays open.

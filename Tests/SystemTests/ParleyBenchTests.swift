@@ -65,6 +65,9 @@ struct ParleyBenchTests {
         expectTimes(report["answer_ms"])
         #expect(report["round"][0]["baseline_per_s_16_clients"].int ?? 0 > 10)
         #expect(report["ratio_median"] != .null)
+        for part in ["messages", "wait_ms", "call_ms"] {
+            #expect(report["batch_mean"][part] != .null)
+        }
         for part in ["generator", "service", "postgres"] {
             #expect(report["cpu_us_per_message"][part] != .null)
         }
@@ -146,6 +149,22 @@ struct ParleyBenchTests {
         #expect(report["faults"][0].string?.contains("status 422") == true)
     }
 
+    @Test("finds what an archive doesn't hold", .timeLimit(.minutes(1)))
+    func spoiledArchive() async throws {
+        let target = try await Target.start()
+        try await target.cluster.psql(
+            """
+            create function spoil() returns trigger language plpgsql as $$ begin
+                delete from messages m where m.thread_id = new.thread_id and m.seq = 5;
+                return null;
+            end $$;
+            create trigger spoil after insert on messages for each row when (new.seq = 5) execute function spoil();
+            """, database: target.database)
+        let report = try await bench(
+            "send", target.flags + ["--seconds", "1", "--warm-up", "0", "--connections", "2"], isGood: false)
+        #expect(report["faults"][0].string?.contains("6 follows 4") == true)
+    }
+
     @Test("finds what a poll was not given, and what it was given twice", .timeLimit(.minutes(1)))
     func spoiledLog() async throws {
         let target = try await Target.start()
@@ -161,6 +180,24 @@ struct ParleyBenchTests {
         let report = try await bench(
             "latency", target.flags + ["--seconds", "1", "--warm-up", "0", "--rate", "20"], isGood: false)
         #expect(report["lost"] == 1 && report["doubled"] == 1 && report["out_of_order"] == 0)
+    }
+
+    @Test("ends at once when interrupted, and leaves no baseline behind", .timeLimit(.minutes(1)))
+    func interrupted() async throws {
+        let target = try await Target.start()
+        let line = [Parley.executable, "bench", "send", "--baseline", "--seconds", "60"] + target.flags
+        let program = try await Program.start(line)
+        func databaseCount() async throws -> String {
+            try await target.cluster.psql("select count(*) from pg_database where datname like 'parley_bench%'")
+        }
+        try await eventually("pgbench at work", every: .milliseconds(50)) {
+            let sql = "select count(*) from pg_stat_activity where application_name = 'pgbench'"
+            return try await target.cluster.psql(sql) == "16" ? true : nil
+        }
+        program.send(SIGINT)
+        #expect(try await program.waitForExit(within: .seconds(10)) == .status(1))
+        #expect(program.errors.hasSuffix("parley: interrupted.\n"), "\(program.errors)")
+        #expect(try await databaseCount() == "0")
     }
 
     @Test("says in one sentence what stops it", .timeLimit(.minutes(1)))

@@ -8,6 +8,8 @@ import Foundation
 /// it at any kind of end.
 final class Guardian: Sendable {
     let directory: String
+    /// Where a disk of its own may be mounted.
+    var diskDirectory: String { directory + "/disk" }
     private let process: ChildProcess
     private let pipe: ProcessPipe
 
@@ -17,12 +19,16 @@ final class Guardian: Sendable {
         self.pipe = pipe
     }
 
-    /// Waits for the end, then for the server (at most 10 s), then removes the directory.
+    /// Waits for the end, then for the server (at most 10 s), then unmounts its disk and removes the directory.
     private static let script = """
         read -r _
         n=0
-        while [ $n -lt 100 ] && [ -e "$1/postgres/postmaster.pid" ] \\
-            && kill -0 "$(head -n 1 "$1/postgres/postmaster.pid")" 2>/dev/null; do sleep 0.1; n=$((n + 1)); done
+        for pid in "$1/postgres/postmaster.pid" "$1/disk/postgres/postmaster.pid"; do
+            while [ $n -lt 100 ] && [ -e "$pid" ] && kill -0 "$(head -n 1 "$pid")" 2>/dev/null; do
+                sleep 0.1; n=$((n + 1))
+            done
+        done
+        [ ! -d "$1/disk" ] || umount "$1/disk" 2>/dev/null || umount -l "$1/disk"
         rm -rf "$1"
         """
 

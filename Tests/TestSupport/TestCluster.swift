@@ -9,11 +9,14 @@ import Synchronization
 package final class TestCluster: Sendable {
     let cluster: PostgresCluster
     private let guardian: Guardian
+    /// What its data is on, if it was given little room.
+    package let disk: SmallDisk?
     private let databaseCount = Atomic(0)
 
-    init(cluster: PostgresCluster, guardian: Guardian) {
+    init(cluster: PostgresCluster, guardian: Guardian, disk: SmallDisk? = nil) {
         self.cluster = cluster
         self.guardian = guardian
+        self.disk = disk
     }
 
     private static let sharedStart = Mutex<Task<TestCluster, any Error>?>(nil)
@@ -29,15 +32,22 @@ package final class TestCluster: Sendable {
     }
 
     /// A cluster of one's own (0.9 s): for tests that stop it, or need settings.
-    package static func own(fsync: Bool = true, settings: [String: String] = [:]) async throws -> TestCluster {
+    /// - Parameter diskByteCount: the room that all its data has, on a disk of its own; see `SmallDisk`.
+    package static func own(
+        fsync: Bool = true, settings: [String: String] = [:], diskByteCount: Int? = nil
+    ) async throws -> TestCluster {
         let guardian = try await Guardian.start()
         var configuration = try configuration(in: guardian)
+        let disk = try diskByteCount.map {
+            try SmallDisk.mount(at: guardian.diskDirectory, byteCount: $0, account: configuration.account)
+        }
+        if let disk { configuration.dataDirectory = disk.directory + "/postgres" }
         if !fsync { configuration.settings["fsync"] = "off" }
         configuration.settings.merge(settings) { $1 }
         let cluster = PostgresCluster(configuration)
         try await cluster.initialise()
         try await cluster.start()
-        return TestCluster(cluster: cluster, guardian: guardian)
+        return TestCluster(cluster: cluster, guardian: guardian, disk: disk)
     }
 
     static func configuration(in guardian: Guardian) throws -> PostgresCluster.Configuration {

@@ -7,8 +7,8 @@
 -- An item that is refused changes nothing and doesn't touch its neighbours. A message's id is unique in its thread.
 -- `p_mentions` holds one array literal an item. `p_known` may hold a seq that an item's thread is known to have reached:
 -- it saves time, and a wrong one costs time and nothing else. `p_now` is for tests; a thread's times never go backwards.
--- Two set-based steps: judging into arrays, then storing from them, without looking for a row of the first in the second.
--- What can be told before the log's lock is taken is told before: it is held for the two inserts and the commit only.
+-- One set-based statement: the log's lock is taken in its middle, once all items are judged, so that it is held for the
+-- inserts and the commit only. The threads' locks, taken before, hold still what is judged.
 -- locks: the threads by id (for no key update, which writes no new row version), then the log
 -- The planner settings: plans must be made of index probes from the first row on, whatever the statistics say so far.
 -- Beside the one of before, a call that leaves out what can be left out would be ambiguous.
@@ -23,96 +23,86 @@ set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_now timestamptz;
-    v_head bigint;
-    -- One entry an item.
-    v_verdicts text[];
-    v_times timestamptz[];
-    v_seqs bigint[];
-    v_places bigint[];
-    -- The items to be stored, by their places.
-    v_items int[];
+    v_last bigint;
+    v_again int[];
+    v_row record;
 begin
     perform 1 from threads t where t.id = any (p_threads) order by t.id for no key update;
     v_now := coalesce(p_now, stamp());
 
-    -- The threads' locks hold still what is judged here: their members and their heads.
-    select array_agg(n.verdict), array_agg(n.at), array_agg(n.seq), array_agg(n.place),
-        array_agg(n.item) filter (where n.verdict = 'created')
-    into v_verdicts, v_times, v_seqs, v_places, v_items
-    from (
-        select j.item::int, j.verdict, j.at,
-            j.head + count(*) filter (where j.verdict = 'created') over (partition by j.thread_id order by j.item) as seq,
-            count(*) filter (where j.verdict = 'created') over (order by j.item) as place
-        from (
-            select g.item, g.thread_id, coalesce(h.seq, 0) as head, greatest(v_now, h.created_at) as at,
-                case
-                    when s.status is null or s.status in ('left', 'removed') then 'no_thread'
-                    when s.status = 'invited' then 'not_joined'
-                    when case when array_position(p_ids, g.id) < g.item then (
-                            select min(o.item) from unnest(p_ids, p_threads) with ordinality as o (id, thread_id, item)
-                            where o.id = g.id and o.thread_id = g.thread_id) < g.item end
-                        -- Scalar look-ups and not EXISTS, which the planner may turn into a hash of the whole table.
-                        or (select m.seq from messages m where m.thread_id = g.thread_id and m.id = g.id) is not null
-                        then 'again'
-                    when g.reply_to is not null
-                        and (select m.seq from messages m where m.thread_id = g.thread_id and m.id = g.reply_to) is null
-                        then 'no_reply'
-                    when g.mentions <> '{}' and exists
-                        (select from unnest(g.mentions::uuid[]) x (id) where not exists (select from members n
-                            where n.thread_id = g.thread_id and n.user_id = x.id and n.status = 'joined'))
-                        then 'no_mention'
-                    else 'created'
-                end as verdict
-            from unnest(p_ids, p_threads, p_senders, p_reply_to, p_mentions, p_known)
-                with ordinality as g (id, thread_id, sender_id, reply_to, mentions, known, item)
-            left join members s on s.thread_id = g.thread_id and s.user_id = g.sender_id
-            -- The head. Without a lower bound its look-up reads a whole page of the index.
-            left join lateral (
-                (select m.seq, m.created_at from messages m where m.thread_id = g.thread_id and m.seq >= g.known
-                    order by m.seq desc limit 1)
-                union all
-                (select m.seq, m.created_at from messages m where m.thread_id = g.thread_id
-                    order by m.seq desc limit 1)
-                limit 1) h on true
-        ) j
-        order by j.item
-    ) n;
+    for v_row in
+    with judged as materialized (
+        select g.*, coalesce(h.seq, 0) as head, greatest(v_now, h.created_at) as at,
+            case
+                when s.status is null or s.status in ('left', 'removed') then 'no_thread'
+                when s.status = 'invited' then 'not_joined'
+                when case when array_position(p_ids, g.id) < g.item then (
+                        select min(o.item) from unnest(p_ids, p_threads) with ordinality as o (id, thread_id, item)
+                        where o.id = g.id and o.thread_id = g.thread_id) < g.item end
+                    -- Scalar look-ups and not EXISTS, which the planner may turn into a hash of the whole table.
+                    or (select m.seq from messages m where m.thread_id = g.thread_id and m.id = g.id) is not null
+                    then 'again'
+                when g.reply_to is not null
+                    and (select m.seq from messages m where m.thread_id = g.thread_id and m.id = g.reply_to) is null
+                    then 'no_reply'
+                when g.mentions <> '{}' and exists
+                    (select from unnest(g.mentions::uuid[]) x (id) where not exists (select from members n
+                        where n.thread_id = g.thread_id and n.user_id = x.id and n.status = 'joined'))
+                    then 'no_mention'
+                else 'created'
+            end as verdict
+        from unnest(p_ids, p_threads, p_senders, p_types, p_payloads, p_reply_to, p_mentions, p_known)
+            with ordinality as g (id, thread_id, sender_id, type, payload, reply_to, mentions, known, item)
+        left join members s on s.thread_id = g.thread_id and s.user_id = g.sender_id
+        -- The head. Without a lower bound its look-up reads a whole page of the index.
+        left join lateral (
+            (select m.seq, m.created_at from messages m where m.thread_id = g.thread_id and m.seq >= g.known
+                order by m.seq desc limit 1)
+            union all
+            (select m.seq, m.created_at from messages m where m.thread_id = g.thread_id
+                order by m.seq desc limit 1)
+            limit 1) h on true
+    ), log as materialized (
+        select log_begin() as head from (select count(*) from judged j where j.verdict = 'created') c (count)
+        where c.count > 0
+    ), stored as (
+        insert into messages as m (thread_id, seq, id, sender_id, type, payload, reply_to, mentions, created_at, pos)
+        select j.thread_id, j.head + row_number() over (partition by j.thread_id order by j.item), j.id, j.sender_id,
+            j.type, j.payload, j.reply_to, j.mentions::uuid[], j.at, l.head + row_number() over (order by j.item)
+        from log l cross join judged j where j.verdict = 'created'
+        returning m.*
+    ), shown as (
+        select s.thread_id, s.seq, s.id, s.pos, s.created_at, message_json(s.thread_id, s.seq, s.id, s.sender_id, u.name,
+            u.profile_image, s.type, s.payload, s.reply_to, s.mentions, s.created_at, null, null, null) as body
+        from stored s join users u on u.id = s.sender_id
+    ), logged as (
+        insert into events (pos, at, type, thread_id, body)
+        select s.pos, s.created_at, 'message.created', s.thread_id,
+            event_json('message.created', s.thread_id, s.created_at, s.body)
+        from shown s
+    )
+    select j.item, j.verdict, s.body, s.seq, s.pos
+    from judged j
+    left join shown s on j.verdict = 'created' and s.id = j.id and s.thread_id = j.thread_id
+    loop
+        if v_row.verdict = 'again' then
+            v_again := v_again || v_row.item::int;
+        else
+            v_last := greatest(v_last, v_row.pos);
+            item := v_row.item;
+            outcome := v_row.verdict;
+            message := v_row.body;
+            seq := v_row.seq;
+            return next;
+        end if;
+    end loop;
 
-    if v_items is not null then
-        v_head := log_begin();
-        return query
-        with stored as (
-            insert into messages as m
-                (thread_id, seq, id, sender_id, type, payload, reply_to, mentions, created_at, pos)
-            select g.thread_id, g.seq, g.id, g.sender_id, g.type, g.payload, g.reply_to, g.mentions::uuid[], g.at,
-                v_head + g.place
-            from unnest(p_threads, v_seqs, p_ids, p_senders, p_types, p_payloads, p_reply_to, p_mentions, v_times,
-                v_places, v_verdicts)
-                as g (thread_id, seq, id, sender_id, type, payload, reply_to, mentions, at, place, verdict)
-            where g.verdict = 'created'
-            returning m.*
-        ), shown as (
-            select s.thread_id, s.seq, s.pos, s.created_at, message_json(s.thread_id, s.seq, s.id, s.sender_id, u.name,
-                u.profile_image, s.type, s.payload, s.reply_to, s.mentions, s.created_at, null, null, null) as body
-            from stored s join users u on u.id = s.sender_id
-        ), logged as (
-            insert into events (pos, at, type, thread_id, body)
-            select s.pos, s.created_at, 'message.created', s.thread_id,
-                event_json('message.created', s.thread_id, s.created_at, s.body)
-            from shown s
-        )
-        select v_items[s.pos - v_head], 'created', s.body, s.seq from shown s;
-        perform pg_notify('parley_log', (v_head + cardinality(v_items))::text);
-    end if;
-
-    if cardinality(v_items) is distinct from cardinality(p_ids) then
-        return query
-        select g.item::int, g.verdict, null::text, null::bigint from unnest(v_verdicts) with ordinality as g (verdict, item)
-        where g.verdict not in ('created', 'again');
+    if v_last is not null then
+        perform pg_notify('parley_log', v_last::text);
     end if;
 
     -- Retries: compared with what is stored by now, this batch's own messages included.
-    if 'again' = any (v_verdicts) then
+    if v_again is not null then
         return query
         select g.item::int, r.verdict, case when r.verdict = 'exists' then
             message_json(m.thread_id, m.seq, m.id, m.sender_id, u.name, u.profile_image, m.type, m.payload, m.reply_to,
@@ -126,6 +116,6 @@ begin
                 or (m.type = g.type and m.payload::text = g.payload::text
                     and m.reply_to is not distinct from g.reply_to and m.mentions = g.mentions::uuid[]))
             then 'exists' else 'conflict' end as verdict) r
-        where v_verdicts[g.item] = 'again';
+        where g.item = any (v_again);
     end if;
 end $$;

@@ -1,6 +1,5 @@
 // A private nginx with nchan, for one run: its configuration, start and end.
 import EmbeddedPostgres
-import Foundation
 import Glibc
 
 /// A running nginx on a free port of 127.0.0.1, in a temporary directory.
@@ -11,7 +10,7 @@ struct NchanServer: Sendable {
     let endpoint: Endpoint
     let pid: Int
     private let process: ChildProcess
-    private let directory: String
+    private let directory: ScratchDirectory
 
     /// Where Debian and others put them.
     private static let programs = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
@@ -26,22 +25,11 @@ struct NchanServer: Sendable {
         else {
             throw BenchFailure("nginx with nchan is not installed (Debian: apt install nginx libnginx-mod-nchan)")
         }
-        var template = Array("/tmp/parley-nchan-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SystemFailure(code: errno) }
-        let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let directory = try ScratchDirectory()
         let port = try freePort()
-        try configuration(module: module, directory: directory, port: port)
-            .write(toFile: directory + "/nginx.conf", atomically: true, encoding: .utf8)
-        let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        let output = open(directory + "/output", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-        defer {
-            close(input)
-            close(output)
-        }
-        let process = try await ChildProcess.start(
-            Command(
-                executable: program, arguments: ["-p", directory, "-c", directory + "/nginx.conf"],
-                signalAtOurDeath: "TERM"), input: input, output: output)
+        try directory.write(configuration(module: module, directory: directory.path, port: port), to: "nginx.conf")
+        let process = try await directory.start(
+            program, ["-p", directory.path, "-c", directory.file("nginx.conf")], output: "output")
         let endpoint = try Endpoint(url: "http://127.0.0.1:\(port)")
         let server = NchanServer(endpoint: endpoint, pid: Int(process.pid), process: process, directory: directory)
         do {
@@ -55,13 +43,8 @@ struct NchanServer: Sendable {
 
     /// Ends it and removes what it has written.
     func stop() async {
-        process.send(SIGTERM)
-        if await process.waitForExit(atMost: .seconds(5)) == nil { process.send(SIGKILL) }
-        do {
-            try FileManager.default.removeItem(atPath: directory)
-        } catch {
-            Progress.say("\(directory) can't be removed: \(error.localizedDescription)")
-        }
+        await process.end()
+        directory.remove()
     }
 
     /// How many wait on all channels.
@@ -82,8 +65,7 @@ struct NchanServer: Sendable {
                 try await Task.sleep(for: .milliseconds(25))
             }
         }
-        let output = (try? String(contentsOfFile: directory + "/output", encoding: .utf8)) ?? ""
-        throw BenchFailure("nginx with nchan doesn't start: \(output)")
+        throw BenchFailure("nginx with nchan doesn't start: \(directory.read("output"))")
     }
 
     /// One worker: a channel lives in one, and a second would only take a core from the others here.

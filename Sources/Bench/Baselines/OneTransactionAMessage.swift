@@ -1,28 +1,20 @@
 // What `send` is compared with: the usual way to keep messages, one transaction each, driven by pgbench.
 import EmbeddedPostgres
-import Foundation
-import Logging
-import Postgres
 
 /// A database of its own on the nodes' PostgreSQL, for one run.
 struct OneTransactionAMessage: Sendable {
     private let conninfo: String
     private let name: String
-    private let directory: String
+    private let directory: ScratchDirectory
 
     /// Makes database and tables. The role must have the right to create databases.
     static func prepare(conninfo: String) async throws -> OneTransactionAMessage {
         let name = "parley_bench_\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
-        try await execute("create database \(name)", conninfo)
-        var template = Array("/tmp/parley-bench-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SystemFailure(code: errno) }
-        let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let baseline = OneTransactionAMessage(conninfo: conninfo, name: name, directory: directory)
+        let baseline = OneTransactionAMessage(conninfo: conninfo, name: name, directory: try ScratchDirectory())
         do {
-            try EmbeddedBaseline.transaction.write(toFile: baseline.script, atomically: true, encoding: .utf8)
-            let psql = try PostgresBinaries.find().psql
-            _ = try await baseline.run(
-                psql, ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", baseline.target], input: EmbeddedBaseline.tables)
+            try await baseline.psql("create database \(name)", in: conninfo)
+            try baseline.directory.write(EmbeddedBaseline.transaction, to: Self.script)
+            try await baseline.psql(EmbeddedBaseline.tables, in: baseline.target)
         } catch {
             await baseline.remove()
             throw error
@@ -32,27 +24,36 @@ struct OneTransactionAMessage: Sendable {
 
     /// Messages a second, by so many clients at once.
     func messagesPerS(clients: Int, seconds: Int) async throws -> Double {
-        let output = try await run(
+        let pgbench = try await directory.start(
             try PostgresBinaries.find().directory + "/pgbench",
-            ["-n", "-M", "prepared", "-c", "\(clients)", "-j", "2", "-T", "\(seconds)", "-f", script, target])
-        let line = output.split(separator: "\n").first { $0.hasPrefix("tps = ") }
+            [
+                "-n", "-M", "prepared", "-c", "\(clients)", "-j", "2", "-T", "\(seconds)",
+                "-f", directory.file(Self.script), target,
+            ], output: "output")
+        do {
+            _ = try await pgbench.waitForExit()
+        } catch {
+            await pgbench.end()
+            throw error
+        }
+        let line = directory.read("output").split(separator: "\n").first { $0.hasPrefix("tps = ") }
         guard let rate = line.flatMap({ Double($0.dropFirst(6).prefix { $0 != " " }) }) else {
-            throw BenchFailure("pgbench gave no figure: \(output)")
+            throw BenchFailure("pgbench gave no figure: \(directory.read("output"))")
         }
         return rate
     }
 
-    /// Drops the database. A failure is only said: the figures are there already.
+    /// Drops the database, also for a task that is cancelled. A failure is only said: the figures are there already.
     func remove() async {
         do {
-            try await Self.execute("drop database if exists \(name) with (force)", conninfo)
-            try FileManager.default.removeItem(atPath: directory)
+            try await psql("drop database if exists \(name) with (force)", in: conninfo)
         } catch {
-            Progress.say("the baseline's database \(name) can't be removed: \(error)")
+            Progress.say("the baseline's database \(name) can't be dropped: \(error)")
         }
+        directory.remove()
     }
 
-    private var script: String { directory + "/transaction" }
+    private static let script = "transaction.pgbench"
 
     /// Of two databases in one connection string, libpq takes the latter.
     private var target: String {
@@ -62,22 +63,12 @@ struct OneTransactionAMessage: Sendable {
         return conninfo + (conninfo.contains("?") ? "&" : "?") + "dbname=\(name)"
     }
 
-    private func run(_ program: String, _ arguments: [String], input: String = "") async throws -> String {
-        let command = Command(executable: program, arguments: arguments, signalAtOurDeath: "TERM")
-        let (status, output) = try await command.run(input: input)
-        guard status == 0 else { throw BenchFailure("\(program) failed: \(output)") }
-        return output
-    }
-
-    private static func execute(_ sql: String, _ conninfo: String) async throws {
-        let client = PostgresClient(
-            PostgresSettings(conninfo: conninfo, applicationName: "parley-bench"), logger: Logger(label: "bench"))
-        do {
-            _ = try await client.query(Statement("bench_database", sql))
-        } catch {
-            await client.shutdown()
-            throw BenchFailure("\(sql): \(error)")
-        }
-        await client.shutdown()
+    /// Runs to its end, cancelled or not.
+    private func psql(_ sql: String, in database: String) async throws {
+        let command = Command(
+            executable: try PostgresBinaries.find().psql,
+            arguments: ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database], signalAtOurDeath: "TERM")
+        let (status, output) = try await command.run(input: sql)
+        guard status == 0 else { throw BenchFailure("psql: \(output)") }
     }
 }

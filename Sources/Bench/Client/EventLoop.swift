@@ -1,6 +1,7 @@
-// One thread's wait for many connections and for the time. What is done then is the connections' and the timers' affair.
+// One thread's wait for many connections and for the time. What is done then is the connections' and timers' affair.
 import CEpoll
 import Glibc
+import Synchronization
 
 /// An epoll loop. It and all that hangs on it belong to the thread that runs it; only its waker may be used elsewhere.
 package final class EventLoop {
@@ -52,9 +53,9 @@ package final class EventLoop {
     /// Makes `run` return once the events at hand are dealt with.
     package func stop() { isStopped = true }
 
-    /// Runs until `stop`. What was scheduled and watched stays; nothing is closed.
+    /// Runs until `stop`, or until its waker is interrupted. What was scheduled and watched stays; nothing is closed.
     package func run() {
-        isStopped = false
+        isStopped = waker.isInterrupted
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Self.eventCountMax) { events in
             while !isStopped {
                 let count = epoll_wait(descriptor, events.baseAddress, CInt(Self.eventCountMax), timers.waitMs())
@@ -70,7 +71,7 @@ package final class EventLoop {
         let token = cepoll_token(&event)
         if token == Self.wakerToken {
             waker.rest()
-            onWake()
+            if waker.isInterrupted { stop() } else { onWake() }
             return
         }
         let (connection, turn) = slots[Int(token & 0xffff_ffff)]
@@ -111,6 +112,7 @@ package final class EventLoop {
 /// Wakes an event loop from any thread.
 package final class Waker: Sendable {
     fileprivate let descriptor: CInt
+    private let interrupted = Atomic(false)
 
     package init() throws(SystemFailure) {
         descriptor = cepoll_eventfd()
@@ -120,6 +122,14 @@ package final class Waker: Sendable {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     package func wake() { eventfd_write(descriptor, 1) }
+
+    /// Ends the loop's run, and keeps it from running again.
+    package func interrupt() {
+        interrupted.store(true, ordering: .releasing)
+        wake()
+    }
+
+    fileprivate var isInterrupted: Bool { interrupted.load(ordering: .acquiring) }
 
     fileprivate func rest() {
         var count: eventfd_t = 0

@@ -92,17 +92,12 @@ package final class PollSwarm: Sendable {
         control = try SwarmControl()
     }
 
-    /// Polls until `stop`, or until the task is cancelled; then closes all connections and says what came. Once.
-    /// Raises the process's limit of open files.
+    /// Polls until `stop`, then closes all connections and says what came. Once. Raises the process's limit of open
+    /// files. Throws `CancellationError` when the task is cancelled.
     package func run() async throws -> [Outcome] {
         raiseFileLimit()
-        return try await withTaskCancellationHandler {
-            try await onThread("poll-swarm") { [self] in
-                let loop = try EventLoop(waker: control.waker)
-                return Swarm(loop, endpoints, members, settings, openingCountMax, control).run()
-            }
-        } onCancel: {
-            stop()
+        return try await onEventLoop("poll-swarm", waker: control.waker) { [self] loop in
+            Swarm(loop, endpoints, members, settings, openingCountMax, control).run()
         }
     }
 

@@ -1,18 +1,27 @@
 // Threads of the load generator's own: an event loop blocks, and Swift's pool of threads must not be blocked.
+import CEpoll
 import Foundation
 
-/// Runs `body` on a thread of its own and gives its result. Not cut short by cancellation.
+/// Runs `body` with an event loop on a thread of its own and gives its result. When the task is cancelled the loop
+/// stops, now or as soon as it runs: `body` goes on after `run`, and what it gives is thrown away for the
+/// `CancellationError`.
 /// - Parameter name: shown by `ps -T`; at most 15 characters.
-package func onThread<Value: Sendable>(
-    _ name: String, _ body: @escaping @Sendable () throws -> Value
+package func onEventLoop<Value: Sendable>(
+    _ name: String, waker: Waker? = nil, _ body: @escaping @Sendable (EventLoop) throws -> Value
 ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        let thread = Thread {
-            continuation.resume(with: Result(catching: body))
+    let waker = try waker ?? Waker()
+    let value = try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                cepoll_thread_name(name)
+                continuation.resume(with: Result { try body(EventLoop(waker: waker)) })
+            }
         }
-        thread.name = name
-        thread.start()
+    } onCancel: {
+        waker.interrupt()
     }
+    try Task.checkCancellation()
+    return value
 }
 
 /// Each connection is an open file; systems give a process far fewer at first than it may have. What is still too few

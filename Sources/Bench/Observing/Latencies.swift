@@ -38,7 +38,7 @@ package struct Latencies: Sendable {
     }
 }
 
-/// Takes times on an event loop, and gives them to the thread that prints: those of the last second, and those measured.
+/// Takes times on an event loop and gives them to who prints: those of the last second, and those that are measured.
 final class Meter: Sendable {
     private struct State {
         var recent = Latencies()

@@ -1,4 +1,5 @@
 // The nodes' own figures, from /metrics.
+import Domain
 
 /// Samples by name and labels, summed over nodes.
 struct NodeMetrics: Sendable {
@@ -26,11 +27,35 @@ struct NodeMetrics: Sendable {
         samples[name].map { $0 - (earlier.samples[name] ?? 0) }
     }
 
-    /// Messages a call of the database, since then.
-    func batchMean(since earlier: NodeMetrics) -> Double? {
-        guard let items = growth(of: "parley_batched_items_total{stream=\"messages\"}", since: earlier),
-            let batches = growth(of: "parley_batches_total{stream=\"messages\"}", since: earlier), batches > 0
+    /// Of a histogram's samples since then the mean; nil when there are none, or the nodes don't have it.
+    func mean(of name: String, labels: String, since earlier: NodeMetrics) -> Double? {
+        guard let sum = growth(of: "\(name)_sum{\(labels)}", since: earlier),
+            let count = growth(of: "\(name)_count{\(labels)}", since: earlier), count > 0
         else { return nil }
-        return items / batches
+        return sum / count
+    }
+}
+
+/// How the nodes batched messages during some time.
+struct Batching: Sendable {
+    /// Messages a call of the database.
+    var meanItems: Double?
+    /// That a message waited for its call, and that the call took.
+    var meanWaitS: Double?
+    var meanCallS: Double?
+
+    init(from earlier: NodeMetrics, to later: NodeMetrics) {
+        let labels = "stream=\"messages\""
+        meanItems = later.mean(of: "parley_batch_items", labels: labels, since: earlier)
+        meanWaitS = later.mean(of: "parley_batch_wait_seconds", labels: labels, since: earlier)
+        meanCallS = later.mean(of: "parley_batch_call_seconds", labels: labels, since: earlier)
+    }
+
+    var summary: JSONValue {
+        .object([
+            .init("messages", .decimal(orNull: meanItems, 1)),
+            .init("wait_ms", .decimal(orNull: meanWaitS.map { $0 * 1000 }, 2)),
+            .init("call_ms", .decimal(orNull: meanCallS.map { $0 * 1000 }, 2)),
+        ])
     }
 }

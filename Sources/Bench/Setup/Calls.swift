@@ -36,9 +36,8 @@ enum Calls {
     /// Makes the calls on so many connections; the answers are in the order of the calls.
     /// - Throws: `BenchFailure` at the first that is not answered as it must be.
     static func run(_ calls: [Call], at endpoint: Endpoint, connectionCount: Int = 8) async throws -> [Reply] {
-        try await onThread("bench-calls") {
-            let runner = CallRunner(try EventLoop(waker: Waker()), calls, endpoint)
-            return try runner.run(connectionCount: min(connectionCount, calls.count))
+        try await onEventLoop("bench-calls") { loop in
+            try CallRunner(loop, calls, endpoint).run(connectionCount: min(connectionCount, calls.count))
         }
     }
 }

@@ -25,14 +25,19 @@ struct ArchivedThread: Sendable {
     let token: String
 }
 
-enum Archive {
-    /// Reads the threads page by page; gives each one's head.
-    /// - Throws: `BenchFailure` when a number is missing, doubled or out of order, or an answer is wrong.
-    static func heads(_ threads: [ArchivedThread], at endpoints: [Endpoint]) async throws -> [ThreadKey: Int64] {
-        let heads = try await onThread("bench-archive") {
-            try ArchiveReader(EventLoop(waker: Waker()), threads, endpoints).run()
+struct Archive: Sendable {
+    /// The last seq of each thread.
+    private(set) var heads: [ThreadKey: Int64] = [:]
+    /// Numbers that are missing, doubled or out of order, as phrases.
+    private(set) var faults: [String] = []
+
+    /// Reads the threads page by page.
+    /// - Throws: `BenchFailure` when it can't be read.
+    static func read(_ threads: [ArchivedThread], at endpoints: [Endpoint]) async throws -> Archive {
+        let (heads, faults) = try await onEventLoop("bench-archive") { loop in
+            try ArchiveReader(loop, threads, endpoints).run()
         }
-        return Dictionary(zip(threads.map(\.key), heads)) { $1 }
+        return Archive(heads: Dictionary(zip(threads.map(\.key), heads)) { $1 }, faults: faults)
     }
 }
 
@@ -47,6 +52,7 @@ private final class ArchiveReader: ConnectionOwner {
     private var startedCount = 0
     private var finishedCount = 0
     private var failure: BenchFailure?
+    private var faults: [String] = []
 
     init(_ loop: EventLoop, _ threads: [ArchivedThread], _ endpoints: [Endpoint]) {
         self.loop = loop
@@ -55,7 +61,7 @@ private final class ArchiveReader: ConnectionOwner {
         heads = Array(repeating: 0, count: threads.count)
     }
 
-    func run() throws -> [Int64] {
+    func run() throws -> (heads: [Int64], faults: [String]) {
         let connections = (0..<min(8, threads.count)).map { number in
             Connection(loop, endpoints[number % endpoints.count], tag: number, owner: self)
         }
@@ -64,7 +70,7 @@ private final class ArchiveReader: ConnectionOwner {
         if finishedCount < threads.count, failure == nil { loop.run() }
         for connection in connections { connection.close() }
         if let failure { throw failure }
-        return heads
+        return (heads, faults)
     }
 
     private func begin(on connection: Connection) {
@@ -104,10 +110,11 @@ private final class ArchiveReader: ConnectionOwner {
                 try walker.enterArray()
                 while try walker.hasItem() {
                     let seq = try SeenMessage(&walker).seq
-                    guard seq == heads[index] + 1 else {
-                        throw BadResponse(description: "seq \(seq) follows \(heads[index])")
+                    if seq != heads[index] + 1 {
+                        faults.append("in the archive of \(threads[index].id) \(seq) follows \(heads[index])")
                     }
-                    heads[index] = seq
+                    // Forward in any case, or the next page would be this one.
+                    heads[index] = max(seq, heads[index] + 1)
                 }
             } else {
                 try walker.skip()

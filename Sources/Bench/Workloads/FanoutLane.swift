@@ -175,14 +175,15 @@ final class FanoutLane: PollObserver {
 }
 
 extension FanoutPlan {
-    /// What Parley answers a poll with for such a message, to the byte: nchan carries the same.
+    /// What Parley's answer to a poll looks like with such a message: nchan carries as much.
     static func answerBody(number: Int, text: String) -> String {
         let id = "0197a000-0000-7000-8000-000000000000"
         return """
             {"events":[{"type":"message.created","thread_id":"\(id)","at":"2026-11-21T10:00:00.123Z",\
-            "data":{"id":"\(id)","thread_id":"\(id)","seq":\(number),"timestamp":"2026-11-21T10:00:00.123Z","type":"message",\
-            "sender":{"id":"\(id)","name":"bench0x0123456789abc","profile_image":null},"payload":{"text":"\(text)"},\
-            "reply_to":null,"mentions":[],"reactions":{},"edited_at":null,"deleted_at":null,"expires_at":null}}],\
+            "data":{"id":"\(id)","thread_id":"\(id)","seq":\(number),"timestamp":"2026-11-21T10:00:00.123Z",\
+            "type":"message","sender":{"id":"\(id)","name":"bench0x0123456789abc","profile_image":null},\
+            "payload":{"text":"\(text)"},"reply_to":null,"mentions":[],"reactions":{},\
+            "edited_at":null,"deleted_at":null,"expires_at":null}}],\
             "cursor":"0123456789abcdef01234567","more":false}
             """
     }

@@ -100,9 +100,8 @@ struct FanoutWorkload: Sendable {
             defer { control.stop() }
             for number in 0..<plan.loopCount {
                 group.addTask {
-                    try await onThread("bench-fanout") {
-                        let loop = try EventLoop(waker: control.waker(number))
-                        return FanoutLane(loop, number: number, target, plan, control, recorder).run()
+                    try await onEventLoop("bench-fanout", waker: control.waker(number)) { loop in
+                        FanoutLane(loop, number: number, target, plan, control, recorder).run()
                     }
                 }
             }
@@ -135,7 +134,7 @@ struct FanoutWorkload: Sendable {
         let end = Moment.now + Double(plan.messageCount) / Double(plan.perSecond) + Self.patience
         var lineAt = Moment.now + 1
         while recorder.completeCount < plan.messageCount - 1, Moment.now < end {
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: .milliseconds(100))
             guard Moment.now >= lineAt else { continue }
             lineAt = lineAt + 1
             let done = recorder.completeCount

@@ -23,8 +23,8 @@ struct LatencyWorkload: Sendable {
         let phases = Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
         async let observed = bench.observe(phases)
         async let progress: Void = Progress.show("messages", [toPoll], phases)
-        let outcome = try await onThread("bench-latency") {
-            try LatencyLane(EventLoop(waker: Waker()), plan, toPoll: toPoll, toAnswer: toAnswer).run()
+        let outcome = try await onEventLoop("bench-latency") { loop in
+            LatencyLane(loop, plan, toPoll: toPoll, toAnswer: toAnswer).run()
         }
         try await progress
         let cpu = try await observed.cpu

@@ -23,20 +23,22 @@ struct MixedWorkload: Sendable {
                 signals: MixedSignals())
             for number in 0..<settings.loopCount {
                 group.addTask {
-                    try await onThread("bench-mixed") {
-                        try MixedLane(EventLoop(waker: control.waker(number)), number: number, plan).run()
+                    try await onEventLoop("bench-mixed", waker: control.waker(number)) { loop in
+                        MixedLane(loop, number: number, plan).run()
                     }
                 }
             }
-            let observation = try await play(plan)
+            let (observation, faults) = try await play(plan)
             var outcome = MixedOutcome()
             while let lane = try await group.next() { outcome.add(lane) }
-            return report(plan, outcome, observation)
+            var report = report(plan, outcome, observation)
+            report.faults += faults
+            return report
         }
     }
 
     /// Begins when everybody waits, and ends with telling everybody what they must have got.
-    private func play(_ plan: MixedPlan) async throws -> BenchRun.Observation {
+    private func play(_ plan: MixedPlan) async throws -> (BenchRun.Observation, faults: [String]) {
         let settings = bench.settings
         try await poll("everybody's waiting poll", within: 120) {
             plan.signals.waitingCount == plan.stage.people.count
@@ -49,8 +51,9 @@ struct MixedWorkload: Sendable {
         let observation = try await observed
         try await poll("the last answers", within: 60) { plan.signals.quietLaneCount == plan.loopCount }
         Progress.say("reading the archives")
-        plan.signals.end(at: try await Archive.heads(plan.stage.archived, at: plan.endpoints))
-        return observation
+        let archive = try await Archive.read(plan.stage.archived, at: plan.endpoints)
+        plan.signals.end(at: archive.heads)
+        return (observation, archive.faults)
     }
 
     private func report(
@@ -76,7 +79,7 @@ struct MixedWorkload: Sendable {
         report.add("doubled", outcome.verdict.doubled)
         report.add("out_of_order", outcome.verdict.outOfOrder)
         report.add("cpu_us_per_call", observation.cpu.micros(per: max(1, callCount)))
-        report.add("batch_mean", .decimal(orNull: observation.batchMean, 1))
+        report.add("batch_mean", observation.batching.summary)
         report.faults = outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
         if !outcome.verdict.isGood { report.faults.append(outcome.verdict.description) }
         return report

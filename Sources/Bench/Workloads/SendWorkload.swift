@@ -15,7 +15,7 @@ struct SendWorkload: Sendable {
         let cpu: CPUTimes
         let count: Int
         let seconds: Int
-        let batchMean: Double?
+        let batching: Batching
         /// Messages a second by `baselineClients`; empty without a baseline.
         var baselines: [Double] = []
 
@@ -30,7 +30,7 @@ struct SendWorkload: Sendable {
         var outcome = SendOutcome()
         let rounds = try await rounds(senders, &outcome)
         Progress.say("reading the archive")
-        let heads = try await Archive.heads(threads, at: bench.endpoints)
+        let archive = try await Archive.read(threads, at: bench.endpoints)
 
         var report = Report("send")
         report.add("connections", settings.connectionCount)
@@ -39,7 +39,7 @@ struct SendWorkload: Sendable {
         report.add("text_bytes", settings.textByteCount)
         add(rounds, to: &report)
         report.add("acknowledged", outcome.acknowledged.values.reduce(0) { $0 + $1.count })
-        report.faults = faults(outcome, heads, threads)
+        report.faults = faults(outcome, archive, threads)
         return report
     }
 
@@ -81,7 +81,7 @@ struct SendWorkload: Sendable {
         report.add("messages_per_s", .decimal(orNull: median(rounds.map(\.messagesPerS)), 0))
         report.add("answer_ms", latencies.summary)
         report.add("cpu_us_per_message", cpu.micros(per: max(1, rounds.reduce(0) { $0 + $1.count })))
-        report.add("batch_mean", .decimal(orNull: median(rounds.compactMap(\.batchMean)), 1))
+        if let last = rounds.last { report.add("batch_mean", last.batching.summary) }
         guard bench.settings.isBaseline else { return }
         let described = rounds.map { round in
             JSONValue.object(
@@ -124,9 +124,9 @@ struct SendWorkload: Sendable {
                 guard !own.isEmpty else { continue }
                 let known = acknowledged.filter { $0.key % meters.count == number }
                 group.addTask { [bench] in
-                    try await onThread("bench-send") {
-                        try SendLane(
-                            EventLoop(waker: Waker()), bench.endpoints, own, textByteCount: settings.textByteCount,
+                    try await onEventLoop("bench-send") { loop in
+                        SendLane(
+                            loop, bench.endpoints, own, textByteCount: settings.textByteCount,
                             acknowledged: known, phases, meter
                         ).run()
                     }
@@ -140,17 +140,16 @@ struct SendWorkload: Sendable {
         for meter in meters { latencies.add(meter.measured) }
         return Round(
             latencies: latencies, cpu: observation.cpu, count: outcome.measuredCount, seconds: settings.seconds,
-            batchMean: observation.batchMean)
+            batching: observation.batching)
     }
 
     /// Acknowledged messages that the archive doesn't hold, those that it holds unasked, and wrong answers.
-    private func faults(
-        _ outcome: SendOutcome, _ heads: [ThreadKey: Int64], _ threads: [ArchivedThread]
-    ) -> [String] {
-        var faults = outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
+    private func faults(_ outcome: SendOutcome, _ archive: Archive, _ threads: [ArchivedThread]) -> [String] {
+        var faults = archive.faults
+        faults += outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
         for (number, thread) in threads.enumerated() {
             let acknowledged = outcome.acknowledged[number] ?? SeqSet()
-            let head = heads[thread.key] ?? 0
+            let head = archive.heads[thread.key] ?? 0
             if acknowledged.max > head {
                 faults.append("thread \(thread.id) ends at \(head), before \(acknowledged.max)")
             }

@@ -1,0 +1,53 @@
+// A place for what a baseline's programs need and write, and the programs started there.
+import EmbeddedPostgres
+import Foundation
+import Glibc
+
+/// A new directory under /tmp; `remove` is its owner's.
+struct ScratchDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/parley-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemFailure(code: errno) }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    func file(_ name: String) -> String { path + "/" + name }
+
+    func write(_ text: String, to name: String) throws {
+        try text.write(toFile: file(name), atomically: true, encoding: .utf8)
+    }
+
+    /// Empty for what can't be read.
+    func read(_ name: String) -> String { (try? String(contentsOfFile: file(name), encoding: .utf8)) ?? "" }
+
+    /// Starts a program that ends with this process at the latest; what it prints goes to the file.
+    func start(_ program: String, _ arguments: [String], output name: String) async throws -> ChildProcess {
+        let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let output = open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        defer {
+            close(input)
+            close(output)
+        }
+        guard input >= 0, output >= 0 else { throw SystemFailure(code: errno) }
+        let command = Command(executable: program, arguments: arguments, signalAtOurDeath: "TERM")
+        return try await ChildProcess.start(command, input: input, output: output)
+    }
+
+    func remove() {
+        do {
+            try FileManager.default.removeItem(atPath: path)
+        } catch {
+            Progress.say("\(path) can't be removed: \(error.localizedDescription)")
+        }
+    }
+}
+
+extension ChildProcess {
+    /// Asks it to end; kills it when it doesn't. Not cut short by cancellation.
+    func end() async {
+        send(SIGTERM)
+        if await waitForExit(atMost: .seconds(5)) == nil { send(SIGKILL) }
+    }
+}

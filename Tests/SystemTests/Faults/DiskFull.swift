@@ -1,0 +1,39 @@
+// PostgreSQL's disk is full: first its tables can't grow, then its own log can't, and it goes down.
+
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test(
+        "PostgreSQL's disk full: 503 and nothing acknowledged is lost; with room again, all goes on",
+        .enabled(if: SmallDisk.isPermitted, "a small disk can't be mounted here: it takes root and CAP_SYS_ADMIN"))
+    func diskFull() async throws {
+        let cluster = try await TestCluster.own(diskByteCount: 160 << 20)
+        let disk = try #require(cluster.disk)
+        let fleet = try await Fleet.start(2, on: try await cluster.createDatabase())
+        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+            try await traffic.flow(60)
+            try disk.fill()
+            let before = traffic.refusalCount
+            // A batch has 5 s of patience.
+            try await eventually("a refused message", within: .seconds(15)) {
+                traffic.refusalCount > before ? true : nil
+            }
+            disk.free()
+            try await traffic.flow(60)
+
+            // Without room for a next piece of its own log PostgreSQL ends, and can't start again.
+            try disk.fill()
+            await #expect(throws: Psql.Failure.self) { try await cluster.psql("select pg_switch_wal(); checkpoint") }
+            try await fleet.waitUntil(ready: false)
+            disk.free()
+            if !cluster.isRunning { try await cluster.start() }
+            try await fleet.waitUntil(ready: true)
+            try await traffic.flow(60)
+        }
+        #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
+        try await outcome.judge(on: fleet[0])
+        try await fleet.stopAll()
+        await cluster.close()
+    }
+}

@@ -1,0 +1,50 @@
+// A file system with little room, to be filled up: memory, mounted where a test wants it. Mounting takes root, and a
+// container that lets root do it.
+
+import EmbeddedPostgres
+import Foundation
+
+/// A mounted tmpfs. Whoever owns the directory unmounts it: see `Guardian`.
+package struct SmallDisk: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    package let directory: String
+
+    /// Makes the directory and mounts the disk there, for `account` alone, if given.
+    /// - Throws: `Failure`, where mounting isn't permitted.
+    static func mount(at directory: String, byteCount: Int, account: Account?) throws -> SmallDisk {
+        guard mkdir(directory, 0o700) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        var options = "size=\(byteCount),mode=0700"
+        if let account { options += ",uid=\(account.userID),gid=\(account.groupID)" }
+        guard Glibc.mount("tmpfs", directory, "tmpfs", 0, options) == 0 else {
+            throw Failure(description: "a small disk can't be mounted: \(String(cString: strerror(errno)))")
+        }
+        return SmallDisk(directory: directory)
+    }
+
+    /// Whether this process may mount at all. Tried, since being root isn't enough in a container.
+    package static let isPermitted: Bool = {
+        guard geteuid() == 0, let parent = try? TemporaryDirectory(),
+            let disk = try? mount(at: parent.path + "/disk", byteCount: 1 << 20, account: nil)
+        else { return false }
+        return umount2(disk.directory, Int32(MNT_DETACH)) == 0
+    }()
+
+    private var ballast: String { directory + "/ballast" }
+
+    /// Takes all room that is left.
+    package func fill() throws {
+        let file = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        defer { close(file) }
+        var size = 0
+        for step in [1 << 24, 1 << 20, 1 << 16, 1 << 12] {
+            while posix_fallocate(file, off_t(size), off_t(step)) == 0 { size += step }
+        }
+    }
+
+    /// Gives it back.
+    package func free() { unlink(ballast) }
+}
