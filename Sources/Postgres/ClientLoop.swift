@@ -91,7 +91,9 @@ struct ClientLoop {
             let result: Result<Rows, any Error>
             switch outcome {
             case .rows(let rows): result = .success(rows)
-            case .failure(let error): result = .failure(PostgresError.server(error))
+            case .failure(let error):
+                if error.sqlState == "25006" { pool.isReadOnly(connection, now: now, random: .random(in: 0..<1)) }
+                result = .failure(PostgresError.server(error))
             case .mustPrepareAgain(let error):
                 if pool.retry(connection, now: now) {
                     pool.totals.retryCount += 1

@@ -5,13 +5,29 @@ import Glibc
 import Logging
 
 enum Dial {
-    /// Connects and sets the session up.
+    /// Connects and sets the session up. Of several hosts libpq tries one after another, but stays with one that doesn't
+    /// answer at all (a machine that is gone sends no refusal): then the next attempt begins with the host after it.
     /// - Parameter stop: ends the attempt early, except inside the system's name look-up, which cannot be interrupted.
     static func connect(
         _ settings: PostgresSettings, logger: Logger, stop: Waker?
     ) throws(ConnectFailure) -> BlockingConnection {
+        let hosts = HostList(conninfo: settings.conninfo)
+        var first = 0
+        while true {
+            do throws(ConnectFailure) {
+                return try attempt(settings, hosts.words(from: first), logger: logger, stop: stop)
+            } catch {
+                first += 1
+                guard error == .timedOut, first < hosts.count else { throw error }
+            }
+        }
+    }
+
+    private static func attempt(
+        _ settings: PostgresSettings, _ hosts: [(String, String)], logger: Logger, stop: Waker?
+    ) throws(ConnectFailure) -> BlockingConnection {
         let deadline = Instant.now + settings.connectTimeout
-        let connection = BlockingConnection(try start(settings, logger: logger), stop: stop)
+        let connection = BlockingConnection(try start(settings, hosts, logger: logger), stop: stop)
         let handle = connection.handle
         var status = PGRES_POLLING_WRITING
         while status != PGRES_POLLING_OK {
@@ -30,7 +46,7 @@ enum Dial {
     }
 
     private static func start(
-        _ settings: PostgresSettings, logger: Logger
+        _ settings: PostgresSettings, _ hosts: [(String, String)], logger: Logger
     ) throws(ConnectFailure) -> ConnectionHandle {
         guard let options = PQconninfoParse(settings.conninfo, nil) else { throw .malformed }
         PQconninfoFree(options)
@@ -43,8 +59,8 @@ enum Dial {
             ("dbname", settings.conninfo),
             ("client_encoding", "UTF8"),
         ]
-        let pointer = withCStrings(words.map(\.0)) { keys in
-            withCStrings(words.map(\.1)) { values in PQconnectStartParams(keys, values, 1) }
+        let pointer = withCStrings((words + hosts).map(\.0)) { keys in
+            withCStrings((words + hosts).map(\.1)) { values in PQconnectStartParams(keys, values, 1) }
         }
         guard let pointer else { throw ConnectFailure(reason: "out of memory") }
         let handle = ConnectionHandle(pointer, logger: logger)

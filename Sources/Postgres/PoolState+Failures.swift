@@ -63,6 +63,22 @@ extension PoolState {
         return failed
     }
 
+    /// The server behind a connection takes no writes: a standby, or a primary that became one. All connections of now take
+    /// no more statements and are closed when what is in flight is through; the next may be led to the server that does.
+    mutating func isReadOnly(_ connection: ConnectionID, now: Instant, random: Double) {
+        guard let index = index(of: connection), !members[index].isLeaving else { return }
+        for index in members.indices where members[index].isReady { members[index].isLeaving = true }
+        connectNotBefore = now + backoff.next(random: random)
+    }
+
+    mutating func closeLeaving(_ actions: inout [Action]) {
+        for member in members where member.isLeaving && member.inFlight.isEmpty {
+            actions.append(.close(member.id))
+            totals.lostCount += 1
+        }
+        members.removeAll { $0.isLeaving && $0.inFlight.isEmpty }
+    }
+
     /// Takes no more statements; those that wait fail, those in flight have `drainMax` to end.
     mutating func beginShutdown(now: Instant, drainMax: Duration) {
         guard phase == .open else { return }

@@ -51,6 +51,8 @@ struct PoolState<Work> {
         var isReady = false
         /// Its socket takes no more for now.
         var isBlocked = false
+        /// Takes no new statements; closed when what is in flight is through.
+        var isLeaving = false
         var inFlight = FIFO<RequestID>()
         /// The last sign of life while something was in flight.
         var progressAt: Instant
@@ -140,6 +142,7 @@ struct PoolState<Work> {
     mutating func step(now: Instant, _ actions: inout [Action]) {
         guard phase != .closed else { return }
         closeStalled(now: now, &actions)
+        closeLeaving(&actions)
         if case .draining(let deadline) = phase {
             drain(deadline: deadline, now: now, &actions)
             return
@@ -191,7 +194,7 @@ struct PoolState<Work> {
     /// The one with the least in flight; a slow one only when no other has room.
     private func bestConnection(now: Instant) -> Int? {
         var best: (index: Int, load: Int)?
-        for (index, member) in members.enumerated() where member.isReady && !member.isBlocked {
+        for (index, member) in members.enumerated() where member.isReady && !member.isBlocked && !member.isLeaving {
             let count = member.inFlight.count
             guard count < limits.inFlightPerConnectionMax else { continue }
             let isSlow = count > 0 && now - member.progressAt > limits.slowAfter

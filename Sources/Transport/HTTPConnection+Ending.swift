@@ -152,8 +152,9 @@ extension HTTPConnection {
             stalledSince = loop.now
         } else if loop.now >= stalledSince + TimeAmount(server.settings.writeTimeout) {
             server.counters.timeouts.add(1, ordering: .relaxed)
-            close()
+            return close()
         }
+        loop.unsentByteCount += byteCount
     }
 
     /// The server is going: what is between requests closes now, the rest after its answer.

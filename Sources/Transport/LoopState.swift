@@ -30,6 +30,8 @@ final class LoopState {
     /// Where answers are put together; its storage is used again once the last answer is written.
     var scratch = ByteBuffer()
     private(set) var connections: [HTTPConnection] = []
+    /// Bytes that the kernel hasn't taken yet, over all connections, as of the last sweep.
+    var unsentByteCount = 0
     private var lastNumber = RequestNumber.random()
     private let sweepInterval: TimeAmount
     private var sweep: RepeatedTask?
@@ -79,7 +81,22 @@ final class LoopState {
     private func tick() {
         now = .now()
         dateLine = ByteBuffer(string: "Date: \(HTTPDate.now())\r\n")
+        unsentByteCount = 0
         forEachConnection { $0.tick() }
+        if unsentByteCount > unsentShare { cutStalled() }
+    }
+
+    /// Each loop has the same part of what may wait.
+    private var unsentShare: Int { server.settings.unsentTotalByteCountMax / max(1, server.settings.threadCount) }
+
+    private func cutStalled() {
+        let stalled = connections.filter { $0.mayHaveOutput && now >= $0.stalledSince + sweepInterval }
+        for (connection, byteCount) in stalled.map({ ($0, $0.unsentByteCount) }).sorted(by: { $0.1 > $1.1 }) {
+            guard unsentByteCount > unsentShare else { return }
+            unsentByteCount -= byteCount
+            server.counters.timeouts.add(1, ordering: .relaxed)
+            connection.close()
+        }
     }
 
     /// From the end, because a connection that closes meanwhile is replaced in the list by the last one.

@@ -39,6 +39,9 @@ package struct TransportSettings: Sendable {
 
     /// What may wait for a client to take it on a stream whose writer doesn't wait itself.
     package var unsentByteCountMax = 1024 * 1024
+    /// What may wait for all clients together. Past it those that take nothing are cut by the sweep, the largest first,
+    /// long before their `writeTimeout`.
+    package var unsentTotalByteCountMax = 256 * 1024 * 1024
     /// How long a drain waits, after its deadline, for the tasks that it has cancelled.
     package var cancellationGrace = Duration.seconds(1)
 

@@ -3,11 +3,15 @@ import Domain
 import Log
 import Logging
 import Store
+import Telemetry
 
-/// Keeps partitions of the log ahead of its head, and notes when sessions were last used. Any number of nodes may.
+/// Keeps partitions of the log ahead of its head, drops those that are too old, and notes when sessions were last used.
+/// Any number of nodes may.
 struct LogUpkeep: Sendable {
     let store: Store
+    let trimmer: LogTrimmer
     let sessions: SessionCache
+    let figures: UpkeepFigures
     let days: Int
     /// Where the log has come to.
     let head: @Sendable () -> Position
@@ -16,6 +20,7 @@ struct LogUpkeep: Sendable {
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { try await extend() }
+            group.addTask { try await repeating(every: .seconds(600), waitingFirst: false, trim) }
             group.addTask {
                 try await repeating(every: .seconds(30)) { try await sessions.flush() }
             }
@@ -30,14 +35,24 @@ struct LogUpkeep: Sendable {
             let extended = try await store.extendLog(days: days)
             next = extended.next
             if extended.madeCount > 0 {
+                figures.made.add(extended.madeCount)
                 logger.info("partitions of the log made", metadata: ["count": "\(extended.madeCount)"])
             }
         }
     }
 
-    private func repeating(every interval: Duration, _ body: () async throws -> Void) async throws {
+    private func trim() async throws {
+        let count = try await trimmer.trim()
+        guard count > 0 else { return }
+        figures.dropped.add(count)
+        logger.info("partitions of the log dropped", metadata: ["count": "\(count)"])
+    }
+
+    private func repeating(
+        every interval: Duration, waitingFirst: Bool = true, _ body: () async throws -> Void
+    ) async throws {
+        if waitingFirst { try await Task.sleep(for: interval) }
         while true {
-            try await Task.sleep(for: interval)
             do {
                 try await body()
             } catch is CancellationError {
@@ -46,6 +61,13 @@ struct LogUpkeep: Sendable {
                 logger.warning("upkeep has to wait", metadata: ["reason": "\(error)"])
                 try await Task.sleep(for: .seconds(2))
             }
+            try await Task.sleep(for: interval)
         }
     }
+}
+
+/// Partitions of the log, by this node.
+final class UpkeepFigures: Sendable {
+    let made = Counter()
+    let dropped = Counter()
 }

@@ -81,6 +81,11 @@ extension Node {
         text.counter(
             "parley_log_restarts_total", "Times the log had lost its tail, or had been trimmed beyond this node.",
             figures.restarts.value)
+        text.counter(
+            "parley_log_partitions_made_total", "Partitions of the log made by this node.", upkeepFigures.made.value)
+        text.counter(
+            "parley_log_partitions_dropped_total", "Partitions of the log dropped by this node.",
+            upkeepFigures.dropped.value)
     }
 
     private func writePolls(to text: inout MetricsText) {

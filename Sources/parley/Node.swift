@@ -25,6 +25,7 @@ struct Node: Sendable {
     let tail: Tail
     let requests = RequestFigures()
     let server = Later<HTTPServer>()
+    let upkeepFigures = UpkeepFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -122,7 +123,8 @@ struct Node: Sendable {
 
     private var upkeep: LogUpkeep {
         LogUpkeep(
-            store: store, sessions: sessions, days: settings.logDays, head: { [hub] in hub.head.position },
+            store: store, trimmer: LogTrimmer(database.listenSettings, days: settings.logDays, logger: logger),
+            sessions: sessions, figures: upkeepFigures, days: settings.logDays, head: { [hub] in hub.head.position },
             logger: logger)
     }
 

@@ -123,6 +123,21 @@ struct PoolFailureTests {
         #expect(base.step(at: start + .seconds(30)) == ["fail a: \(error)", "fail b: \(error)", "close 1"])
     }
 
+    @Test("leaves a server that takes no writes: what is in flight there ends, what comes waits for another")
+    mutating func leavesReadOnly() {
+        base.connectFirst()
+        _ = base.submit("a", "b")
+        _ = base.step()
+        #expect(base.pool.finished(1, now: start) == "a")
+        base.pool.isReadOnly(1, now: start, random: 0)
+        _ = base.submit("c")
+        #expect(base.step().allSatisfy { !$0.hasPrefix("send") && !$0.hasPrefix("close") })
+        #expect(base.pool.finished(1, now: start) == "b")
+        // The second word of it comes too late to matter.
+        base.pool.isReadOnly(1, now: start, random: 0)
+        #expect(base.step().contains("close 1"))
+    }
+
     @Test("shuts down when what is in flight has ended; what waits fails and nothing new is taken")
     mutating func drains() {
         base.pool = PoolState(limits: .init(connectionCountMax: 1, inFlightPerConnectionMax: 1))

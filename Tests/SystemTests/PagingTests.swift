@@ -101,6 +101,29 @@ extension SystemTests {
             }
         }
 
+        @Test("ends a page of the archive at 1 MiB, either way, and says that there is more")
+        func largePages() async throws {
+            let connection = Connection(nodes.a.address)
+            let thread = try await connection.thread("direct", by: ann, with: [bob])
+            let text = String(repeating: "x", count: 16_000)
+            for _ in 1...150 { _ = try await connection.sent(text, in: thread, as: ann) }
+            for isForward in [true, false] {
+                var seqs: [Int] = []
+                var bound = isForward ? "after=0" : "before=151"
+                for _ in 0..<10 {
+                    let path = "/v1/threads/\(thread)/messages?limit=200&\(bound)"
+                    let answer = try await connection.get(path, as: bob)
+                    #expect(answer.body.count < (1 << 20) + 1_000)
+                    let page = answer.json["messages"].items.compactMap { $0["seq"].int }
+                    try #require(!page.isEmpty)
+                    seqs = isForward ? seqs + page : page + seqs
+                    bound = isForward ? "after=\(page[page.count - 1])" : "before=\(page[0])"
+                    if answer.json["end"] == true { break }
+                }
+                #expect(seqs == Array(1...150))
+            }
+        }
+
         @Test("keeps texts as they were sent, whatever they are written in")
         func texts() async throws {
             let thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])

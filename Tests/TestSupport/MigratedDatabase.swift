@@ -11,11 +11,22 @@ package enum MigratedDatabase {
         try await TestCluster.shared().createDatabase(template: try await template.value)
     }
 
-    /// The conninfo of a new database on a cluster of one's own (0.2 s).
-    package static func make(on cluster: TestCluster) async throws -> String {
+    /// The conninfo of a new database on a cluster (0.3 s). `partitionCount` partitions of the log, each for so many events,
+    /// are made before the usual ones.
+    package static func make(
+        on cluster: TestCluster, partitionCount: Int = 0, eventsEach: Int = 10
+    ) async throws -> String {
         let conninfo = try await cluster.createDatabase()
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
         try await Schema.migrator.migrate(settings)
+        if partitionCount > 0 {
+            let partitions = (0..<partitionCount).map { number in
+                let bounds = (first: number * eventsEach + 1, end: (number + 1) * eventsEach + 1)
+                return "create table events_\(bounds.first) partition of events "
+                    + "for values from (\(bounds.first)) to (\(bounds.end));"
+            }
+            try await Psql.run(partitions.joined(separator: "\n"), conninfo: conninfo)
+        }
         let client = PostgresClient(settings, logger: .init(label: "template"))
         _ = try await Store(client).extendLog(days: 14)
         await client.shutdown()

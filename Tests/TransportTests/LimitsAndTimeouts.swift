@@ -115,6 +115,38 @@ struct LimitsAndTimeouts {
         }
     }
 
+    @Test("clients that take nothing are cut when too much waits for all of them, and those that take it are not")
+    func slowReaders() async throws {
+        try await withServer(
+            {
+                $0.unsentTotalByteCountMax = 100_000_000
+                $0.threadCount = 1
+                // Often swept; far from timed out.
+                $0.lingerTimeout = .milliseconds(200)
+            },
+            handler: { request, reply in
+                let byteCount = request.target == "/large" ? 40_000_000 : 4
+                reply.send(OutboundResponse(status: .ok, body: ByteBuffer(repeating: 0x61, count: byteCount)))
+            }
+        ) { server in
+            let reader = try await RawClient.connect(server.port)
+            try await reader.send("GET /small HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try await reader.answer().status == 200)
+            var clients: [RawClient] = []
+            for _ in 0..<5 {
+                let client = try await RawClient.connect(server.port, readsByItself: false)
+                try await client.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+                clients.append(client)
+            }
+            // Two large answers and the reader fit.
+            while server.statistics.timeouts < 3 { await Task.yield() }
+            try await reader.send("GET /small HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try await reader.answer().status == 200)
+            #expect(server.statistics.timeouts == 3 && server.statistics.connectionsOpen == 3)
+            for client in clients { try await client.close() }
+        }
+    }
+
     @Test("a client that reads slowly is neither idle nor stalled")
     func slowButSteady() async throws {
         let count = 20_000_000

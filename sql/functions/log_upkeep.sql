@@ -75,15 +75,16 @@ begin
     return next;
 end $$;
 
--- The next step of trimming, as a statement to be run by itself outside of any transaction; null when nothing is left to
--- do. To be called again after each. A partition is trimmed when its newest event is older than `p_days` and there are
--- events after it (the log's last event is where its head is known from).
--- The steps are: detach the partition concurrently, which waits for those who use the log right now but lets nobody wait;
+-- The next step of trimming: a statement to be run by itself outside of any transaction, and whether the partition is gone
+-- after it; no row when nothing is left to do. To be called again after each. A partition is trimmed when its newest event
+-- is older than `p_days` and there are events after it (by the log's last event its head is known).
+-- The steps are: detach the partition concurrently, which waits for those who use the log just then but lets nobody wait;
 -- drop it. What is to be done is written down first, so that whoever calls next goes on where another was interrupted.
--- One session at a time: the caller holds the advisory lock 7266003. `p_now` is for tests.
+-- The caller holds the session's advisory lock 7266003, so that one session does it at a time. `p_now` is for tests.
 -- Costs, when it begins with a partition, a scan of it.
 -- locks: nothing
-create or replace function log_trim_next(p_days int, p_now timestamptz default null) returns text
+create or replace function log_trim_step(p_days int, p_now timestamptz default null)
+returns table (statement text, is_last boolean)
 language plpgsql volatile as $$
 declare
     v_name text;
@@ -101,7 +102,7 @@ begin
         select * into v_partition from log_partitions() p where p.end_pos <= log_head() order by p.end_pos limit 1;
         if not found or (select e.at from events e where e.pos = v_partition.end_pos - 1)
             >= coalesce(p_now, stamp()) - make_interval(days => p_days) then
-            return null;
+            return;
         end if;
         v_name := v_partition.name;
         execute format('insert into thread_trims (thread_id, pos)
@@ -111,8 +112,10 @@ begin
     end if;
 
     select p.is_leaving into v_is_leaving from log_partitions() p where p.name = v_name;
-    return case
-        when not found then format('drop table %I', v_name)
+    is_last := not found;
+    statement := case
+        when is_last then format('drop table %I', v_name)
         when v_is_leaving then format('alter table events detach partition %I finalize', v_name)
         else format('alter table events detach partition %I concurrently', v_name) end;
+    return next;
 end $$;

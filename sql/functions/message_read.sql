@@ -69,7 +69,8 @@ begin
 end $$;
 
 -- A page of the archive as JSON text {messages, head, end}, ascending by seq: after `after` if given, else the last ones
--- before `before`, else the newest. `end` says that there is nothing more that way.
+-- before `before`, else the newest. `end` says that there is nothing more that way: a page also ends before it has more
+-- than 1 MiB of messages (but for its first), for who reads slowly holds a node's memory.
 create or replace function message_page(
     p_user uuid, p_thread uuid, p_before_seq bigint, p_before_id uuid, p_before_at timestamptz,
     p_after_seq bigint, p_after_id uuid, p_after_at timestamptz, p_limit int
@@ -95,8 +96,17 @@ begin
         v_to := greatest(coalesce(v_before - 1, v_head), 0);
         v_from := greatest(v_to - p_limit + 1, 1);
     end if;
-    return (select '{"messages":[' || coalesce(string_agg(message_view(m), ',' order by m.seq), '') || ']'
+    return (select '{"messages":[' || coalesce(string_agg(f.body, ',' order by f.seq), '') || ']'
         || ',"head":' || v_head || ',"end":' || case when v_after is not null
-            then (v_to >= coalesce(v_before - 1, v_head))::text else (v_from <= 1)::text end || '}'
-        from messages m where m.thread_id = p_thread and m.seq between v_from and v_to);
+            then (coalesce(max(f.seq), v_to) >= coalesce(v_before - 1, v_head))::text
+            else (coalesce(min(f.seq), v_from) <= 1)::text end || '}'
+        from (
+            select s.seq, s.body, row_number() over w as place, sum(octet_length(s.body)) over w as bytes
+            from (
+                select m.seq, message_view(m) as body
+                from messages m where m.thread_id = p_thread and m.seq between v_from and v_to
+            ) s
+            window w as (order by case when v_after is null then -s.seq else s.seq end)
+        ) f
+        where f.place = 1 or f.bytes <= 1048576);
 end $$;

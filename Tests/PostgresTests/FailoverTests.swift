@@ -1,0 +1,76 @@
+// Which server is spoken to when there are several: hosts that don't answer, servers that take no writes.
+
+import EmbeddedPostgres
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Postgres
+
+@Suite("A client of several servers", .serialized, .timeLimit(.minutes(2)))
+struct FailoverTests {
+    @Test("goes on to the next host when one doesn't answer at all")
+    func silentHost() async throws {
+        // Takes connections and never says a word.
+        let silent = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(silent) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = bind(silent, $0, length)
+                _ = listen(silent, 16)
+                _ = getsockname(silent, $0, &length)
+            }
+        }
+        let database = try await TestCluster.shared().createDatabase()
+        let directory = try #require(database.firstMatch(of: /host='([^']+)'/)?.1)
+        let conninfo = database.replacing("host='\(directory)'", with: "host='127.0.0.1,\(directory)'")
+            .replacing("port=5432", with: "port=\(UInt16(bigEndian: address.sin_port)),5432")
+        try await withClient(conninfo: conninfo, { $0.connectTimeout = .milliseconds(300) }) { client in
+            let answer = try await client.run("select 7::int4").first?.int4(0)
+            #expect(answer == 7)
+        }
+    }
+
+    /// As behind an address that moves: here a symbolic link to the socket's directory.
+    @Test("leaves a server that takes no writes for the one that does")
+    func readOnly() async throws {
+        let primary = try await TestCluster.own()
+        let database = try await primary.createDatabase()
+        let standby = try await primary.standby()
+        let place = try TemporaryDirectory()
+        func point(to cluster: TestCluster) throws {
+            let target = try #require(cluster.conninfo(database: "x").firstMatch(of: /host='([^']+)'/)?.1)
+            unlink(place.path + "/now")
+            symlink(String(target), place.path + "/now")
+        }
+        let source = try #require(database.firstMatch(of: /host='([^']+)'/)?.1)
+        let conninfo = database.replacing("host='\(source)'", with: "host='\(place.path)/now'")
+        try point(to: standby)
+        try await withClient(connections: 3, conninfo: conninfo) { client in
+            await #expect(throws: PostgresError.self) { try await client.run("create table here ()") }
+            // Reading goes on there.
+            #expect(try await client.run("select pg_is_in_recovery()").first?.bool(0) == true)
+            try point(to: primary)
+            try await eventually { (try? await client.run("create table here ()")) != nil }
+            for _ in 0..<6 { #expect(try await client.run("select pg_is_in_recovery()").first?.bool(0) == false) }
+        }
+        await primary.close()
+        await standby.close()
+    }
+
+    @Test("begins with the host after the one that was silent, and keeps the others' order")
+    func hosts() {
+        let hosts = HostList(conninfo: "host=a,b,c port=1,2,3 dbname=x")
+        #expect(hosts.count == 3 && hosts.words(from: 0).isEmpty)
+        #expect(hosts.words(from: 1).map { "\($0.0)=\($0.1)" } == ["host=b,c,a", "port=2,3,1"])
+        // One port for all is left as it is; one host is no list.
+        #expect(HostList(conninfo: "postgresql://u@a,b/x?port=9").words(from: 1).map(\.1).first == "b,a")
+        #expect(HostList(conninfo: "host=a port=1").count == 1)
+        #expect(HostList(conninfo: "no equals sign").count == 1)
+    }
+}

@@ -1,0 +1,84 @@
+// Clients that don't take their bytes, and clients that vanish: both leave the node with connections that nobody is at.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test("slow readers of large answers: memory stays bounded, they are cut, and nobody else is held up")
+    func slowReaders() async throws {
+        let node = try await Node.start(database: try await TestCluster.shared().createDatabase())
+        let outcome = try await Traffic.run(through: [node]) { traffic in
+            try await traffic.flow(60)
+            let ann = try await node.curl.register("Ann")
+            let connection = Connection(node.address)
+            let thread = try await connection.thread("group", by: ann, with: [])
+            let payload: JSON = [
+                "type": "x-large", "payload": ["x": .string(String(repeating: "x" as Character, count: 60_000))],
+            ]
+            for _ in 0..<40 {
+                let answer = try await connection.post("/v1/threads/\(thread)/messages", payload, as: ann)
+                try #require(answer.status == 201, "\(answer)")
+            }
+            let before = node.residentMemoryMiB
+            let clients = try SilentClients(
+                100, to: node.address.port, asking: "/v1/threads/\(thread)/messages?limit=200", times: 8,
+                as: ann)
+            var peak = 0
+            // All have been answered, and have the node wait for them.
+            try await eventually("100 open connections", within: .seconds(10)) {
+                peak = max(peak, node.residentMemoryMiB)
+                let count = try await node.metric("parley_http_connections") ?? 0
+                return count >= 100 ? true : nil
+            }
+            try await traffic.flow(100)
+            // A client may take nothing for 30 s.
+            try await eventually("the silent connections' end", within: .seconds(40), every: .milliseconds(100)) {
+                peak = max(peak, node.residentMemoryMiB)
+                let count = try await node.metric("parley_http_timeouts_total") ?? 0
+                return count >= 100 ? true : nil
+            }
+            clients.close()
+            // A page has 1 MiB, here and there twice while it is put together.
+            #expect(peak - before < 300, "\(before) MiB before, \(peak) at most")
+            try await traffic.flow(60)
+        }
+        #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
+        try await outcome.judge(on: node)
+        try await node.stop()
+    }
+
+    @Test("clients that vanish without a word: their polls end, their waiters are given back, their cursors go on")
+    func clientsVanish() async throws {
+        let node = try await Node.start(database: try await TestCluster.shared().createDatabase())
+        let proxy = try Proxy(to: .tcp(node.address.port))
+        let outcome = try await Traffic.run(through: [node]) { traffic in
+            let (ann, bob) = (try await node.curl.register("Ann"), try await node.curl.register("Bob"))
+            let thread = try await node.curl.thread("direct", by: ann, with: [bob])
+            let cursor = try await node.curl.cursor(of: bob)
+            let pollCount = 50
+            let path = "/v1/sync?cursor=\(cursor)&wait=5"
+            let clients = try [ann, bob].map {
+                try SilentClients(pollCount / 2, to: proxy.port, asking: path, as: $0)
+            }
+            try await eventually("the polls through the proxy") { proxy.connectionCount == pollCount ? true : nil }
+            try await eventually("that many waiting polls", within: .seconds(10)) {
+                try await node.metric("parley_polls_waiting") ?? 0 >= Double(pollCount) ? true : nil
+            }
+            proxy.strand()
+            let id = try await node.curl.sent("nobody is there", in: thread, as: ann)
+            try await traffic.flow(60)
+            // All were answered, into nothing; what is left of them is gone.
+            try await eventually("no polls but the followers'", within: .seconds(15)) {
+                try await node.metric("parley_polls_waiting") ?? 0 <= 10 ? true : nil
+            }
+            // Nothing of it is lost for who comes back.
+            let again = try await node.curl.sync(bob, from: cursor)
+            #expect(again.json["events"].items.map { $0["data"]["id"].string } == [id])
+            clients.forEach { $0.close() }
+        }
+        try await outcome.judge(on: node)
+        #expect(try await node.metric("parley_polls_waiting") == 0)
+        try await node.stop()
+    }
+}
