@@ -97,6 +97,7 @@ package final class Tail: Sendable {
     private func isNews(_ payload: String) -> Bool {
         let parts = payload.split(separator: " ", maxSplits: 1)
         if parts.count == 2, parts[1] == node { return false }
+        figures.heard.add()
         return parts.first.flatMap { Int64($0) }.map { Position($0) > hub.head.position } ?? true
     }
 
