@@ -46,7 +46,7 @@ package final class Hub: Sendable {
     package func poll(
         _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter
     ) -> Outcome {
-        let waitTickCount = (waitMs + tickMs - 1) / tickMs
+        let waitTickCount = (waitMs + HubLimits.tickMs - 1) / HubLimits.tickMs
         let decision = state.withLock {
             $0.poll(identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter)
         }
@@ -134,7 +134,7 @@ package final class Hub: Sendable {
         let clock = ContinuousClock()
         var next = clock.now
         while true {
-            next += .milliseconds(tickMs)
+            next += .milliseconds(HubLimits.tickMs)
             try await clock.sleep(until: next, tolerance: .milliseconds(10))
             finish(state.withLock { $0.advance() })
         }
@@ -159,8 +159,6 @@ package final class Hub: Sendable {
         if !wakes.isEmpty { send(wakes) }
     }
 }
-
-private let tickMs = 100
 
 extension Event {
     /// For an answer from the database, where only the position and the body matter any more.
