@@ -168,24 +168,10 @@ struct LossTests {
 
     @Test("does not hang on a server that accepts and says nothing")
     func silent() async throws {
-        let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let (listening, port) = try Sockets.listener()
         defer { close(listening) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                guard bind(listening, pointer, size) == 0, listen(listening, 8) == 0,
-                    getsockname(listening, pointer, &size) == 0
-                else { return 0 as UInt16 }
-                return 1
-            }
-        }
-        try #require(port == 1)
-        let number = UInt16(bigEndian: address.sin_port)
         try await withClient(
-            conninfo: "host=127.0.0.1 port=\(number)",
+            conninfo: "host=127.0.0.1 port=\(port)",
             {
                 $0.connectTimeout = .milliseconds(100)
                 $0.waitMax = .milliseconds(300)
