@@ -77,17 +77,17 @@ struct NchanServer: Sendable {
         worker_processes 1;
         worker_rlimit_nofile 65536;
         error_log stderr error;
-        pid \(directory)/pid;
+        pid "\(directory)/pid";
         events { worker_connections 20000; }
         http {
             access_log off;
             keepalive_requests 1000000;
             keepalive_timeout 300;
-            client_body_temp_path \(directory)/body;
-            proxy_temp_path \(directory)/proxy;
-            fastcgi_temp_path \(directory)/fastcgi;
-            uwsgi_temp_path \(directory)/uwsgi;
-            scgi_temp_path \(directory)/scgi;
+            client_body_temp_path "\(directory)/body";
+            proxy_temp_path "\(directory)/proxy";
+            fastcgi_temp_path "\(directory)/fastcgi";
+            uwsgi_temp_path "\(directory)/uwsgi";
+            scgi_temp_path "\(directory)/scgi";
             nchan_shared_memory_size 64M;
             server {
                 listen 127.0.0.1:\(port) backlog=4096;
