@@ -200,6 +200,20 @@ struct ParleyBenchTests {
         #expect(try await databaseCount() == "0")
     }
 
+    @Test("trusts no figure of a pgbench that has lost a client", .timeLimit(.minutes(1)))
+    func spoiledBaseline() async throws {
+        let target = try await Target.start()
+        let line = [Parley.executable, "bench", "send", "--baseline", "--seconds", "2", "--connections", "2"]
+        let program = try await Program.start(line + target.flags)
+        try await eventually("the end of a client", every: .milliseconds(50)) {
+            let sql =
+                "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgbench' limit 1"
+            return try await target.cluster.psql(sql) == "t" ? true : nil
+        }
+        #expect(try await program.waitForExit(within: .seconds(30)) == .status(1))
+        #expect(program.errors.contains("parley: pgbench exited with status 2"), "\(program.errors)")
+    }
+
     @Test("says in one sentence what stops it", .timeLimit(.minutes(1)))
     func cannotRun() async throws {
         let outcome = try await Parley.run(["bench", "latency", "--url", "http://127.0.0.1:1"])
