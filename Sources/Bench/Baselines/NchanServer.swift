@@ -26,16 +26,27 @@ struct NchanServer: Sendable {
             throw BenchFailure("nginx with nchan is not installed (Debian: apt install nginx libnginx-mod-nchan)")
         }
         let directory = try ScratchDirectory()
+        do {
+            return try await start(program, module: module, in: directory)
+        } catch {
+            directory.remove()
+            throw error
+        }
+    }
+
+    private static func start(
+        _ program: String, module: String, in directory: ScratchDirectory
+    ) async throws -> NchanServer {
         let port = try freePort()
+        let endpoint = try Endpoint(url: "http://127.0.0.1:\(port)")
         try directory.write(configuration(module: module, directory: directory.path, port: port), to: "nginx.conf")
         let process = try await directory.start(
             program, ["-p", directory.path, "-c", directory.file("nginx.conf")], output: "output")
-        let endpoint = try Endpoint(url: "http://127.0.0.1:\(port)")
         let server = NchanServer(endpoint: endpoint, pid: Int(process.pid), process: process, directory: directory)
         do {
             try await server.waitUntilReady()
         } catch {
-            await server.stop()
+            await process.end()
             throw error
         }
         return server

@@ -49,9 +49,11 @@ struct ScratchDirectory: Sendable {
 }
 
 extension ChildProcess {
-    /// Asks it to end; kills it when it doesn't. Not cut short by cancellation.
+    /// Asks it to end, kills it when it doesn't, and returns when it has. Not cut short by cancellation.
     func end() async {
         send(SIGTERM)
-        if await waitForExit(atMost: .seconds(5)) == nil { send(SIGKILL) }
+        guard await waitForExit(atMost: .seconds(5)) == nil else { return }
+        send(SIGKILL)
+        _ = await waitForExit(atMost: .seconds(5))
     }
 }
