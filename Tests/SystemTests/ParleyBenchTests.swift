@@ -182,6 +182,14 @@ struct ParleyBenchTests {
         #expect(report["lost"] == 1 && report["doubled"] == 1 && report["out_of_order"] == 0)
     }
 
+    /// Waits until pgbench has all its clients of the first round.
+    private func pgbenchIsAtWork(_ target: Target) async throws {
+        try await eventually("pgbench at work", every: .milliseconds(50)) {
+            let sql = "select count(*) from pg_stat_activity where application_name = 'pgbench'"
+            return try await target.cluster.psql(sql) == "16" ? true : nil
+        }
+    }
+
     @Test("ends at once when interrupted, and leaves no baseline behind", .timeLimit(.minutes(1)))
     func interrupted() async throws {
         let target = try await Target.start()
@@ -190,10 +198,7 @@ struct ParleyBenchTests {
         func databaseCount() async throws -> String {
             try await target.cluster.psql("select count(*) from pg_database where datname like 'parley_bench%'")
         }
-        try await eventually("pgbench at work", every: .milliseconds(50)) {
-            let sql = "select count(*) from pg_stat_activity where application_name = 'pgbench'"
-            return try await target.cluster.psql(sql) == "16" ? true : nil
-        }
+        try await pgbenchIsAtWork(target)
         program.send(SIGINT)
         #expect(try await program.waitForExit(within: .seconds(10)) == .status(1))
         #expect(program.errors.hasSuffix("parley: interrupted.\n"), "\(program.errors)")
@@ -205,11 +210,9 @@ struct ParleyBenchTests {
         let target = try await Target.start()
         let line = [Parley.executable, "bench", "send", "--baseline", "--seconds", "2", "--connections", "2"]
         let program = try await Program.start(line + target.flags)
-        try await eventually("the end of a client", every: .milliseconds(50)) {
-            let sql =
-                "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgbench' limit 1"
-            return try await target.cluster.psql(sql) == "t" ? true : nil
-        }
+        try await pgbenchIsAtWork(target)
+        try await target.cluster.psql(
+            "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgbench' limit 1")
         #expect(try await program.waitForExit(within: .seconds(30)) == .status(1))
         #expect(program.errors.contains("parley: pgbench exited with status 2"), "\(program.errors)")
     }
