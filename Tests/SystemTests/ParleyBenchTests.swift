@@ -132,7 +132,10 @@ struct ParleyBenchTests {
         let target = try await Target.start()
         let report = try await bench(
             "mixed",
-            target.flags + ["--users", "20", "--seconds", "2", "--warm-up", "0", "--rate", "200", "--loops", "2"])
+            target.flags + [
+                "--users", "20", "--seconds", "2", "--warm-up", "0", "--rate", "200", "--loops", "2", "--bytes",
+                "16384",
+            ])
         for call in ["send", "read", "page", "inbox"] {
             #expect(report["calls"][call].int ?? 0 > 0)
             expectTimes(report["\(call)_ms"])
