@@ -144,7 +144,7 @@ package final class Poller: ConnectionOwner {
             retry(atLeast: 0)
         default:
             end(.refused(answer.status))
-            retry(atLeast: answer.header("retry-after").flatMap(Double.init) ?? 0)
+            retry(atLeast: answer.header("retry-after").flatMap { Int($0) }.map { Double(min($0, 60)) } ?? 0)
         }
     }
 
