@@ -1,7 +1,8 @@
 // A figure that only grows.
 import Synchronization
 
-/// Counts. Any thread may add; a few nanoseconds each.
+/// Counts. Any thread may add; a few nanoseconds each. Past the largest number it begins anew at the smallest, which who
+/// reads it takes for a restart: nanoseconds that many wait at once add up to centuries.
 package final class Counter: Sendable {
     private let count = Atomic(0)
 
@@ -9,5 +10,5 @@ package final class Counter: Sendable {
 
     package var value: Int { count.load(ordering: .relaxed) }
 
-    package func add(_ number: Int = 1) { count.add(number, ordering: .relaxed) }
+    package func add(_ number: Int = 1) { count.wrappingAdd(number, ordering: .relaxed) }
 }
