@@ -42,10 +42,45 @@ struct HubStateTests {
             identity(user), from: cursor(after), limit: limit, waitTickCount: wait, waiter: NumberedWaiter(waiter))
     }
 
+    /// Expects a poll to be answered at once, with the events at these positions.
+    private func expectAnswer(
+        _ expected: [Int64], _ state: inout HubState, _ user: UserID, after: Int64,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        guard case .answer(let answer) = poll(&state, user, after: after) else {
+            Issue.record("no answer", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(positions(answer) == expected, sourceLocation: sourceLocation)
+    }
+
+    /// Expects a poll to be sent to the database.
+    private func expectCold(
+        _ state: inout HubState, _ user: UserID, after: Int64, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        guard case .cold = poll(&state, user, after: after) else {
+            Issue.record("not cold", sourceLocation: sourceLocation)
+            return
+        }
+    }
+
+    /// Has a poll wait; its number in the mailbox.
+    @discardableResult
+    private func park(
+        _ state: inout HubState, _ user: UserID, after: Int64, waiter: Int = 1,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) -> UInt64? {
+        guard case .parked(let id) = poll(&state, user, after: after, wait: 10, waiter: waiter) else {
+            Issue.record("not parked", sourceLocation: sourceLocation)
+            return nil
+        }
+        return id
+    }
+
     @Test("sends a poll without a mailbox to the database")
     func cold() {
         var state = state()
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "not cold") }
+        expectCold(&state, ann, after: 0)
     }
 
     @Test("answers from the mailbox what came after the cursor, once")
@@ -60,8 +95,7 @@ struct HubStateTests {
         #expect(events.map(\.position.value) == [1, 3])
         #expect(upTo == cursor(3))
         #expect(!more)
-        guard case .answer(let again) = poll(&state, ann, after: 3) else { return #expect(Bool(false), "no answer") }
-        #expect(positions(again) == [])
+        expectAnswer([], &state, ann, after: 3)
     }
 
     @Test("wakes a parked poll with all of a read at once, and only those concerned")
@@ -69,8 +103,8 @@ struct HubStateTests {
         var state = state()
         _ = state.open(ann, threads: [thread], at: cursor(0))
         _ = state.open(ben, threads: [], at: cursor(0))
-        guard case .parked = poll(&state, ann, after: 0, wait: 10, waiter: 7) else { return #expect(Bool(false)) }
-        guard case .parked = poll(&state, ben, after: 0, wait: 10, waiter: 8) else { return #expect(Bool(false)) }
+        park(&state, ann, after: 0, waiter: 7)
+        park(&state, ben, after: 0, waiter: 8)
         let wakes = state.apply([event(1, thread), event(2, thread)])
         #expect(wakes.map(\.numbers) == [[7]])
         #expect(positions(wakes[0].answer) == [1, 2])
@@ -83,8 +117,7 @@ struct HubStateTests {
         _ = state.apply([event(1, thread), event(2, thread), event(3, thread)])
         let opened = state.open(ann, threads: [thread], at: cursor(1))
         #expect(opened)
-        guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [2, 3])
+        expectAnswer([2, 3], &state, ann, after: 1)
     }
 
     @Test("replays joining and leaving in order, too")
@@ -97,12 +130,10 @@ struct HubStateTests {
         let opened = state.open(ann, threads: [], at: cursor(0))
         #expect(opened)
         // What came before the leaving is in the database only: see the test of leaving.
-        guard case .answer(let answer) = poll(&state, ann, after: 3) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [4])
+        expectAnswer([4], &state, ann, after: 3)
         let benOpened = state.open(ben, threads: [thread], at: cursor(1))
         #expect(benOpened)
-        guard case .answer(let others) = poll(&state, ben, after: 1) else { return #expect(Bool(false)) }
-        #expect(positions(others) == [2, 3, 4, 5])
+        expectAnswer([2, 3, 4, 5], &state, ben, after: 1)
     }
 
     @Test("forgets what it holds of a thread for one who leaves, and so is told no more what of it is withdrawn")
@@ -110,9 +141,8 @@ struct HubStateTests {
         var state = state()
         _ = state.open(ann, threads: [thread], at: cursor(0))
         _ = state.apply([event(1, thread), event(2, thread, ends: [ann]), event(3, thread, withdraws: 1)])
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "still served") }
-        guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [2])
+        expectCold(&state, ann, after: 0)
+        expectAnswer([2], &state, ann, after: 1)
     }
 
     @Test("doesn't apply again what a snapshot ahead of the tail has counted in")
@@ -147,7 +177,7 @@ struct HubStateTests {
     func cursorAhead() {
         var state = state()
         _ = state.open(ann, threads: [thread], at: cursor(0))
-        guard case .parked = poll(&state, ann, after: 2, wait: 10) else { return #expect(Bool(false)) }
+        park(&state, ann, after: 2)
         #expect(state.apply([event(1, thread), event(2, thread)]).isEmpty)
         let wakes = state.apply([event(3, thread)])
         #expect(wakes.count == 1)
@@ -162,9 +192,8 @@ struct HubStateTests {
         _ = state.open(ann, threads: [thread], at: cursor(0))
         _ = state.apply((1...5).map { event($0, thread) })
         #expect(state.counters.dropped == 2)
-        guard case .cold = poll(&state, ann, after: 1) else { return #expect(Bool(false), "not cold") }
-        guard case .answer(let answer) = poll(&state, ann, after: 2) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [3, 4, 5])
+        expectCold(&state, ann, after: 1)
+        expectAnswer([3, 4, 5], &state, ann, after: 2)
     }
 
     @Test("bounds an answer in events and in bytes, and says that there is more")
@@ -192,9 +221,8 @@ struct HubStateTests {
         var state = state()
         _ = state.open(ann, threads: [thread], at: cursor(0))
         _ = state.apply([event(1, thread), event(2, thread, withdraws: 1)])
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "still served") }
-        guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [2])
+        expectCold(&state, ann, after: 0)
+        expectAnswer([2], &state, ann, after: 1)
         let opened = state.open(ben, threads: [thread], at: cursor(0))
         #expect(!opened)
     }
@@ -239,10 +267,11 @@ struct HubStateTests {
     }
 
     @Test("forgets a poll whose client has gone")
-    func cancels() {
+    func cancels() throws {
         var state = state()
         _ = state.open(ann, threads: [thread], at: cursor(0))
-        guard case .parked(let id) = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+        let parked = park(&state, ann, after: 0)
+        let id = try #require(parked)
         let wasWaiting = state.cancel(ann, poll: id)
         #expect(wasWaiting)
         #expect(state.apply([event(1, thread)]).isEmpty)
@@ -266,18 +295,18 @@ struct HubStateTests {
         limits.mailboxEventCountMax = 3
         var state = state(limits: limits)
         _ = state.open(ann, threads: [thread], at: cursor(0))
-        guard case .parked = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+        park(&state, ann, after: 0)
         expectAgain(state.apply((1...5).map { event($0, thread) }), from: 0)
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "not cold") }
+        expectCold(&state, ann, after: 0)
     }
 
     @Test("sends a parked poll to the database when one read brings a message and its withdrawal")
     func withdrawsUnderAParkedPoll() {
         var state = state()
         _ = state.open(ann, threads: [thread], at: cursor(0))
-        guard case .parked = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+        park(&state, ann, after: 0)
         expectAgain(state.apply([event(1, thread), event(2, thread, withdraws: 1)]), from: 0)
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "not cold") }
+        expectCold(&state, ann, after: 0)
     }
 
     /// One answer without events, with the cursor that was asked with: ask again at once.
