@@ -42,6 +42,14 @@ struct LossTests {
             }
         }
 
+        /// How many of these numbers the table doesn't hold.
+        static func missingCount(of numbers: [Int64], _ client: PostgresClient) async throws -> Int64? {
+            try await client.run(
+                "select count(*) from unnest($1::int8[]) n where not exists (select from marks where mark = n)",
+                [.int8s(numbers)]
+            ).first?.int8(0)
+        }
+
         /// Waits for some more answers than there are now.
         func moves() async throws {
             let before = answered.load(ordering: .relaxed)
@@ -64,11 +72,7 @@ struct LossTests {
             }
             try await tally.moves()
             tally.isOver.store(true, ordering: .relaxed)
-            let numbers = try await acknowledged
-            let missing = try await client.run(
-                "select count(*) from unnest($1::int8[]) n where not exists (select from marks where mark = n)",
-                [.int8s(numbers)])
-            #expect(try missing.first?.int8(0) == 0)
+            #expect(try await Tally.missingCount(of: try await acknowledged, client) == 0)
             #expect(client.statistics.totals.lostCount > 0)
             #expect(tally.unavailable.load(ordering: .relaxed) == 0)
         }
@@ -88,11 +92,7 @@ struct LossTests {
             try await cluster.start()
             try await tally.moves()
             tally.isOver.store(true, ordering: .relaxed)
-            let numbers = try await acknowledged
-            let missing = try await client.run(
-                "select count(*) from unnest($1::int8[]) n where not exists (select from marks where mark = n)",
-                [.int8s(numbers)])
-            #expect(try missing.first?.int8(0) == 0)
+            #expect(try await Tally.missingCount(of: try await acknowledged, client) == 0)
         }
         await cluster.close()
     }
