@@ -36,11 +36,12 @@ final class Nginx: Sendable {
             "/usr/sbin/nginx", "-p", directory.path, "-c", file, "-e", "stderr",
             "-g", "daemon off; master_process off; pid \(directory.path)/pid;",
         ])
+        let nginx = Nginx(program, address, directory)
         try await eventually("nginx at \(address)") {
             if let exit = program.exit { throw Failure(description: "\(exit): \(program.errors)") }
             return try await Connection(address).get("/health/live").status == 200 ? true : nil
         }
-        return Nginx(program, address, directory)
+        return nginx
     }
 
     /// Each replacement must find what it replaces, or the file has changed and this is another one.
