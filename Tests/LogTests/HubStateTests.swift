@@ -30,6 +30,15 @@ struct HubStateTests {
         HubState(start: cursor(head), limits: limits)
     }
 
+    /// Where Ann, who is in the thread, has an open mailbox.
+    private func openState(_ change: (inout HubLimits) -> Void = { _ in }) -> HubState {
+        var limits = HubLimits()
+        change(&limits)
+        var state = state(limits: limits)
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        return state
+    }
+
     private func positions(_ answer: PollAnswer) -> [Int64]? {
         guard case .events(let events, _, _) = answer else { return nil }
         return events.map(\.position.value)
@@ -100,8 +109,7 @@ struct HubStateTests {
 
     @Test("wakes a parked poll with all of a read at once, and only those concerned")
     func wakes() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = state.open(ben, threads: [], at: cursor(0))
         park(&state, ann, after: 0, waiter: 7)
         park(&state, ben, after: 0, waiter: 8)
@@ -138,8 +146,7 @@ struct HubStateTests {
 
     @Test("forgets what it holds of a thread for one who leaves, and so is told no more what of it is withdrawn")
     func leaves() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = state.apply([event(1, thread), event(2, thread, ends: [ann]), event(3, thread, withdraws: 1)])
         expectCold(&state, ann, after: 0)
         expectAnswer([2], &state, ann, after: 1)
@@ -175,8 +182,7 @@ struct HubStateTests {
 
     @Test("keeps a poll waiting whose cursor is ahead of this node's tail")
     func cursorAhead() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         park(&state, ann, after: 2)
         #expect(state.apply([event(1, thread), event(2, thread)]).isEmpty)
         let wakes = state.apply([event(3, thread)])
@@ -186,10 +192,7 @@ struct HubStateTests {
 
     @Test("drops the oldest of a full mailbox, and then reads the database for cursors before them")
     func overflow() {
-        var limits = HubLimits()
-        limits.mailboxEventCountMax = 3
-        var state = state(limits: limits)
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState { $0.mailboxEventCountMax = 3 }
         _ = state.apply((1...5).map { event($0, thread) })
         #expect(state.counters.dropped == 2)
         expectCold(&state, ann, after: 1)
@@ -198,10 +201,7 @@ struct HubStateTests {
 
     @Test("bounds an answer in events and in bytes, and says that there is more")
     func bounds() {
-        var limits = HubLimits()
-        limits.answerByteCountMax = 25
-        var state = state(limits: limits)
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState { $0.answerByteCountMax = 25 }
         _ = state.apply([event(1, thread, byteCount: 100), event(2, thread), event(3, thread), event(4, thread)])
         guard case .answer(.events(let first, let upTo, let more)) = poll(&state, ann, after: 0) else {
             return #expect(Bool(false))
@@ -218,8 +218,7 @@ struct HubStateTests {
 
     @Test("forgets withdrawn content: it is read again from the database")
     func withdraws() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = state.apply([event(1, thread), event(2, thread, withdraws: 1)])
         expectCold(&state, ann, after: 0)
         expectAnswer([2], &state, ann, after: 1)
@@ -229,8 +228,7 @@ struct HubStateTests {
 
     @Test("ends the polls of a session that is signed out, and no others")
     func revokes() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         let gone = identity(ann)
         _ = state.poll(gone, from: cursor(0), limit: 10, waitTickCount: 10, waiter: NumberedWaiter(1))
         _ = poll(&state, ann, after: 0, wait: 10, waiter: 2)
@@ -257,8 +255,7 @@ struct HubStateTests {
 
     @Test("drops a mailbox that nobody has asked for in a while, but none with a waiting poll")
     func idle() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = state.open(ben, threads: [thread], at: cursor(0))
         _ = poll(&state, ben, after: 0, wait: 100_000)
         for _ in 0..<1000 { _ = state.advance() }
@@ -268,8 +265,7 @@ struct HubStateTests {
 
     @Test("forgets a poll whose client has gone")
     func cancels() throws {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         let parked = park(&state, ann, after: 0)
         let id = try #require(parked)
         let wasWaiting = state.cancel(ann, poll: id)
@@ -280,8 +276,7 @@ struct HubStateTests {
 
     @Test("when closing, answers who waits and who comes, and says so")
     func closes() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = poll(&state, ann, after: 0, wait: 10)
         state.beginClosing()
         let wakes = state.drain(atMost: 10)
@@ -291,10 +286,7 @@ struct HubStateTests {
 
     @Test("sends a parked poll to the database when one read brings more than its mailbox holds")
     func overflowsUnderAParkedPoll() {
-        var limits = HubLimits()
-        limits.mailboxEventCountMax = 3
-        var state = state(limits: limits)
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState { $0.mailboxEventCountMax = 3 }
         park(&state, ann, after: 0)
         expectAgain(state.apply((1...5).map { event($0, thread) }), from: 0)
         expectCold(&state, ann, after: 0)
@@ -302,8 +294,7 @@ struct HubStateTests {
 
     @Test("sends a parked poll to the database when one read brings a message and its withdrawal")
     func withdrawsUnderAParkedPoll() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         park(&state, ann, after: 0)
         expectAgain(state.apply([event(1, thread), event(2, thread, withdraws: 1)]), from: 0)
         expectCold(&state, ann, after: 0)
