@@ -98,9 +98,6 @@ struct Node: Sendable {
                 }
             }
             group.addTask {
-                await writer.run()
-            }
-            group.addTask {
                 while !tail.isFresh() { try await Task.sleep(for: .milliseconds(5)) }
                 // In a URL an IPv6 address stands in brackets.
                 let host = settings.httpHost.contains(":") ? "[\(settings.httpHost)]" : settings.httpHost
