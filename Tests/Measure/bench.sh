@@ -12,8 +12,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 parley=${PARLEY_EXECUTABLE:-$here/../../.build/release/parley}
 bench=${BENCH_EXECUTABLE:-$parley}
 [ -x "$parley" ] || { echo "There is no $parley: build it first." >&2; exit 1; }
-bin=$(for program in /usr/lib/postgresql/*/bin/initdb $(command -v initdb); do dirname "$program"; done |
-    sort -V | tail -n 1)
+bin=$(for program in /usr/lib/postgresql/*/bin/initdb "$(command -v initdb)"; do
+    if [ -x "$program" ]; then dirname "$program"; fi
+done | sort -V | tail -n 1)
+[ -n "$bin" ] || { echo "There is no PostgreSQL here: initdb is not found." >&2; exit 1; }
 directory=$(mktemp -d /tmp/parley-bench-XXXXXX)
 nodes=()
 
