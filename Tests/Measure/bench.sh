@@ -50,8 +50,8 @@ database="host=$directory user=parley dbname=parley"
 arguments=()
 urls=()
 for number in $(seq "${NODES:-1}"); do
-    env -u PARLEY_CONFIG PARLEY_HTTP_PORT=0 PARLEY_LOG_LEVEL=warning PARLEY_DATABASE_URL="$database" \
-        "$parley" serve >"$directory/ready$number" 2>"$directory/log$number" &
+    env -u PARLEY_CONFIG -u PARLEY_EXECUTABLE PARLEY_HTTP_PORT=0 PARLEY_LOG_LEVEL=warning \
+        PARLEY_DATABASE_URL="$database" "$parley" serve >"$directory/ready$number" 2>"$directory/log$number" &
     nodes+=($!)
     for _ in $(seq 300); do [ -s "$directory/ready$number" ] && break; kill -0 $! 2>/dev/null || break; sleep 0.1; done
     url=$(grep -o 'http://[0-9.:]*' "$directory/ready$number") || { cat "$directory/log$number" >&2; exit 1; }
