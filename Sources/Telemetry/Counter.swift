@@ -1,8 +1,8 @@
 // A figure that only grows.
 import Synchronization
 
-/// Counts. Any thread may add; a few nanoseconds each. Past the largest number it begins anew at the smallest, which who
-/// reads it takes for a restart: nanoseconds that many wait at once add up to centuries.
+/// Counts. Any thread may add; a few nanoseconds each. Past the largest number it goes on from the smallest, which
+/// Prometheus takes for a restart: a sum of nanoseconds gets there when 10,000 wait at once for eleven days.
 package final class Counter: Sendable {
     private let count = Atomic(0)
 
