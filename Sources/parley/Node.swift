@@ -73,9 +73,10 @@ struct Node: Sendable {
     private static func raiseFileLimit(_ logger: Logger) {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        let now = limit.rlim_cur
         limit.rlim_cur = limit.rlim_max
         if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 {
-            logger.warning("the limit of open files can't be raised", metadata: ["limit": "\(limit.rlim_cur)"])
+            logger.warning("the limit of open files can't be raised", metadata: ["limit": "\(now)"])
         }
     }
 
@@ -98,7 +99,9 @@ struct Node: Sendable {
             }
             group.addTask {
                 while !tail.isFresh() { try await Task.sleep(for: .milliseconds(5)) }
-                print("parley is listening on http://\(settings.httpHost):\(server.port)")
+                // In a URL an IPv6 address stands in brackets.
+                let host = settings.httpHost.contains(":") ? "[\(settings.httpHost)]" : settings.httpHost
+                print("parley is listening on http://\(host):\(server.port)")
                 fflush(nil)
             }
             group.addTask {

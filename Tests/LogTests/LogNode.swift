@@ -53,11 +53,11 @@ extension Writer where Waiter == MessageWaiter {
 
 extension Store {
     /// Appends a batch beside any node's own writes.
-    func append(_ batch: [NewMessage]) async throws -> [Appended] {
-        let rows = try await withCheckedContinuation { continuation in
+    func append(_ batch: [NewMessage]) async throws(BatchFailure) -> [Appended] {
+        let rows = await withCheckedContinuation { continuation in
             append(batch) { continuation.resume(returning: $0) }
-        }.get()
-        return try Self.appended(rows, batch).outcomes
+        }
+        return try Self.appended(rows.get(), batch).outcomes
     }
 }
 
