@@ -85,7 +85,10 @@ final class SendLane: ConnectionOwner {
             }
             var walker = JSONWalker(answer.body)
             let message = try SeenMessage(&walker)
-            if isMeasured { outcome.measuredCount += 1 }
+            if isMeasured {
+                outcome.measuredCount += 1
+                phases.countMeasured(now)
+            }
             if !outcome.acknowledged[senders[connection.tag].thread, default: SeqSet()].insert(message.seq) {
                 note("seq \(message.seq) was given out twice")
             }
