@@ -3,11 +3,11 @@ import Logging
 import Postgres
 import Synchronization
 
-struct OldSnapshot: Sendable {
+package struct OldSnapshot: Sendable {
     private let settings: PostgresSettings
     private let logger = Logger(label: "bench")
 
-    init(conninfo: String) {
+    package init(conninfo: String) {
         var settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-bench")
         settings.statementTimeout = .zero
         self.settings = settings
@@ -26,7 +26,7 @@ struct OldSnapshot: Sendable {
 
     /// Holds a snapshot from before `body` until `body` has returned.
     /// - Returns: also how many transactions have begun since, as the server says of the snapshot.
-    func held<Value>(while body: () async throws -> Value) async throws -> (value: Value, age: Int64) {
+    package func held<Value>(while body: () async throws -> Value) async throws -> (value: Value, age: Int64) {
         let flags = Flags()
         async let age = DedicatedSession.run(settings, answerMax: .seconds(60), logger: logger) { session in
             try session.run("begin isolation level repeatable read")
