@@ -23,9 +23,11 @@ final class Proxy: Sendable {
     let port: Int
     private let orders = Mutex(Orders())
     private let count = Atomic(0)
+    private let target: Mutex<Target>
     private let waker: Waker
 
     init(to target: Target) throws {
+        self.target = Mutex(target)
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Sockets.flags, 0)
         guard listener >= 0, let port = Sockets.listen(listener) else { throw Failure(code: errno) }
         self.port = port
@@ -38,6 +40,7 @@ final class Proxy: Sendable {
                 loop.wait(waker.readEnd)
                 waker.drain()
                 guard let self else { break }
+                loop.target = self.target.withLock { $0 }
                 let orders = self.orders.withLock { orders in
                     defer { (orders.strands, orders.cuts) = (false, false) }
                     return orders
@@ -69,6 +72,12 @@ final class Proxy: Sendable {
 
     /// The connections of now are reset.
     func cut() { order { $0.cuts = true } }
+
+    /// As `cut`; new ones are carried to another server.
+    func redirect(to target: Target) {
+        self.target.withLock { $0 = target }
+        cut()
+    }
 
     private func order(_ change: (inout Orders) -> Void) {
         orders.withLock { change(&$0) }
@@ -117,7 +126,7 @@ private struct ProxyLoop {
     }
 
     let listener: Int32
-    let target: Proxy.Target
+    var target: Proxy.Target
     var isHolding = false
     private var pairs: [Pair] = []
 
