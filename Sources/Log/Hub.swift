@@ -104,10 +104,24 @@ package final class Hub: Sendable {
         finish(state.withLock { $0.apply(events) })
     }
 
-    /// The log goes on in a new epoch, and all that this node has read is part of it.
+    /// Applies what was just written, if it is what comes next here; false leaves it to be read.
+    func applyNext(_ events: [Event], epoch: Int32) -> Bool {
+        let wakes = state.withLock { state in
+            let isNext = state.epoch == epoch && events.first?.position.value == state.head.value + 1
+            return isNext ? state.apply(events) : nil
+        }
+        finish(wakes ?? [])
+        return wakes != nil
+    }
+
+    /// The log goes on in a new epoch, and all that this node has read up to `read` is part of it. Does nothing when the
+    /// node has come further since.
     /// - Parameter end: the first position after the epoch so far.
-    func adopt(epoch: Int32, after end: Position) {
-        finish(state.withLock { $0.adopt(epoch, after: end) })
+    func adopt(epoch: Int32, after end: Position, from read: Cursor) {
+        let wakes = state.withLock { state in
+            Cursor(epoch: state.epoch, position: state.head) == read ? state.adopt(epoch, after: end) : []
+        }
+        finish(wakes)
     }
 
     /// Forgets everything: the log isn't what this node has read of it.

@@ -12,16 +12,26 @@ package final class Writer<Waiter: Sendable>: Sendable {
     private let messages: Batcher<NewMessage, Waiter, Store.Appended>
     private let receipts: Batcher<ReceiptMove, ReceiptWaiter, Problem?>
 
-    /// - Parameter answer: tells those who wait what became of their messages; called without any lock held, from any
-    ///   thread, for a whole batch at once.
-    package init(_ store: Store, logger: Logger, answer: @escaping @Sendable ([(Waiter, Appended)]) -> Void) {
+    /// - Parameters:
+    ///   - tail: gets what was written, before those who wait are told.
+    ///   - answer: tells those who wait what became of their messages; called without any lock held, from any thread, for
+    ///     a whole batch at once.
+    package init(
+        _ store: Store, tail: Tail, logger: Logger, answer: @escaping @Sendable ([(Waiter, Appended)]) -> Void
+    ) {
         let heads = ThreadHeads()
         messages = Batcher(
             logger: logger,
             call: { batch throws(Store.BatchFailure) in
-                let outcomes = try await store.append(batch, known: heads.known(of: batch))
-                heads.learn(from: outcomes, of: batch)
-                return outcomes
+                do throws(Store.BatchFailure) {
+                    let answer = try await store.append(batch, known: heads.known(of: batch), node: tail.node)
+                    heads.learn(from: answer.outcomes, of: batch)
+                    tail.take(written: answer.written)
+                    return answer.outcomes
+                } catch {
+                    tail.check()
+                    throw error
+                }
             },
             answer: answer)
         receipts = Batcher(

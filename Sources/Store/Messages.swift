@@ -11,30 +11,46 @@ extension Store {
         case refused(Problem)
     }
 
-    /// Appends a batch in one transaction: an outcome for each, in the order given.
+    /// Appends a batch in one transaction: an outcome for each, in the order given, and what the log got with it.
     /// Throws when the call as a whole failed; whether it took effect is then unknown only after `connectionLost`.
-    /// - Parameter known: for each a seq that its thread is known to have reached, or nil: finding the head is faster then.
-    package func append(_ batch: [NewMessage], known: [Seq?] = []) async throws(BatchFailure) -> [Appended] {
+    /// - Parameters:
+    ///   - known: for each a seq that its thread is known to have reached, or nil: finding the head is faster then.
+    ///   - node: who calls; it is not notified of these events.
+    package func append(
+        _ batch: [NewMessage], known: [Seq?] = [], node: String = ""
+    ) async throws(BatchFailure) -> (outcomes: [Appended], written: LogPart) {
         let rows = try await batchRows(
-            Statement("message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8)"),
+            Statement("message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
             [
                 .ids(batch.map { $0.id }), .ids(batch.map { $0.thread }), .ids(batch.map { $0.sender }),
                 .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }),
                 .uuids(batch.map { $0.replyTo?.uuid }),
-                .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }),
+                .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }), .text(node),
             ])
-        return try Self.inOrder(rows, count: batch.count) { row in
+        var written = LogPart(events: [])
+        written.events.reserveCapacity(batch.count)
+        let outcomes = try Self.inOrder(rows, count: batch.count) { row -> Appended in
             switch try row.text(1) {
-            case "created": .created(try row.json(2), Seq(try row.int8(3)))
-            case "exists": .exists(try row.json(2))
-            case "conflict": .refused(Problem(.idTaken, "Another message of this thread has that id."))
-            case "no_thread": .refused(.threadNotFound)
-            case "not_joined": .refused(.notJoined)
-            case "no_reply": .refused(.invalid("reply_to", "The thread has no such message."))
-            case "no_mention": .refused(.invalid("mentions", "Only members of the thread can be mentioned."))
-            case let other: .refused(Problem(.internalError, "Unknown outcome \(other)."))
+            case "created":
+                let thread = batch[Int(try row.int4(0)) - 1].thread
+                written.epoch = try row.int4(7)
+                written.events.append(
+                    StoredEvent(
+                        position: Position(try row.int8(4)), type: "message.created", thread: thread,
+                        at: Timestamp(microsSince1970: try row.timestamp(5)), body: try row.json(6)))
+                return .created(try row.json(2), Seq(try row.int8(3)))
+            case "exists": return .exists(try row.json(2))
+            case "conflict": return .refused(Problem(.idTaken, "Another message of this thread has that id."))
+            case "no_thread": return .refused(.threadNotFound)
+            case "not_joined": return .refused(.notJoined)
+            case "no_reply": return .refused(.invalid("reply_to", "The thread has no such message."))
+            case "no_mention":
+                return .refused(.invalid("mentions", "Only members of the thread can be mentioned."))
+            case let other: return .refused(Problem(.internalError, "Unknown outcome \(other)."))
             }
         }
+        written.events.sort { $0.position < $1.position }
+        return (outcomes, written)
     }
 
     private static func arrayLiteral(_ users: [UserID]) -> String {

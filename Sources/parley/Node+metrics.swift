@@ -61,8 +61,9 @@ extension Node {
         text.gauge("parley_log_position", "Where this node's tail is.", Int(head.position.value))
         text.gauge("parley_log_epoch", "The stretch of unbroken history that it is in.", Int(head.epoch))
         text.counter(
-            "parley_log_events_total", "Events that the tail delivered, by what made it read.",
-            causes.map { ($0.labels, $0.figures.events.value) })
+            "parley_log_events_total",
+            "Events that the tail delivered, by what made it read; of its own writes a node needn't read.",
+            causes.map { ($0.labels, $0.figures.events.value) } + [([("cause", "own")], figures.own.value)])
         text.counter(
             "parley_log_reads_total", "Reads that found events.", causes.map { ($0.labels, $0.figures.reads.value) })
         text.histogram(

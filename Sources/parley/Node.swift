@@ -20,9 +20,9 @@ struct Node: Sendable {
     let client: PostgresClient
     let store: Store
     let sessions: SessionCache
-    let writer: Writer<SendWaiter>
     let hub: Hub
     let tail: Tail
+    let writer: Writer<SendWaiter>
     let requests = RequestFigures()
     let server = Later<HTTPServer>()
     let upkeepFigures = UpkeepFigures()
@@ -63,10 +63,10 @@ struct Node: Sendable {
         store = Store(client)
         _ = try await store.extendLog(days: settings.logDays)
         sessions = SessionCache(store)
-        writer = Writer(store, logger: logger, answer: SendEndpoint.answer(logger: logger))
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
+        writer = Writer(store, tail: tail, logger: logger, answer: SendEndpoint.answer(logger: logger))
     }
 
     /// Each waiting client is an open file; systems give a process far fewer at first than it may have.

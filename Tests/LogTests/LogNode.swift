@@ -66,7 +66,6 @@ struct LogNode: Sendable {
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
         client = PostgresClient(settings, logger: logger)
         store = Store(client)
-        writer = Writer(store, logger: logger) { for (waiter, outcome) in $0 { waiter.resume(returning: outcome) } }
         hub = Hub(store: store, start: try await store.now(), limits: limits) { wakes in
             for wake in wakes {
                 for case let waiter as DeviceWaiter in wake.waiters { waiter.answer(wake.answer) }
@@ -74,6 +73,9 @@ struct LogNode: Sendable {
         }
         let listener = PostgresListener(settings, channel: channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: SessionCache(store), logger: logger)
+        writer = Writer(store, tail: tail, logger: logger) {
+            for (waiter, outcome) in $0 { waiter.resume(returning: outcome) }
+        }
     }
 
     /// Runs the node while `body` does.
