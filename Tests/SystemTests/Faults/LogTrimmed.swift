@@ -14,20 +14,26 @@ extension SystemTests.Faults {
         let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
             let connection = Connection(fleet.addresses[0])
             let (ann, bob) = (try await connection.register("Ann"), try await connection.register("Bob"))
-            let thread = try await connection.thread("direct", by: ann, with: [bob])
-            let quiet = try await connection.thread("group", by: ann, with: [bob])
+            var late = LateReader(
+                person: try await connection.register("Cora"), cursor: try await connection.cursor(of: ann),
+                connection: Connection(fleet.addresses[1]))
+            let thread = try await connection.thread("group", by: ann, with: [bob, late.person])
+            let quiet = try await connection.thread("direct", by: ann, with: [bob])
             let start = try await connection.cursor(of: bob)
-            _ = try await connection.sent("while Bob is away", in: thread, as: ann)
 
+            var sent: [String] = []
             var droppedCount = 0
             var slowest = Duration.zero
             try await eventually("four partitions trimmed", within: .seconds(30), every: .milliseconds(20)) {
                 let began = ContinuousClock.now
-                _ = try await connection.sent("still", in: thread, as: ann)
+                sent.append(try await connection.sent("still", in: thread, as: ann))
                 slowest = max(slowest, began.duration(to: .now))
                 droppedCount += try await log.trim()
+                if late.isDue { try await late.read() }
                 return droppedCount >= 4 ? true : nil
             }
+            try await late.read()
+            #expect(late.seen == sent)
             #expect(slowest < .seconds(2), "a send took \(slowest)")
             for address in fleet.addresses {
                 try await expectReload(of: thread, not: quiet, bob, from: start, at: address, writer: ann)
@@ -62,5 +68,29 @@ extension SystemTests.Faults {
         let id = try await connection.sent("now", in: thread, as: ann)
         let answer = try await connection.sync(bob, from: reload.fresh)
         #expect(answer.json["events"].items.map { $0["data"]["id"].string } == [id], "\(answer)")
+    }
+}
+
+/// Somebody who looks every second and a half, when the log of 3 s ago is still kept.
+private struct LateReader: Sendable {
+    let person: Person
+    var cursor: String
+    let connection: Connection
+    var readAt = ContinuousClock.now
+    /// Messages.
+    var seen: [String] = []
+
+    var isDue: Bool { readAt.duration(to: .now) > .seconds(1.5) }
+
+    mutating func read() async throws {
+        readAt = .now
+        while true {
+            let answer = try await connection.sync(person, from: cursor)
+            try #require(answer.status == 200, "\(answer)")
+            let messages = answer.json["events"].items.filter { $0["type"] == "message.created" }
+            seen += messages.compactMap { $0["data"]["id"].string }
+            cursor = try #require(answer.json["cursor"].string)
+            if answer.json["more"] != true { return }
+        }
     }
 }
