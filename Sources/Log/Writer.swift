@@ -22,20 +22,25 @@ package final class Writer<Waiter: Sendable>: Sendable {
         let heads = ThreadHeads()
         messages = Batcher(
             logger: logger,
-            call: { batch throws(Store.BatchFailure) in
-                do throws(Store.BatchFailure) {
-                    let answer = try await store.append(batch, known: heads.known(of: batch), node: tail.node)
-                    heads.learn(from: answer.outcomes, of: batch)
-                    tail.take(written: answer.written)
-                    return answer.outcomes
-                } catch {
-                    tail.check()
-                    throw error
-                }
-            },
+            call: .init(
+                begin: { batch, done in
+                    store.append(batch, known: heads.known(of: batch), node: tail.node) { result in
+                        if case .failure = result { tail.check() }
+                        done(result)
+                    }
+                },
+                read: { rows, batch throws(Store.BatchFailure) in
+                    let (outcomes, written) = try Store.appended(rows, batch)
+                    heads.learn(from: outcomes, of: batch)
+                    tail.take(written: written)
+                    return outcomes
+                }),
             answer: answer)
         receipts = Batcher(
-            logger: logger, call: { batch throws(Store.BatchFailure) in try await store.put(batch) },
+            logger: logger,
+            call: .init(
+                begin: { batch, done in store.put(batch, done) },
+                read: { rows, batch throws(Store.BatchFailure) in try Store.moved(rows, batch) }),
             answer: { for (waiter, outcome) in $0 { waiter.resume(with: Self.result(of: outcome)) } })
     }
 
@@ -61,16 +66,10 @@ package final class Writer<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Takes nothing more in; `run` ends when what waits is written.
+    /// Takes nothing more in; what waits is written.
     package func close() {
         messages.close()
         receipts.close()
-    }
-
-    package func run() async {
-        async let receipts: Void = receipts.run()
-        await messages.run()
-        await receipts
     }
 }
 

@@ -97,9 +97,6 @@ struct Node: Sendable {
                 }
             }
             group.addTask {
-                await writer.run()
-            }
-            group.addTask {
                 while !tail.isFresh() { try await Task.sleep(for: .milliseconds(5)) }
                 print("parley is listening on http://\(settings.httpHost):\(server.port)")
                 fflush(nil)

@@ -60,7 +60,6 @@ struct TestNode: Sendable {
                 group.addTask { await running.value }
                 group.addTask { try await tail.run() }
                 group.addTask { try await hub.run() }
-                group.addTask { await writer.run() }
                 try await group.waitForAll()
             }
         }

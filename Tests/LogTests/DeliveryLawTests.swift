@@ -84,7 +84,7 @@ struct DeliveryLawTests {
             let people = try await People(3, in: node.store)
             let thread = try await people.group(Array(people.users[0...1]), in: node.store)
             let id = MessageID.make()
-            let (outcomes, _) = try await node.store.append([
+            let outcomes = try await node.store.append([
                 .text("a", in: thread, by: people.users[0], id: id),
                 .text("b", in: thread, by: people.users[2]),
                 .text("a", in: thread, by: people.users[0], id: id),

@@ -51,6 +51,16 @@ extension Writer where Waiter == MessageWaiter {
     }
 }
 
+extension Store {
+    /// Appends a batch beside any node's own writes.
+    func append(_ batch: [NewMessage]) async throws -> [Appended] {
+        let rows = try await withCheckedContinuation { continuation in
+            append(batch) { continuation.resume(returning: $0) }
+        }.get()
+        return try Self.appended(rows, batch).outcomes
+    }
+}
+
 struct LogNode: Sendable {
     let client: PostgresClient
     let store: Store
@@ -89,9 +99,6 @@ struct LogNode: Sendable {
             }
             group.addTask {
                 try await hub.run(); return nil
-            }
-            group.addTask {
-                await writer.run(); return nil
             }
             group.addTask { try await body() }
             defer {
