@@ -53,7 +53,7 @@ extension Writer where Waiter == MessageWaiter {
 
 extension Store {
     /// Appends a batch beside any node's own writes.
-    func append(_ batch: [NewMessage]) async throws -> [Appended] {
+    func append(_ batch: [NewMessage]) async throws(BatchFailure) -> [Appended] {
         let rows = try await withCheckedContinuation { continuation in
             append(batch) { continuation.resume(returning: $0) }
         }.get()
