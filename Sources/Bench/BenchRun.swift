@@ -49,7 +49,7 @@ struct BenchRun: Sendable {
         try await Progress.sleep(until: phases.measureFrom)
         let cpuBefore = try cpuTimes()
         let metricsBefore = try await NodeMetrics.read(endpoints)
-        try await Progress.sleep(until: phases.end)
+        try await phases.waitForEnd()
         let cpu = try cpuTimes() - cpuBefore
         let metrics = try await NodeMetrics.read(endpoints)
         return Observation(cpu: cpu, batching: Batching(from: metricsBefore, to: metrics))

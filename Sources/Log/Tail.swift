@@ -17,6 +17,8 @@ package final class Tail: Sendable {
         /// The oldest notification that the log hasn't been read for.
         var notifiedAt: ContinuousClock.Instant?
         var isToBeChecked = true
+        /// This node has written what doesn't come next here.
+        var isBehindOwn = false
     }
 
     private let store: Store
@@ -106,10 +108,10 @@ package final class Tail: Sendable {
     func take(written: LogPart) {
         guard let epoch = written.epoch, !written.events.isEmpty else { return }
         if hub.applyNext(written.events.map(Event.init), epoch: epoch) {
-            figures.own.add(written.events.count)
+            figures.own.events.add(written.events.count)
             recordAges(of: written.events)
         } else {
-            ask { $0.notifiedAt = $0.notifiedAt ?? .now }
+            ask { $0.isBehindOwn = true }
         }
     }
 
@@ -124,13 +126,15 @@ package final class Tail: Sendable {
     }
 
     private func read() async throws {
-        let (notifiedAt, isToBeChecked) = state.withLock { state in
-            defer { (state.notifiedAt, state.isToBeChecked) = (nil, false) }
-            return (state.notifiedAt, state.isToBeChecked)
+        let why = state.withLock { state in
+            defer { (state.notifiedAt, state.isToBeChecked, state.isBehindOwn) = (nil, false, false) }
+            return state
         }
-        if isToBeChecked { try await checkHistory() }
-        let cause = notifiedAt != nil ? figures.notified : isToBeChecked ? figures.safety : figures.asked
-        try await readOn(cause, notifiedAt: notifiedAt)
+        if why.isToBeChecked { try await checkHistory() }
+        let cause =
+            why.notifiedAt != nil
+            ? figures.notified : why.isBehindOwn ? figures.own : why.isToBeChecked ? figures.safety : figures.asked
+        try await readOn(cause, notifiedAt: why.notifiedAt)
     }
 
     /// Reads to the log's end.

@@ -82,6 +82,9 @@ package struct BenchFlag: Sendable {
                 + "uses the first, the poller the last)", default: "http://127.0.0.1:8080"),
         BenchFlag("--seconds", \.seconds, .integer(1...86_400), "SECONDS", "how long to measure"),
         BenchFlag(
+            "--messages", \.messageCount, .optional(.integer(1...100_000_000)), "COUNT",
+            "measure until so many are answered, in place of --seconds", for: [.send]),
+        BenchFlag(
             "--warm-up", \.warmUpSeconds, .integer(0...600), "SECONDS", "how long to load the nodes before",
             for: [.send, .latency, .mixed]),
         BenchFlag(
@@ -109,8 +112,12 @@ package struct BenchFlag: Sendable {
             "measure in turns with what it is compared with: pgbench with a transaction a message (send; wants "
                 + "--database and the right to create one), nginx with nchan (fanout)", for: [.send, .fanout]),
         BenchFlag(
-            "--rounds", \.roundCount, .integer(1...100), "COUNT", "turns with the baseline; the median counts",
-            for: [.send, .fanout]),
+            "--old-snapshot", switch: \.isOldSnapshot,
+            "measure in turns without and with a transaction that holds a snapshot from before the turn, as a backup does "
+                + "(wants --database)", for: [.send]),
+        BenchFlag(
+            "--rounds", \.roundCount, .integer(1...100), "COUNT",
+            "turns with the baseline or the snapshot; the median counts", for: [.send, .fanout]),
         BenchFlag(
             "--database", \.databaseURL, .optional(.connectionString), "URL",
             "the nodes' PostgreSQL: accounts are inserted there at once, where registering takes 75 ms each",
@@ -152,6 +159,15 @@ extension BenchSettings {
         var found: [String] = []
         if workload == .send, isBaseline, databaseURL == nil {
             found.append("--baseline runs on the nodes' PostgreSQL: say where it is with --database.")
+        }
+        if isOldSnapshot, databaseURL == nil {
+            found.append("--old-snapshot is taken in the nodes' database: say where it is with --database.")
+        }
+        if isOldSnapshot, isBaseline {
+            found.append("--baseline and --old-snapshot are measured in a run each.")
+        }
+        if messageCount != nil, isBaseline {
+            found.append("--baseline is measured for --seconds, and so is what is beside it: leave out --messages.")
         }
         if workload == .send, connectionCount % 2 == 1 {
             found.append("--connections is odd, but two connections make a thread.")

@@ -22,6 +22,8 @@ package struct BenchSettings: Sendable, Equatable {
     package var urls: [String] = []
     /// Measured, after the warm-up.
     package var seconds = 10
+    /// Measured instead of a time; nil: `seconds` count.
+    package var messageCount: Int?
     package var warmUpSeconds = 2
     /// Event loops, each a thread.
     package var loopCount = 1
@@ -34,7 +36,9 @@ package struct BenchSettings: Sendable, Equatable {
     package var pollCount = 10_000
     package var userCount = 1_000
     package var isBaseline = false
-    /// Turns of Parley and baseline.
+    /// Whether to measure with and without a transaction that holds an old snapshot.
+    package var isOldSnapshot = false
+    /// Turns of Parley and baseline, or without and with an old snapshot.
     package var roundCount = 3
     package var databaseURL: String?
     package var serverPIDs: [Int] = []

@@ -48,6 +48,23 @@ struct InvokingBench {
         #expect(invocation == .bench(settings))
     }
 
+    @Test("takes the flags that only sending has")
+    func sendFlags() throws {
+        let invocation = try parse(
+            "send", "--messages", "500000", "--warm-up", "1", "--connections", "8", "--old-snapshot", "--database",
+            "dbname=x"
+        )
+        var settings = BenchSettings(.send)
+        settings.messageCount = 500_000
+        settings.warmUpSeconds = 1
+        settings.connectionCount = 8
+        settings.isOldSnapshot = true
+        settings.databaseURL = "dbname=x"
+        settings.urls = ["http://127.0.0.1:8080"]
+        settings.memberCounts = [500, 2000]
+        #expect(invocation == .bench(settings))
+    }
+
     @Test("shows its workloads, and a workload's flags, in lines of at most 100 columns")
     func help() throws {
         #expect(try parse() == .show(Help.text(for: .bench)))
@@ -89,6 +106,13 @@ struct InvokingBench {
         #expect(
             mistakes("latency", "--loops", "2") == [
                 "\"--loops\" is not a flag of `parley bench latency` (see --help)."
+            ])
+        #expect(
+            mistakes("send", "--baseline", "--old-snapshot", "--messages", "5") == [
+                "--baseline runs on the nodes' PostgreSQL: say where it is with --database.",
+                "--old-snapshot is taken in the nodes' database: say where it is with --database.",
+                "--baseline and --old-snapshot are measured in a run each.",
+                "--baseline is measured for --seconds, and so is what is beside it: leave out --messages.",
             ])
         #expect(mistakes("send", "--seconds", "1", "--seconds", "2") == ["--seconds is given more than once."])
     }

@@ -75,6 +75,32 @@ struct ParleyBenchTests {
         #expect(left == "0")
     }
 
+    @Test("send: without and with a transaction that holds an old snapshot, in changing order", .timeLimit(.minutes(1)))
+    func sendBesideOldSnapshot() async throws {
+        let target = try await Target.start()
+        let report = try await bench(
+            "send",
+            target.flags + [
+                "--messages", "400", "--warm-up", "0", "--connections", "8", "--old-snapshot", "--rounds", "2",
+            ])
+        #expect(report["messages"] == 400 && report["round"].items.count == 2)
+        for round in report["round"].items {
+            for turn in [round["without"], round["with"]] {
+                // All are counted that were answered in the same moment as the last.
+                #expect((400...408).contains(turn["messages"].int ?? 0), "\(turn)")
+                #expect(turn["messages_per_s"].int ?? 0 > 10, "\(turn)")
+            }
+            #expect(round["without"]["transactions_since_snapshot"] == .null)
+            // Eight connections: no call holds more messages.
+            #expect(round["with"]["transactions_since_snapshot"].int ?? 0 >= 50, "\(round)")
+            #expect(round["ratio"] != .null)
+        }
+        #expect(report["ratio_median"] != .null)
+        let held = try await target.cluster.psql(
+            "select count(*) from pg_stat_activity where application_name = 'parley-bench'")
+        #expect(held == "0")
+    }
+
     @Test("latency: by accounts that it registers, from one node to the other", .timeLimit(.minutes(1)))
     func latency() async throws {
         let nodes = try await Nodes.shared()

@@ -1,20 +1,66 @@
 // A line a second on standard error, so that nobody waits in the dark.
 import ServiceConfiguration
+import Synchronization
 
-/// Times of a run on one clock: warm-up, then measuring.
+/// Times of a run on one clock: warm-up, then measuring, for a time or until so much was measured.
 struct Phases: Sendable {
     let start: Moment
     let measureFrom: Moment
-    let end: Moment
+    private let endMax: Moment
+    private let goal: Goal?
 
     /// Beginning now.
     init(warmUpSeconds: Int, seconds: Int) {
         start = .now
         measureFrom = start + Double(warmUpSeconds)
-        end = measureFrom + Double(seconds)
+        endMax = measureFrom + Double(seconds)
+        goal = nil
     }
 
+    /// Beginning now, until `countMeasured` was called so often; given up a minute after 1,000 a second would be done.
+    init(warmUpSeconds: Int, count: Int) {
+        start = .now
+        measureFrom = start + Double(warmUpSeconds)
+        endMax = measureFrom + Double(count / 1000 + 60)
+        goal = Goal(count)
+    }
+
+    /// The latest possible one until it is known.
+    var end: Moment { goal?.reachedAt ?? endMax }
+
+    /// Once it has ended.
+    var measuredSeconds: Double { Double(end - measureFrom) / 1e9 }
+
     func isMeasured(_ moment: Moment) -> Bool { moment >= measureFrom && moment < end }
+
+    func countMeasured(_ moment: Moment) { goal?.count(moment) }
+
+    func waitForEnd() async throws {
+        while Moment.now < end {
+            // A goal says nobody that it is reached.
+            try await Progress.sleep(until: goal == nil ? end : min(.now + 0.01, end))
+        }
+    }
+
+    /// So many to be counted, by all event loops together.
+    private final class Goal: Sendable {
+        private let left: Atomic<Int>
+        /// Nanoseconds; 0 until then.
+        private let reached = Atomic<Int64>(0)
+
+        init(_ count: Int) { left = Atomic(count) }
+
+        func count(_ moment: Moment) {
+            if left.subtract(1, ordering: .relaxed).newValue == 0 {
+                reached.store(moment.nanoseconds, ordering: .relaxed)
+            }
+        }
+
+        var reachedAt: Moment? {
+            let nanoseconds = reached.load(ordering: .relaxed)
+            return nanoseconds == 0 ? nil : Moment(nanoseconds: nanoseconds)
+        }
+    }
 }
 
 enum Progress {

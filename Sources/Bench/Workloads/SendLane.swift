@@ -78,7 +78,10 @@ final class SendLane: ConnectionOwner {
         meter.record(nanoseconds: now - began[connection.tag], isMeasured: isMeasured)
         do {
             let message = try answer.sentMessage()
-            if isMeasured { outcome.measuredCount += 1 }
+            if isMeasured {
+                outcome.measuredCount += 1
+                phases.countMeasured(now)
+            }
             if !outcome.acknowledged[senders[connection.tag].thread, default: SeqSet()].insert(message.seq) {
                 note("seq \(message.seq) was given out twice")
             }

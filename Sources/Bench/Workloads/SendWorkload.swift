@@ -2,7 +2,7 @@
 import Domain
 
 struct SendWorkload: Sendable {
-    private let bench: BenchRun
+    let bench: BenchRun
 
     init(_ bench: BenchRun) { self.bench = bench }
 
@@ -10,16 +10,18 @@ struct SendWorkload: Sendable {
     private static let baselineClients = [16, 64]
 
     /// What one round of sending gave.
-    private struct Round {
+    struct Round {
         let latencies: Latencies
         let cpu: CPUTimes
         let count: Int
-        let seconds: Int
+        let seconds: Double
         let batching: Batching
         /// Messages a second by `baselineClients`; empty without a baseline.
         var baselines: [Double] = []
+        /// Transactions that began while an old snapshot was held; nil without one.
+        var snapshotAge: Int64?
 
-        var messagesPerS: Double { Double(count) / Double(seconds) }
+        var messagesPerS: Double { Double(count) / seconds }
         var ratio: Double? { baselines.max().map { messagesPerS / $0 } }
     }
 
@@ -35,7 +37,11 @@ struct SendWorkload: Sendable {
         var report = Report("send")
         report.add("connections", settings.connectionCount)
         report.add("nodes", bench.endpoints.count)
-        report.add("seconds", settings.seconds)
+        if let count = settings.messageCount {
+            report.add("messages", count)
+        } else {
+            report.add("seconds", settings.seconds)
+        }
         report.add("text_bytes", settings.textByteCount)
         add(rounds, to: &report)
         report.add("acknowledged", outcome.acknowledged.values.reduce(0) { $0 + $1.count })
@@ -43,9 +49,12 @@ struct SendWorkload: Sendable {
         return report
     }
 
-    /// In turns with the baseline, so that whatever else the machine does meets both.
+    /// In turns with what it is compared with, so that whatever else the machine does meets both.
     private func rounds(_ senders: [Sender], _ outcome: inout SendOutcome) async throws -> [Round] {
         let settings = bench.settings
+        if settings.isOldSnapshot, let conninfo = settings.databaseURL {
+            return try await roundsWithOldSnapshot(conninfo, senders, &outcome)
+        }
         guard settings.isBaseline, let conninfo = settings.databaseURL else {
             return [try await round(senders, &outcome)]
         }
@@ -71,7 +80,9 @@ struct SendWorkload: Sendable {
         }
     }
 
-    private func add(_ rounds: [Round], to report: inout Report) {
+    private func add(_ turns: [Round], to report: inout Report) {
+        // What is measured beside an old snapshot is told apart.
+        let rounds = turns.filter { $0.snapshotAge == nil }
         var latencies = Latencies()
         var cpu = CPUTimes(generator: 0)
         for round in rounds {
@@ -82,6 +93,7 @@ struct SendWorkload: Sendable {
         report.add("answer_ms", latencies.summary)
         report.add("cpu_us_per_message", cpu.micros(per: max(1, rounds.reduce(0) { $0 + $1.count })))
         if let last = rounds.last { report.add("batch_mean", last.batching.summary) }
+        if bench.settings.isOldSnapshot { addOldSnapshot(turns, to: &report) }
         guard bench.settings.isBaseline else { return }
         let described = rounds.map { round in
             JSONValue.object(
@@ -109,12 +121,17 @@ struct SendWorkload: Sendable {
         return (senders, threads)
     }
 
-    private func round(_ senders: [Sender], _ outcome: inout SendOutcome) async throws -> Round {
+    func round(_ senders: [Sender], _ outcome: inout SendOutcome) async throws -> Round {
         let settings = bench.settings
         let meters = (0..<settings.loopCount).map { _ in Meter() }
         let acknowledged = outcome.acknowledged
         outcome.measuredCount = 0
-        let phases = Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
+        let phases =
+            if let count = settings.messageCount {
+                Phases(warmUpSeconds: settings.warmUpSeconds, count: count)
+            } else {
+                Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
+            }
         async let observed = bench.observe(phases)
         async let progress: Void = Progress.show("messages", meters, phases)
         try await withThrowingTaskGroup(of: SendOutcome.self) { group in
@@ -139,8 +156,8 @@ struct SendWorkload: Sendable {
         var latencies = Latencies()
         for meter in meters { latencies.add(meter.measured) }
         return Round(
-            latencies: latencies, cpu: observation.cpu, count: outcome.measuredCount, seconds: settings.seconds,
-            batching: observation.batching)
+            latencies: latencies, cpu: observation.cpu, count: outcome.measuredCount,
+            seconds: phases.measuredSeconds, batching: observation.batching)
     }
 
     /// Acknowledged messages that the archive doesn't hold, those that it holds unasked, and wrong answers.

@@ -102,6 +102,7 @@ struct Follower: Sendable {
         var cursor: String
         var statuses: Statuses = [:]
         var pollCount = 0
+        var reloads: [Reload] = []
     }
 
     /// Polls until one of the events is the last one awaited.
@@ -122,6 +123,9 @@ struct Follower: Sendable {
                 log.sightings += page.events
                 log.cursor = page.cursor
                 if page.events.contains(where: isLast) { return log }
+            } else if let answer, let reload = Reload(answer, to: log.cursor, after: log.sightings.count) {
+                log.reloads.append(reload)
+                log.cursor = reload.fresh
             } else {
                 try await Task.sleep(for: .milliseconds(10))
             }

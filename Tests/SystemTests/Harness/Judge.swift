@@ -13,8 +13,12 @@ extension Traffic.Outcome {
 
     /// Every acknowledged message is in its archive once, in dense order; every device got every event that concerns its
     /// person, each once, in the order of the log, which is the archives' order too. Reads all of it again from `node`.
+    /// - Parameter isTrimmed: the log doesn't reach back to the beginning any more. What a person's first device saw
+    ///   stands for it.
     @discardableResult
-    func judge(on node: Node, sourceLocation: SourceLocation = #_sourceLocation) async throws -> Verdict {
+    func judge(
+        on node: Node, isTrimmed: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Verdict {
         var verdict = Verdict()
         var archives: [UUID: [Entry]] = [:]
         for thread in crowd.threads {
@@ -25,7 +29,10 @@ extension Traffic.Outcome {
         #expect(try await node.metric("parley_log_gaps_total") == 0, sourceLocation: sourceLocation)
 
         for person in crowd.people + crowd.wanderers {
-            let log = try await Follower.sightings(person, from: crowd.start, on: node.address)
+            let log =
+                isTrimmed
+                ? followers.first { $0.person.id == person.id }?.sightings ?? []
+                : try await Follower.sightings(person, from: crowd.start, on: node.address)
             let isMember = crowd.people.contains { $0.id == person.id }
             if isMember { compare(log, with: archives, of: person, &verdict, sourceLocation) }
             for (number, follower) in followers.enumerated() where follower.person.id == person.id {
@@ -37,7 +44,7 @@ extension Traffic.Outcome {
     }
 
     /// A message as the archive has it.
-    private struct Entry: Decodable, Equatable {
+    struct Entry: Decodable, Equatable {
         let id: UUID?
         let seq: Int
     }
@@ -49,6 +56,23 @@ extension Traffic.Outcome {
 
     private func archive(
         of thread: Crowd.Shared, on node: Node, _ verdict: inout Verdict, _ sourceLocation: SourceLocation
+    ) async throws -> [Entry] {
+        let entries = try await entries(of: thread, on: node, sourceLocation)
+        let ids = Set(entries.map(\.id))
+        let sent = Set((acknowledged[thread.id] ?? []).map { UUID(uuidString: $0) })
+        verdict.doubled += entries.count - ids.count
+        verdict.lost += sent.subtracting(ids).count
+        #expect(entries.count == ids.count, "a message is there twice", sourceLocation: sourceLocation)
+        #expect(sent.subtracting(ids).isEmpty, "acknowledged and lost", sourceLocation: sourceLocation)
+        #expect(
+            ids.subtracting(sent).isEmpty, "never acknowledged, though each was retried",
+            sourceLocation: sourceLocation)
+        return entries
+    }
+
+    /// All messages of a thread, which must be dense.
+    func entries(
+        of thread: Crowd.Shared, on node: Node, _ sourceLocation: SourceLocation
     ) async throws -> [Entry] {
         let connection = Connection(node.address)
         var entries: [Entry] = []
@@ -63,15 +87,6 @@ extension Traffic.Outcome {
         }
         let isDense = entries.enumerated().allSatisfy { $1.seq == $0 + 1 }
         #expect(isDense, "the archive of \(thread.id) has holes", sourceLocation: sourceLocation)
-        let ids = Set(entries.map(\.id))
-        let sent = Set((acknowledged[thread.id] ?? []).map { UUID(uuidString: $0) })
-        verdict.doubled += entries.count - ids.count
-        verdict.lost += sent.subtracting(ids).count
-        #expect(entries.count == ids.count, "a message is there twice", sourceLocation: sourceLocation)
-        #expect(sent.subtracting(ids).isEmpty, "acknowledged and lost", sourceLocation: sourceLocation)
-        #expect(
-            ids.subtracting(sent).isEmpty, "never acknowledged, though each was retried",
-            sourceLocation: sourceLocation)
         return entries
     }
 
@@ -114,7 +129,7 @@ extension Traffic.Outcome {
 }
 
 /// Where two long lists part company, in few words.
-private func difference<Item: Equatable>(_ found: [Item], _ expected: [Item]) -> String? {
+func difference<Item: Equatable>(_ found: [Item], _ expected: [Item]) -> String? {
     if let index = zip(found, expected).enumerated().first(where: { $1.0 != $1.1 })?.offset {
         return "at \(index): \(found[index]), not \(expected[index])"
     }

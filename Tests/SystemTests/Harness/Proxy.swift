@@ -24,9 +24,11 @@ final class Proxy: Sendable {
     let port: Int
     private let orders = Mutex(Orders())
     private let count = Atomic(0)
+    private let target: Mutex<Target>
     private let waker: Waker
 
     init(to target: Target) throws {
+        self.target = Mutex(target)
         let (listener, port) = try Sockets.listener(flags: Int32(SOCK_NONBLOCK.rawValue))
         self.port = port
         waker = try Waker()
@@ -38,6 +40,7 @@ final class Proxy: Sendable {
                 loop.wait(waker.readEnd)
                 waker.drain()
                 guard let self else { break }
+                loop.target = self.target.withLock { $0 }
                 let orders = self.orders.withLock { orders in
                     defer { (orders.strands, orders.cuts) = (false, false) }
                     return orders
@@ -69,6 +72,12 @@ final class Proxy: Sendable {
 
     /// The connections of now are reset.
     func cut() { order { $0.cuts = true } }
+
+    /// As `cut`; new ones are carried to another server.
+    func redirect(to target: Target) {
+        self.target.withLock { $0 = target }
+        cut()
+    }
 
     private func order(_ change: (inout Orders) -> Void) {
         orders.withLock { change(&$0) }
@@ -118,7 +127,7 @@ private struct ProxyLoop {
     }
 
     let listener: Int32
-    let target: Proxy.Target
+    var target: Proxy.Target
     var isHolding = false
     private var pairs: [Pair] = []
 

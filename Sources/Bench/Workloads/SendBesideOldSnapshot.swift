@@ -1,0 +1,55 @@
+// `parley bench send --old-snapshot`: what a backup or a forgotten transaction costs, which keeps vacuum from cleaning up.
+import Domain
+
+extension SendWorkload {
+    /// Each round measures once without and once with a snapshot that is taken before the turn and held to its end.
+    ///
+    /// Between two turns the database is vacuumed, no snapshot being held, so that none begins with what could not be
+    /// cleaned in an earlier one. What is left of earlier turns is a longer archive; which of the two meets it first
+    /// changes from round to round, so that an even number of rounds favours neither, and a single one those without.
+    /// Nothing is vacuumed before the first turn: the plans of statements made then would be for empty tables.
+    func roundsWithOldSnapshot(
+        _ conninfo: String, _ senders: [Sender], _ outcome: inout SendOutcome
+    ) async throws -> [Round] {
+        let snapshot = OldSnapshot(conninfo: conninfo)
+        var rounds: [Round] = []
+        for number in 1...bench.settings.roundCount {
+            for isHeld in number % 2 == 1 ? [false, true] : [true, false] {
+                if !rounds.isEmpty { try await snapshot.vacuum() }
+                Progress.say("round \(number): \(isHeld ? "with" : "without") an old snapshot")
+                if isHeld {
+                    var turn = try await snapshot.held { try await round(senders, &outcome) }
+                    turn.value.snapshotAge = turn.age
+                    rounds.append(turn.value)
+                } else {
+                    rounds.append(try await round(senders, &outcome))
+                }
+            }
+        }
+        return rounds
+    }
+
+    func addOldSnapshot(_ rounds: [Round], to report: inout Report) {
+        let pairs = zip(rounds.filter { $0.snapshotAge == nil }, rounds.filter { $0.snapshotAge != nil })
+        let described = pairs.map { without, with in
+            JSONValue.object([
+                .init("without", summary(without)), .init("with", summary(with)),
+                .init("ratio", .decimal(with.messagesPerS / without.messagesPerS, 2)),
+            ])
+        }
+        report.add("round", .array(described))
+        let ratios = pairs.map { without, with in with.messagesPerS / without.messagesPerS }
+        report.add("ratio_median", .decimal(orNull: median(ratios), 2))
+    }
+
+    private func summary(_ round: Round) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("messages_per_s", .decimal(round.messagesPerS, 0)), .init("messages", .number("\(round.count)")),
+            .init("p50_ms", .decimal(orNull: round.latencies.ms(50), 3)),
+            .init("p99_ms", .decimal(orNull: round.latencies.ms(99), 3)),
+            .init("cpu_us_per_message", round.cpu.micros(per: max(1, round.count))),
+        ]
+        if let age = round.snapshotAge { members.append(.init("transactions_since_snapshot", .number("\(age)"))) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,96 @@
+// The log is made longer at its one end and cut at the other while people write and read.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test(
+        "the log trimmed under load: nobody waits, nothing of the time that is kept is lost, who comes later loads anew"
+    )
+    func logTrimmed() async throws {
+        let log = try await ShortLog.make(on: try await TestCluster.shared())
+        let fleet = try await Fleet.start(2, on: log.conninfo)
+        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+            let connection = Connection(fleet.addresses[0])
+            let (ann, bob) = (try await connection.register("Ann"), try await connection.register("Bob"))
+            var late = LateReader(
+                person: try await connection.register("Cora"), cursor: try await connection.cursor(of: ann),
+                connection: Connection(fleet.addresses[1]))
+            let thread = try await connection.thread("group", by: ann, with: [bob, late.person])
+            let quiet = try await connection.thread("direct", by: ann, with: [bob])
+            let start = try await connection.cursor(of: bob)
+
+            var sent: [String] = []
+            var droppedCount = 0
+            var slowest = Duration.zero
+            try await eventually("four partitions trimmed", within: .seconds(30), every: .milliseconds(20)) {
+                let began = ContinuousClock.now
+                sent.append(try await connection.sent("still", in: thread, as: ann))
+                slowest = max(slowest, began.duration(to: .now))
+                droppedCount += try await log.trim()
+                if late.isDue { try await late.read() }
+                return droppedCount >= 4 ? true : nil
+            }
+            try await late.read()
+            #expect(late.seen == sent)
+            #expect(slowest < .seconds(2), "a send took \(slowest)")
+            for address in fleet.addresses {
+                try await expectReload(of: thread, not: quiet, bob, from: start, at: address, writer: ann)
+            }
+            try await traffic.flow(30)
+        }
+        #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
+        let reloads = outcome.followers.flatMap(\.reloads)
+        #expect(reloads.isEmpty)
+        try await outcome.judge(on: fleet[1], isTrimmed: true)
+        let count = try await log.sql("select count(*) from messages where seq > 0")
+        #expect(Int(count) ?? 0 > outcome.messageCount, "the archive isn't the log")
+        let made =
+            try await (fleet[0].metric("parley_log_partitions_made_total") ?? 0)
+            + (fleet[1].metric("parley_log_partitions_made_total") ?? 0)
+        #expect(made >= 4, "\(made) partitions made by the nodes while they ran")
+        try await fleet.stopAll()
+    }
+
+    /// Bob comes back too late for the log, but not for what is written from now on.
+    private func expectReload(
+        of thread: String, not quiet: String, _ bob: Person, from cursor: String, at address: Address,
+        writer ann: Person
+    ) async throws {
+        let connection = Connection(address)
+        let refusal = try await connection.sync(bob, from: cursor)
+        let reload = try #require(Reload(refusal, to: cursor, after: 0), "\(refusal)")
+        let messages = try await connection.archive(of: thread, as: bob)
+        #expect(reload.heads == [UUID(uuidString: thread) ?? UUID(): messages.count], "\(refusal)")
+        #expect(messages.compactMap { $0["seq"].int } == Array(1...messages.count))
+
+        let id = try await connection.sent("now", in: thread, as: ann)
+        let answer = try await connection.sync(bob, from: reload.fresh)
+        #expect(answer.json["events"].items.map { $0["data"]["id"].string } == [id], "\(answer)")
+    }
+}
+
+/// Somebody who looks every second and a half, when the log of 3 s ago is still kept.
+private struct LateReader: Sendable {
+    let person: Person
+    var cursor: String
+    let connection: Connection
+    var readAt = ContinuousClock.now
+    /// Messages.
+    var seen: [String] = []
+
+    var isDue: Bool { readAt.duration(to: .now) > .seconds(1.5) }
+
+    mutating func read() async throws {
+        readAt = .now
+        while true {
+            let answer = try await connection.sync(person, from: cursor)
+            try #require(answer.status == 200, "\(answer)")
+            let messages = answer.json["events"].items.filter { $0["type"] == "message.created" }
+            seen += messages.compactMap { $0["data"]["id"].string }
+            cursor = try #require(answer.json["cursor"].string)
+            if answer.json["more"] != true { return }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// A forgotten transaction, or a backup, keeps PostgreSQL from cleaning anything up. How much that costs in the long run is
+// for `parley bench send --old-snapshot` to say.
+
+import Bench
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test("an old snapshot held open: nobody notices")
+    func oldSnapshot() async throws {
+        let cluster = try await TestCluster.shared()
+        let database = try await cluster.createDatabase()
+        let fleet = try await Fleet.start(2, on: database)
+        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+            try await traffic.flow(30)
+            let (_, age) = try await OldSnapshot(conninfo: database).held { try await traffic.flow(400) }
+            // Four people wait for their answers: a transaction holds four messages at most.
+            #expect(age >= 100, "\(age) transactions began since the snapshot")
+            try await traffic.flow(30)
+        }
+        #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
+        try await outcome.judge(on: fleet[1])
+        try await fleet.stopAll()
+    }
+}

@@ -1,0 +1,100 @@
+// Another server takes the place of PostgreSQL: one that has everything, or one that lacks the last that was written.
+
+import Synchronization
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test("a standby promoted that has everything: nodes find it, polls wait on, nobody is asked to load anything anew")
+    func standbyPromoted() async throws {
+        let primary = try await TestCluster.own()
+        let standby = try await primary.standby()
+        let database = TestCluster.conninfo(
+            database: try await primary.createDatabase(), onOneOf: [primary, standby])
+        let fleet = try await Fleet.start(2, on: database)
+        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+            let (writer, reader) = (Connection(fleet.addresses[0]), Connection(fleet.addresses[1]))
+            let (ann, bob) = (try await writer.register("Ann"), try await writer.register("Bob"))
+            let thread = try await writer.thread("direct", by: ann, with: [bob])
+            let cursor = try await writer.cursor(of: bob)
+            async let poll = reader.sync(bob, from: cursor, wait: 50)
+            try await traffic.flow(100)
+            // It ends once the standby has all of it.
+            await primary.stop(.fast)
+            try await standby.promote()
+            try await traffic.flow(100)
+            try await fleet.waitUntil(ready: true)
+            let id = try await writer.sent("after", in: thread, as: ann)
+            let answer = try await poll
+            #expect(answer.json["events"].items.map { $0["data"]["id"].string } == [id], "\(answer)")
+        }
+        #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
+        try await outcome.judge(on: fleet[1])
+        for index in 0..<2 {
+            #expect(try await fleet[index].metric("parley_log_epochs_total") == 1)
+            #expect(try await fleet[index].metric("parley_log_restarts_total") == 0)
+        }
+        try await fleet.stopAll()
+        await standby.close()
+        await primary.close()
+    }
+
+    @Test("a standby promoted that lacks a tail: who saw the tail loads anew, nobody else does, and all is right again")
+    func standbyPromotedWithLoss() async throws {
+        let primary = try await TestCluster.own()
+        let standby = try await primary.standby()
+        try await loseTail(of: primary) { _, bystanders, traffic in
+            try await primary.waitUntilShown(by: standby)
+            try await standby.stopFollowing()
+            try await bystanders.writeTail()
+            try await traffic.flow(100)
+            try await standby.promote()
+            return standby
+        }
+        await primary.close()
+    }
+
+    @Test("a dump restored into a new cluster while the old one is written to: the same")
+    func dumpRestored() async throws {
+        let cluster = try await TestCluster.own()
+        try await loseTail(of: cluster) { database, bystanders, traffic in
+            let restored = try await cluster.restoredDump(of: database)
+            try await bystanders.writeTail()
+            try await traffic.flow(50)
+            return restored
+        }
+        await cluster.close()
+    }
+
+    /// Has two nodes go over from a cluster to another that lacks the last they have written. The first runs on, with
+    /// nobody at it: what was lost is there to be asked for.
+    /// - Parameter makeOther: gives the other one, after the bystanders have written in the database what is lost.
+    private func loseTail(
+        of cluster: TestCluster,
+        _ makeOther: @Sendable @escaping (String, inout Bystanders, Traffic) async throws -> TestCluster
+    ) async throws {
+        let database = try await cluster.createDatabase()
+        let proxy = try cluster.proxy()
+        let fleet = try await Fleet.start(2, on: TestCluster.conninfo(database, through: proxy))
+        let successor = Mutex<TestCluster?>(nil)
+        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+            var bystanders = try await Bystanders.gather(at: fleet.addresses)
+            try await traffic.flow(60)
+            let other = try await makeOther(database, &bystanders, traffic)
+            successor.withLock { $0 = other }
+            proxy.redirect(to: .unix(other.socket))
+            try await traffic.flow(60)
+            try await fleet.waitUntil(ready: true)
+            try await bystanders.judge()
+            try await traffic.flow(60)
+        }
+        #expect(answersUnderFaults.union([410]).isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
+        let left = try await Node.start(database: database)
+        let verdict = try await outcome.judge(on: fleet[1], left: left)
+        // All of the crowd had seen of it.
+        #expect(verdict.lostCount > 0 && verdict.refusedCount == outcome.followers.count, "\(verdict)")
+        try await left.stop()
+        try await fleet.stopAll()
+        await successor.withLock(\.self)?.close()
+    }
+}
