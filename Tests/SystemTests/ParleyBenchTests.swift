@@ -187,7 +187,7 @@ struct ParleyBenchTests {
                 delete from messages m where m.thread_id = new.thread_id and m.seq = 5;
                 return null;
             end $$;
-            create trigger spoil after insert on messages for each row when (new.seq = 5) execute function spoil();
+            create trigger spoil after insert on messages for each row when (new.seq = 6) execute function spoil();
             """, database: target.database)
         let report = try await bench(
             "send", target.flags + ["--seconds", "1", "--warm-up", "0", "--connections", "2"], isGood: false)
