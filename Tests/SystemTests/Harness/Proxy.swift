@@ -16,6 +16,7 @@ final class Proxy: Sendable {
     /// What the thread is to do with the connections of now, and with the next ones.
     private struct Orders {
         var strands = false
+        var buries = false
         var cuts = false
         var holds = false
     }
@@ -39,10 +40,11 @@ final class Proxy: Sendable {
                 waker.drain()
                 guard let self else { break }
                 let orders = self.orders.withLock { orders in
-                    defer { (orders.strands, orders.cuts) = (false, false) }
+                    defer { (orders.strands, orders.buries, orders.cuts) = (false, false, false) }
                     return orders
                 }
                 if orders.cuts { loop.cut() }
+                if orders.buries { loop.bury() }
                 if orders.strands { loop.strand() }
                 loop.isHolding = orders.holds
                 loop.carry()
@@ -61,6 +63,9 @@ final class Proxy: Sendable {
 
     /// The connections of now carry nothing any more, for ever, and neither side is told; new ones are carried.
     func strand() { order { $0.strands = true } }
+
+    /// Stranded connections are reset at last, as keep-alives of the kernel's would have it.
+    func bury() { order { $0.buries = true } }
 
     /// Nothing is carried until `release`, and then all goes on: a network that is away for a while.
     func hold() { order { $0.holds = true } }
@@ -130,6 +135,13 @@ private struct ProxyLoop {
 
     mutating func strand() {
         for index in pairs.indices { pairs[index].isStranded = true }
+    }
+
+    mutating func bury() {
+        pairs.removeAll { pair in
+            if pair.isStranded { Self.close(pair, resets: true) }
+            return pair.isStranded
+        }
     }
 
     mutating func cut() {
