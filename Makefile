@@ -15,11 +15,14 @@ CHECKS = --explicit-target-dependency-import-check error
 TEST_WIDTH ?= 2
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = $(TEST_WIDTH)
 
+# How long `make chaos` goes on. CHAOS_SEED=7 has it do the same again; unset, it takes one by chance and prints it.
+CHAOS_MINUTES ?= 10
+
 # What `make bench` measures, and any flags: make bench WORKLOAD=fanout FLAGS="--members 500 --json".
 WORKLOAD ?= send
 FLAGS ?=
 
-.PHONY: help run test bench deps testdeps build release lint format docs schema image clean
+.PHONY: help run test chaos bench deps testdeps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
@@ -40,6 +43,10 @@ run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL
 # One test after the other: many of them bound how long something takes.
 test: testdeps lint build release ## check the format, build everything, run all tests
 	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley $(SWIFT) test --skip-build --disable-xctest --no-parallel
+
+chaos: deps build release ## every fault at any time, and nothing lost: make chaos CHAOS_MINUTES=10 CHAOS_SEED=7
+	@CHAOS_MINUTES=$(CHAOS_MINUTES) PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
+	    $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter SystemTests/Faults/chaos
 
 bench: deps release ## measure a node on a private PostgreSQL: make bench WORKLOAD=send FLAGS="--seconds 20"
 	@Tests/Measure/bench.sh $(WORKLOAD) $(FLAGS)

@@ -16,7 +16,7 @@ extension SystemTests {
         func steadyState() async throws {
             let database = try await CountingDatabase.create()
             let node = try await Node.start(database: database.conninfo)
-            let (tokens, room) = try await InsertedPeople.room(of: 20, in: database)
+            let (tokens, room) = try await InsertedPeople.room(of: 20, in: database.conninfo, on: database.cluster)
             let sender = Connection(node.address)
             // Those who get each message, and one who writes none and gets none: whose polls run into their time.
             let idle = try await node.curl.register("Idle")
@@ -68,7 +68,8 @@ extension SystemTests {
             let nodes = [
                 try await Node.start(database: database.conninfo), try await Node.start(database: database.conninfo),
             ]
-            let (tokens, room) = try await InsertedPeople.room(of: 2_000, in: database)
+            let (tokens, room) = try await InsertedPeople.room(
+                of: 2_000, in: database.conninfo, on: database.cluster)
             let swarm = try PollSwarm(
                 urls: nodes.map { "\($0.address)" }, members: tokens.map { .init(token: $0) })
             async let outcomes = swarm.run()
@@ -95,13 +96,5 @@ extension SystemTests {
             #expect(try await outcomes.allSatisfy { $0.deliveries.verdict.isGood })
             for node in nodes { try await node.stop() }
         }
-    }
-}
-
-extension Caller {
-    /// As somebody of whom only the token is known.
-    fileprivate func say(_ text: String, in thread: String, token: String) async throws -> Answer {
-        let nobody = Person(id: "", username: "", password: "", session: "", token: token)
-        return try await say(text, in: thread, as: nobody)
     }
 }

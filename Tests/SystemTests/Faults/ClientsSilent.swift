@@ -10,20 +10,9 @@ extension SystemTests.Faults {
         let node = try await Node.start(database: try await TestCluster.shared().createDatabase())
         let outcome = try await Traffic.run(through: [node]) { traffic in
             try await traffic.flow(60)
-            let ann = try await node.curl.register("Ann")
-            let connection = Connection(node.address)
-            let thread = try await connection.thread("group", by: ann, with: [])
-            let payload: JSON = [
-                "type": "x-large", "payload": ["x": .string(String(repeating: "x" as Character, count: 60_000))],
-            ]
-            for _ in 0..<40 {
-                let answer = try await connection.post("/v1/threads/\(thread)/messages", payload, as: ann)
-                try #require(answer.status == 201, "\(answer)")
-            }
+            let pages = try await LargePages.write(at: Connection(node.address))
             let before = node.residentMemoryMiB
-            let clients = try SilentClients(
-                100, to: node.address.port, asking: "/v1/threads/\(thread)/messages?limit=200", times: 8,
-                as: ann)
+            let clients = try pages.slowReaders(100, of: node.address)
             var peak = 0
             // All have been answered, and have the node wait for them.
             try await eventually("100 open connections", within: .seconds(10)) {

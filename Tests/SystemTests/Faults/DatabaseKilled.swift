@@ -1,6 +1,5 @@
 // PostgreSQL goes down without a word to anyone, again and again, and once only one of its sessions does.
 
-import Glibc
 import TestSupport
 import Testing
 
@@ -14,11 +13,9 @@ extension SystemTests.Faults {
             for round in 1...4 {
                 try await traffic.flow(60)
                 if round == 2 {
-                    let pid = try #require(try await cluster.sessions().first)
-                    kill(pid, SIGKILL)
+                    #expect(try await cluster.killSession())
                 } else {
-                    await cluster.stop(.immediate)
-                    try await cluster.start()
+                    try await cluster.crash()
                 }
             }
             try await fleet.waitUntil(ready: true)

@@ -27,6 +27,19 @@ extension Node {
 }
 
 extension TestCluster {
+    /// Goes down without a word to anyone, and comes back after a while.
+    func crash(away: Duration = .zero) async throws {
+        await stop(.immediate)
+        try await Task.sleep(for: away)
+        try await start()
+    }
+
+    /// kill -9 of a process that serves a node, which takes all others along; false if there is none.
+    func killSession() async throws -> Bool {
+        guard let pid = try await sessions().first else { return false }
+        return kill(pid, SIGKILL) == 0
+    }
+
     /// A network in front of it.
     func proxy() throws -> Proxy { try Proxy(to: .unix(socket)) }
 

@@ -11,11 +11,10 @@ extension SystemTests.Faults {
         let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
             for round in 0..<20 {
                 try await traffic.flow(10)
-                let node = await fleet[round % 2]
-                node.program.send(SIGSTOP)
                 // What PostgreSQL has of it, PostgreSQL finishes: no lock is left behind.
-                await traffic.tryToFlow(5, within: .milliseconds(500))
-                node.program.send(SIGCONT)
+                await fleet[round % 2].whileStopped {
+                    await traffic.tryToFlow(5, within: .milliseconds(500))
+                }
             }
             try await traffic.flow(60)
         }

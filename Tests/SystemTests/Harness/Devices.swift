@@ -13,11 +13,15 @@ struct Sender: Sendable {
     let addresses: [Address]
     /// How long one message is tried for.
     var patience: Duration = .seconds(40)
+    /// Between an acknowledgement and the next message.
+    var pause: Duration = .zero
 
     struct Log: Sendable {
         /// By thread, in the order sent.
         var acknowledged: [String: [String]] = [:]
         var statuses: Statuses = [:]
+        /// Messages that took more than one try.
+        var retriedCount = 0
     }
 
     /// Sends one message after another until the traffic is over, each to the end of its own retries.
@@ -31,8 +35,10 @@ struct Sender: Sendable {
             let thread = threads[Int.random(in: 0..<threads.count)]
             let deadline = ContinuousClock.now + patience
             var stored: Answer
+            var tryCount = 0
             while true {
                 try Task.checkCancellation()
+                tryCount += 1
                 let answer = try? await connections[turn].say("\(count)", in: thread, as: person, id: id)
                 log.statuses[answer?.status ?? 0, default: 0] += 1
                 traffic.count(answer?.status ?? 0)
@@ -47,8 +53,10 @@ struct Sender: Sendable {
                 try await Task.sleep(for: .milliseconds(10))
             }
             log.acknowledged[thread, default: []].append(id)
+            log.retriedCount += tryCount > 1 ? 1 : 0
             count += 1
             await doMore(count, stored.json["seq"].int ?? 1, id, in: thread, on: connections[turn])
+            if pause > .zero { try await Task.sleep(for: pause) }
         }
         return log
     }
@@ -105,9 +113,9 @@ struct Follower: Sendable {
         var reloads: [Reload] = []
     }
 
-    /// Polls until one of the events is the last one awaited.
+    /// Polls until one of the events is the last one awaited, and tells the traffic of each poll.
     func run(
-        from cursor: String, within limit: Duration = .seconds(60), until isLast: @Sendable (Sighting) -> Bool
+        _ traffic: Traffic, from cursor: String, within limit: Duration, until isLast: @Sendable (Sighting) -> Bool
     ) async throws -> Log {
         var log = Log(person: person, cursor: cursor)
         let connections = addresses.map(Connection.init)
@@ -118,8 +126,10 @@ struct Follower: Sendable {
             let answer = try? await connections[turn].sync(person, from: log.cursor, wait: waitS, limit: self.limit)
             log.statuses[answer?.status ?? 0, default: 0] += 1
             log.pollCount += 1
+            traffic.countPoll()
             if let answer, answer.status == 200 {
                 let page = try SyncPage(parsing: answer.body)
+                traffic.countEvents(page.events.count)
                 log.sightings += page.events
                 log.cursor = page.cursor
                 if page.events.contains(where: isLast) { return log }

@@ -119,8 +119,12 @@ extension Traffic.Outcome {
         let end = log.firstIndex { $0.subject == last }.map { $0 + 1 } ?? log.count
         let expected = Array(log[..<end])
         guard let difference = difference(seen, expected) else { return }
-        let (seenOnce, expectedOnce) = (Set(seen), Set(expected))
-        let (lost, doubled) = (expectedOnce.subtracting(seenOnce).count, seen.count - seenOnce.count)
+        // Some come more than once as they should: who comes to a room and leaves it is seen to come again.
+        var surplus: [Sighting: Int] = [:]
+        for event in seen { surplus[event, default: 0] += 1 }
+        for event in expected { surplus[event, default: 0] -= 1 }
+        let lost = surplus.values.reduce(0) { $0 + max(0, -$1) }
+        let doubled = surplus.values.reduce(0) { $0 + max(0, $1) }
         verdict.lost += lost
         verdict.doubled += doubled
         if lost == 0, doubled == 0 { verdict.disordered += 1 }

@@ -83,13 +83,26 @@ final class Node: Sendable {
     func stop(
         by signal: Int32 = SIGTERM, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> (exit: Program.Exit, took: Duration) {
+        let ended = try await end(by: signal)
+        // It would leave without an orderly end rather than too late, and says so.
+        #expect(!program.errors.contains("too long"), "\(program.errors)", sourceLocation: sourceLocation)
+        return ended
+    }
+
+    /// The same, whether it says that it took too long or not.
+    func end(by signal: Int32 = SIGTERM) async throws -> (exit: Program.Exit, took: Duration) {
         let clock = ContinuousClock()
         let start = clock.now
         program.send(signal)
         let exit = try await program.waitForExit(within: .seconds(20))
-        // It would leave without an orderly end rather than too late, and says so.
-        #expect(!program.errors.contains("too long"), "\(program.errors)", sourceLocation: sourceLocation)
         return (exit, start.duration(to: clock.now))
+    }
+
+    /// Has it do nothing at all for as long as `body` takes.
+    func whileStopped(_ body: () async throws -> Void) async rethrows {
+        program.send(SIGSTOP)
+        defer { program.send(SIGCONT) }
+        try await body()
     }
 
     /// kill -9, and waits for the end.

@@ -54,6 +54,12 @@ extension Caller {
         return try await post("/v1/threads/\(thread)/messages", .object(body), as: person)
     }
 
+    /// As somebody of whom only the token is known.
+    func say(_ text: String, in thread: String, token: String) async throws -> Answer {
+        let nobody = Person(id: "", username: "", password: "", session: "", token: token)
+        return try await say(text, in: thread, as: nobody)
+    }
+
     /// The id of a message that was sent.
     func sent(
         _ text: String, in thread: String, as person: Person, sourceLocation: SourceLocation = #_sourceLocation

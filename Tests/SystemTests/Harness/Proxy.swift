@@ -17,6 +17,7 @@ final class Proxy: Sendable {
     /// What the thread is to do with the connections of now, and with the next ones.
     private struct Orders {
         var strands = false
+        var buries = false
         var cuts = false
         var holds = false
     }
@@ -42,10 +43,11 @@ final class Proxy: Sendable {
                 guard let self else { break }
                 loop.target = self.target.withLock { $0 }
                 let orders = self.orders.withLock { orders in
-                    defer { (orders.strands, orders.cuts) = (false, false) }
+                    defer { (orders.strands, orders.buries, orders.cuts) = (false, false, false) }
                     return orders
                 }
                 if orders.cuts { loop.cut() }
+                if orders.buries { loop.bury() }
                 if orders.strands { loop.strand() }
                 loop.isHolding = orders.holds
                 loop.carry()
@@ -64,6 +66,9 @@ final class Proxy: Sendable {
 
     /// The connections of now carry nothing any more, for ever, and neither side is told; new ones are carried.
     func strand() { order { $0.strands = true } }
+
+    /// Stranded connections are reset at last, as keep-alives of the kernel's would have it.
+    func bury() { order { $0.buries = true } }
 
     /// Nothing is carried until `release`, and then all goes on: a network that is away for a while.
     func hold() { order { $0.holds = true } }
@@ -140,6 +145,13 @@ private struct ProxyLoop {
 
     mutating func strand() {
         for index in pairs.indices { pairs[index].isStranded = true }
+    }
+
+    mutating func bury() {
+        pairs.removeAll { pair in
+            if pair.isStranded { Self.close(pair, resets: true) }
+            return pair.isStranded
+        }
     }
 
     mutating func cut() {

@@ -2,6 +2,7 @@
 
 import Foundation
 import TestSupport
+import Testing
 
 /// Connections with a request out, or some at once, that nobody reads from.
 final class SilentClients: Sendable {
@@ -11,17 +12,48 @@ final class SilentClients: Sendable {
     init(_ count: Int, to port: Int, asking path: String, times: Int = 1, as person: Person) throws {
         let head = "GET \(path) HTTP/1.1\r\nHost: parley\r\nAuthorization: Bearer \(person.token)\r\n\r\n"
         let request = Array(String(repeating: head, count: times).utf8)
-        sockets = try (0..<count).map { _ in
-            guard let socket = Sockets.connect(.tcp(port)) else { throw Proxy.Failure(code: errno) }
-            guard send(socket, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
-                throw Proxy.Failure(code: errno)
+        var sockets: [Int32] = []
+        do {
+            for _ in 0..<count {
+                guard let socket = Sockets.connect(.tcp(port)) else { throw Proxy.Failure(code: errno) }
+                sockets.append(socket)
+                guard send(socket, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
+                    throw Proxy.Failure(code: errno)
+                }
             }
-            return socket
+        } catch {
+            sockets.forEach { Glibc.close($0) }
+            throw error
         }
+        self.sockets = sockets
     }
 
     /// Once.
     func close() { sockets.forEach { Glibc.close($0) } }
+}
+
+/// A thread whose pages are as large as pages may be, for who doesn't take them.
+struct LargePages: Sendable {
+    let person: Person
+    let path: String
+
+    static func write(at caller: some Caller) async throws -> LargePages {
+        let person = try await caller.register("Ann")
+        let thread = try await caller.thread("group", by: person, with: [])
+        let payload: JSON = [
+            "type": "x-large", "payload": ["x": .string(String(repeating: "x" as Character, count: 60_000))],
+        ]
+        for _ in 0..<40 {
+            let answer = try await caller.post("/v1/threads/\(thread)/messages", payload, as: person)
+            try #require(answer.status == 201, "\(answer)")
+        }
+        return LargePages(person: person, path: "/v1/threads/\(thread)/messages?limit=200")
+    }
+
+    /// Each has asked for more than the kernels hold.
+    func slowReaders(_ count: Int, of address: Address) throws -> SilentClients {
+        try SilentClients(count, to: address.port, asking: path, times: 8, as: person)
+    }
 }
 
 extension Node {

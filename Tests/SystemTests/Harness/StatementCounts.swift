@@ -55,10 +55,13 @@ struct CountingDatabase: Sendable {
 
 /// People who are signed in without ever having registered: thousands in a moment, made by SQL.
 enum InsertedPeople {
-    /// Makes them, and a room that all are members of; gives their tokens, and the room's id. The first owns the room.
-    static func room(of count: Int, in database: CountingDatabase) async throws -> (tokens: [String], room: String) {
+    /// Makes them in a migrated database, and a room that all are members of; gives their tokens, and the room's id. The
+    /// first owns the room.
+    static func room(
+        of count: Int, in database: String, on cluster: TestCluster
+    ) async throws -> (tokens: [String], room: String) {
         let room = newID()
-        try await database.sql(
+        try await cluster.psql(
             """
             create temp table given as select n, gen_random_uuid() as id from generate_series(1, \(count)) n;
             insert into users (id, username, username_key, name, created_at)
@@ -67,7 +70,7 @@ enum InsertedPeople {
             select gen_random_uuid(), id, sha256(int4send(n) || decode(repeat('00', 28), 'hex')), now(), now() from given;
             select thread_create('\(room)', 'room', 'Everybody', 'everybody',
                 (select id from given where n = 1), (select array_agg(id) from given where n > 1), false);
-            """)
+            """, database: database)
         return ((1...count).map(token), room)
     }
 

@@ -9,6 +9,8 @@ import Testing
 final class Traffic: Sendable {
     private let sentCount = Atomic(0)
     private let refusedCount = Atomic(0)
+    private let polledCount = Atomic(0)
+    private let deliveredCount = Atomic(0)
     private let over = Atomic(false)
 
     var isOver: Bool { over.load(ordering: .relaxed) }
@@ -17,6 +19,13 @@ final class Traffic: Sendable {
 
     /// Messages that were answered with 503, each time counted.
     var refusalCount: Int { refusedCount.load(ordering: .relaxed) }
+
+    /// Polls that came to an end, however, and the events that they gave.
+    var pollCount: Int { polledCount.load(ordering: .relaxed) }
+    var eventCount: Int { deliveredCount.load(ordering: .relaxed) }
+
+    func countPoll() { polledCount.add(1, ordering: .relaxed) }
+    func countEvents(_ count: Int) { deliveredCount.add(count, ordering: .relaxed) }
 
     /// What a sender tells of each answer.
     func count(_ status: Int) {
@@ -46,6 +55,8 @@ final class Traffic: Sendable {
         /// How long one message is tried for, and how long all of it may take.
         var patience: Duration = .seconds(40)
         var limit: Duration = .seconds(90)
+        /// What each takes between one message and the next.
+        var pause: Duration = .zero
     }
 
     struct Outcome: Sendable {
@@ -56,9 +67,12 @@ final class Traffic: Sendable {
         let last: UUID
         let followers: [Follower.Log]
         let statuses: Statuses
+        /// Messages that took more than one try.
+        let retriedCount: Int
 
         var messageCount: Int { acknowledged.values.reduce(1) { $0 + $1.count } }
         var pollCount: Int { followers.reduce(0) { $0 + $1.pollCount } }
+        var eventCount: Int { followers.reduce(0) { $0 + $1.sightings.count } }
     }
 
     static func run(
@@ -78,7 +92,7 @@ final class Traffic: Sendable {
         return try await withThrowingTaskGroup(of: Follower.Log.self) { group in
             for follower in followers(of: crowd, addresses) {
                 group.addTask {
-                    try await follower.run(from: crowd.start, within: plan.limit) { $0.subject == last }
+                    try await follower.run(traffic, from: crowd.start, within: plan.limit) { $0.subject == last }
                 }
             }
             let senders = try await send(traffic, crowd, addresses, plan, disturb)
@@ -88,7 +102,8 @@ final class Traffic: Sendable {
             return Outcome(
                 crowd: crowd,
                 acknowledged: senders.reduce(into: [:]) { $0.merge($1.acknowledged, uniquingKeysWith: +) }, last: last,
-                followers: logs, statuses: statuses.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) })
+                followers: logs, statuses: statuses.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) },
+                retriedCount: senders.reduce(0) { $0 + $1.retriedCount })
         }
     }
 
@@ -112,7 +127,8 @@ final class Traffic: Sendable {
         try await withThrowingTaskGroup(of: Sender.Log?.self) { group in
             for (index, person) in crowd.people.enumerated() {
                 let sender = Sender(
-                    person: person, threads: crowd.threads(of: index), addresses: addresses, patience: plan.patience)
+                    person: person, threads: crowd.threads(of: index), addresses: addresses, patience: plan.patience,
+                    pause: plan.pause)
                 group.addTask { try await sender.run(traffic) }
             }
             for person in crowd.wanderers {

@@ -1,0 +1,128 @@
+// Three nodes on one PostgreSQL, with a network that can be broken at each place, and the hands that break all of it.
+
+import Foundation
+import TestSupport
+import Testing
+
+struct ChaosStage: Sendable {
+    let cluster: TestCluster
+    let fleet: Fleet
+    /// By node: its way to PostgreSQL for statements and for listening, and some clients' way to it.
+    private let pools: [Proxy]
+    private let listeners: [Proxy]
+    private let fronts: [Proxy]
+    private let pages: LargePages
+    private let pollPath: String
+
+    static let nodeCount = 3
+
+    static func build(on cluster: TestCluster) async throws -> ChaosStage {
+        let database = try await cluster.createDatabase()
+        let pools = try (0..<nodeCount).map { _ in try cluster.proxy() }
+        let listeners = try (0..<nodeCount).map { _ in try cluster.proxy() }
+        let fleet = try await Fleet.start(
+            zip(pools, listeners).map { pool, listener in
+                let settings = [
+                    "PARLEY_LISTEN_URL": TestCluster.conninfo(database, through: listener), "PARLEY_DRAIN_SECONDS": "1",
+                ]
+                return Fleet.Place(database: TestCluster.conninfo(database, through: pool), settings: settings)
+            })
+        let connection = Connection(fleet.addresses[0])
+        let pages = try await LargePages.write(at: connection)
+        let cursor = try await connection.cursor(of: pages.person)
+        return ChaosStage(
+            cluster: cluster, fleet: fleet, pools: pools, listeners: listeners,
+            fronts: try fleet.addresses.map { try Proxy(to: .tcp($0.port)) }, pages: pages,
+            pollPath: "/v1/sync?cursor=\(cursor)&wait=25")
+    }
+
+    /// What only one fault is done to at a time. Faults of different lanes come together as the plan has it.
+    private enum Lane: Hashable {
+        case node(Int)
+        case database
+        case network
+        case clients
+    }
+
+    private func lanes(of step: ChaosStep) -> [Lane] {
+        switch step.fault {
+        case .nodeKilled, .nodeStopped: [.node(step.node)]
+        case .rollingRestart: (0..<Self.nodeCount).map(Lane.node)
+        case .databaseKilled, .sessionKilled: [.database]
+        case .listenerCut, .poolCut: [.network]
+        case .clientsVanish, .slowReaders: [.clients]
+        }
+    }
+
+    /// Does what the plan says until the time is over, then waits until every node is well again.
+    func run(_ plan: ChaosPlan, until deadline: ContinuousClock.Instant, _ tally: ChaosTally) async throws {
+        var busy: [Lane: Task<Void, any Error>] = [:]
+        defer { busy.values.forEach { $0.cancel() } }
+        for step in plan {
+            for lane in lanes(of: step) { try await busy[lane]?.value }
+            guard ContinuousClock.now < deadline else { break }
+            tally.count(step.fault)
+            let work = Task { try await perform(step) }
+            for lane in lanes(of: step) { busy[lane] = work }
+            try await Task.sleep(for: step.pause)
+        }
+        for work in busy.values { try await work.value }
+        // A half-open pool is missed after 20 s.
+        try await fleet.waitUntil(ready: true, within: .seconds(40))
+    }
+
+    private func perform(_ step: ChaosStep) async throws {
+        switch step.fault {
+        case .nodeKilled:
+            try await fleet.kill(step.node)
+            try await Task.sleep(for: step.length)
+            try await fleet.restart(step.node, within: .seconds(60))
+        case .nodeStopped:
+            try await fleet[step.node].whileStopped { try await Task.sleep(for: step.length) }
+        case .rollingRestart:
+            for node in 0..<Self.nodeCount {
+                try await fleet.end(node)
+                try await fleet.restart(node, within: .seconds(60))
+            }
+        case .databaseKilled:
+            try await cluster.crash(away: step.length)
+        case .sessionKilled:
+            _ = try await cluster.killSession()
+        case .listenerCut:
+            strand(listeners[step.node])
+        case .poolCut:
+            strand(pools[step.node])
+        case .clientsVanish:
+            try await clientsVanish(from: step.node, after: step.length)
+        case .slowReaders:
+            try await slowReaders(of: step.node, for: step.length)
+        }
+    }
+
+    /// What an earlier cut has left is reset: PostgreSQL has only so many sessions.
+    private func strand(_ proxy: Proxy) {
+        proxy.bury()
+        proxy.strand()
+    }
+
+    private func clientsVanish(from node: Int, after length: Duration) async throws {
+        fronts[node].bury()
+        guard
+            let clients = silentClients({
+                try SilentClients(50, to: fronts[node].port, asking: pollPath, as: pages.person)
+            })
+        else { return }
+        defer { clients.close() }
+        try await Task.sleep(for: length)
+        fronts[node].strand()
+    }
+
+    private func slowReaders(of node: Int, for length: Duration) async throws {
+        guard let clients = silentClients({ try pages.slowReaders(20, of: fleet.addresses[node]) }) else { return }
+        defer { clients.close() }
+        try await Task.sleep(for: length)
+    }
+
+    /// None where the node is away just now: then these clients can do it no harm.
+    private func silentClients(_ make: () throws -> SilentClients) -> SilentClients? { try? make() }
+}

@@ -1,0 +1,56 @@
+// All faults together, at any time, as a seed has it: for seconds with the other tests, for minutes by `make chaos`.
+
+import Foundation
+import TestSupport
+import Testing
+
+/// What `make chaos` is told by its environment.
+private enum Chaos {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// Nil for what can't be read.
+    static let minutes: Double? = environment["CHAOS_MINUTES"].map { Double($0) } ?? 1.0 / 3
+    static let seed: UInt64? = environment["CHAOS_SEED"].map { UInt64($0) } ?? .random(in: 1...999_999)
+    /// For what comes before and after, too.
+    static var minutesMax: Int { Int(minutes ?? 0) + 5 }
+}
+
+extension SystemTests.Faults {
+    @Test("any of them at any time, several at once, as a seed has it", .timeLimit(.minutes(Chaos.minutesMax)))
+    func chaos() async throws {
+        let minutes = try #require(Chaos.minutes, "CHAOS_MINUTES is no number")
+        let seed = try #require(Chaos.seed, "CHAOS_SEED is no whole number")
+        let length = Duration.seconds(minutes * 60)
+        ChaosTally.say("for \(length), CHAOS_SEED=\(seed)")
+        let stage = try await ChaosStage.build(on: try await TestCluster.own())
+        let tally = ChaosTally()
+        // Slow enough for a test to remember all of it, quick enough for several messages in any moment.
+        let plan = Traffic.Plan(
+            wandererCount: 2, patience: .seconds(90), limit: length + .seconds(150), pause: .milliseconds(10))
+        let outcome = try await Traffic.run(through: stage.fleet.addresses, plan) { traffic in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await tally.report(traffic, every: .seconds(5)) }
+                let steps = ChaosPlan(seed: seed, nodeCount: ChaosStage.nodeCount)
+                try await stage.run(steps, until: .now + length, tally)
+                group.cancelAll()
+            }
+            try await traffic.flow(60)
+        }
+        #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
+        let verdict = try await outcome.judge(on: stage.fleet[0])
+        tally.summarise(outcome, verdict, seed: seed)
+        #expect(verdict == Traffic.Outcome.Verdict(), "CHAOS_SEED=\(seed)")
+        try await stage.fleet.stopAll()
+        await stage.cluster.close()
+    }
+
+    @Test("a seed gives the same faults each time, and all of them")
+    func plan() {
+        let plan = ChaosPlan(seed: 7, nodeCount: 3)
+        let steps = Array(plan.prefix(40))
+        #expect(steps == Array(plan.prefix(40)))
+        #expect(steps != Array(ChaosPlan(seed: 8, nodeCount: 3).prefix(40)))
+        #expect(Set(steps.prefix(Fault.allCases.count + 2).map(\.fault)) == Set(Fault.allCases))
+        #expect(Set(steps.map(\.node)) == [0, 1, 2])
+    }
+}
