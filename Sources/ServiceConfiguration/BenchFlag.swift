@@ -114,7 +114,7 @@ package struct BenchFlag: Sendable {
         BenchFlag(
             "--old-snapshot", switch: \.isOldSnapshot,
             "measure in turns without and with a transaction that holds a snapshot from before the turn, as a backup does "
-                + "(wants --database)", for: [.send]),
+                + "(wants --database and the right to take checkpoints)", for: [.send]),
         BenchFlag(
             "--rounds", \.roundCount, .integer(1...100), "COUNT",
             "turns with the baseline or the snapshot; the median counts", for: [.send, .fanout]),

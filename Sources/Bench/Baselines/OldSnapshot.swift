@@ -13,14 +13,16 @@ package struct OldSnapshot: Sendable {
         self.settings = settings
     }
 
-    /// Cleans the database of all that nobody sees any more, as autovacuum would in time. Scans what is new.
-    func vacuum() async throws {
+    /// Cleans the database of all that nobody sees any more, as autovacuum would in time, and takes a checkpoint: one
+    /// that came in the middle of a turn would slow that one down and spare the next.
+    func settle() async throws {
         do {
             try await DedicatedSession.run(settings, answerMax: .seconds(600), logger: logger) { session in
                 try session.run("vacuum (analyze)")
+                try session.run("checkpoint")
             }
         } catch let error as PostgresError {
-            throw BenchFailure("the database can't be vacuumed: \(error)")
+            throw BenchFailure("the database can't be vacuumed, or no checkpoint be taken: \(error)")
         }
     }
 

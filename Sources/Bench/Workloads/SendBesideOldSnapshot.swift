@@ -5,9 +5,9 @@ extension SendWorkload {
     /// Each round measures once without and once with a snapshot that is taken before the turn and held to its end.
     ///
     /// Between two turns the database is vacuumed, no snapshot being held, so that none begins with what could not be
-    /// cleaned in an earlier one. What is left of earlier turns is a longer archive; which of the two meets it first
-    /// changes from round to round, so that an even number of rounds favours neither, and a single one those without.
-    /// Nothing is vacuumed before the first turn: the plans of statements made then would be for empty tables.
+    /// cleaned in an earlier one, and a checkpoint is taken. What is left of earlier turns is a longer archive; which of
+    /// the two meets it first changes from round to round, so that an even number of rounds favours neither, and a single
+    /// one those without. Nothing is vacuumed before the first turn: plans made after that would be for empty tables.
     func roundsWithOldSnapshot(
         _ conninfo: String, _ senders: [Sender], _ outcome: inout SendOutcome
     ) async throws -> [Round] {
@@ -15,7 +15,7 @@ extension SendWorkload {
         var rounds: [Round] = []
         for number in 1...bench.settings.roundCount {
             for isHeld in number % 2 == 1 ? [false, true] : [true, false] {
-                if !rounds.isEmpty { try await snapshot.vacuum() }
+                if !rounds.isEmpty { try await snapshot.settle() }
                 Progress.say("round \(number): \(isHeld ? "with" : "without") an old snapshot")
                 if isHeld {
                     var turn = try await snapshot.held { try await round(senders, &outcome) }
