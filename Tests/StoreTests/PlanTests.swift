@@ -32,7 +32,6 @@ struct PlanTests {
             select idx_tup_fetch < 20 from pg_stat_xact_user_tables where relname = 'messages';
             rollback;
             """, conninfo: database)
-        // As long as the look-ups of message_append leave the planner a choice of indexes.
-        withKnownIssue("all messages of the thread are looked at") { #expect(found == "created|501\nt") }
+        #expect(found == "created|501\nt")
     }
 }

@@ -44,11 +44,15 @@ begin
                 when case when array_position(p_ids, g.id) < g.item then (
                         select min(o.item) from unnest(p_ids, p_threads) with ordinality as o (id, thread_id, item)
                         where o.id = g.id and o.thread_id = g.thread_id) < g.item end
-                    -- Scalar look-ups and not EXISTS, which the planner may turn into a hash of the whole table.
-                    or (select m.seq from messages m where m.thread_id = g.thread_id and m.id = g.id) is not null
+                    -- Scalar look-ups and not EXISTS, which the planner may turn into a hash of the whole table. Ordered
+                    -- by id, and `between`, so that by whatever statistics no other index seems to do as well: one
+                    -- that has only the thread would be read for all of it.
+                    or (select m.seq from messages m where m.thread_id = g.thread_id and m.id between g.id and g.id
+                        order by m.id limit 1) is not null
                     then 'again'
                 when g.reply_to is not null
-                    and (select m.seq from messages m where m.thread_id = g.thread_id and m.id = g.reply_to) is null
+                    and (select m.seq from messages m where m.thread_id = g.thread_id
+                        and m.id between g.reply_to and g.reply_to order by m.id limit 1) is null
                     then 'no_reply'
                 when g.mentions <> '{}' and exists
                     (select from unnest(g.mentions::uuid[]) x (id) where not exists (select from members n
