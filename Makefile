@@ -38,9 +38,9 @@ run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL
 	fi; \
 	exec .build/release/parley serve $(ARGS)
 
-# The format comes first, being quick; the tests come last, so that their result does. The release build is there because
-# what compiles for debugging may still break the optimiser, and because the system tests run what people run. One test
-# after the other: many of them bound how long something takes.
+# The format comes first, being quick; the tests come last, so that their result does. The release build is there
+# because what compiles for debugging may still break the optimiser, and because the system tests run what people run.
+# One test after the other: many of them bound how long something takes.
 test: testdeps lint build release ## check the format, build everything, run all tests
 	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley $(SWIFT) test --skip-build --disable-xctest --no-parallel
 

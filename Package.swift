@@ -120,7 +120,7 @@ let package = Package(
         .testTarget(
             name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging],
             swiftSettings: settings),
-        .testTarget(name: "BenchTests", dependencies: ["Bench"], swiftSettings: settings),
+        .testTarget(name: "BenchTests", dependencies: ["Bench", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(name: "EmbedFilesToolTests", dependencies: ["EmbedFilesTool"], swiftSettings: settings),
         .testTarget(

@@ -1,6 +1,5 @@
 // `parley bench`: from settings to a report.
 import Domain
-import Foundation
 import ServiceConfiguration
 
 package enum Bench {

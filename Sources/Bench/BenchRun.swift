@@ -28,6 +28,16 @@ struct BenchRun: Sendable {
         return try await Calls.run(calls, at: endpoints[0]).map { try $0.string("id") }
     }
 
+    /// A public room that all have joined; its id.
+    func room(of accounts: [Account]) async throws -> String {
+        let title: JSONValue = .object([.init("title", .string("Bench \(UInt64.random(in: 0...UInt64.max))"))])
+        let calls = accounts.map { Call("POST", "/v1/rooms", token: $0.token, body: title, status: 200, 201) }
+        // The first makes it.
+        let id = try await Calls.run([calls[0]], at: endpoints[0])[0].string("id")
+        _ = try await Calls.run(Array(calls.dropFirst()), at: endpoints[0], connectionCount: 16)
+        return id
+    }
+
     /// What processes took and nodes counted during the measured time.
     struct Observation: Sendable {
         let cpu: CPUTimes

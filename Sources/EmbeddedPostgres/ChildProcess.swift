@@ -10,6 +10,8 @@ import Synchronization
 package final class ChildProcess: Sendable {
     /// How it ended, in words: "exited with status 1", "was ended by signal 9".
     package typealias Exit = String
+    /// Of a program that has done what it was to do.
+    package static let success = describe(0)
 
     package let pid: pid_t
     private let state = Mutex(State())

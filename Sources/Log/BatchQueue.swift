@@ -12,7 +12,7 @@ struct BatchQueue<Item> {
         var queueByteCountMax = 64 << 20
     }
 
-    enum Admission { case first, queued, full, closed }
+    enum Admission { case queued, full, closed }
 
     let limits: Limits
     private var queue: Deque<(item: Item, byteCount: Int)> = []
@@ -23,7 +23,6 @@ struct BatchQueue<Item> {
 
     var count: Int { queue.count }
 
-    /// `first` says that the queue was empty, so that its reader needs to be woken.
     mutating func add(_ item: Item, byteCount: Int) -> Admission {
         guard !isClosed else { return .closed }
         guard queue.count < limits.queueCountMax, self.byteCount + byteCount <= limits.queueByteCountMax else {
@@ -31,7 +30,7 @@ struct BatchQueue<Item> {
         }
         queue.append((item, byteCount))
         self.byteCount += byteCount
-        return queue.count == 1 ? .first : .queued
+        return .queued
     }
 
     /// What goes next, in the order it came; empty when nothing waits.

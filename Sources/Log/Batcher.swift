@@ -1,13 +1,25 @@
 // One stream of batched writes: what arrives while a call is on its way goes with the next.
 import Domain
 import Logging
+import Postgres
 import Store
 import Synchronization
 
 /// Gathers items into calls. One call is under way at a time; a lone item goes at once; nothing waits for a timer.
-/// Who waits for an item is a `Waiter`, and costs no task: a batch's outcomes are handed on together.
+///
+/// It has no task of its own. A call is begun by who brings its first item, or, on the database's I/O thread, by the end
+/// of the call before: it is on its way before that one's answers are read. Who waits for an item is a `Waiter`, and costs
+/// no task either: a batch's outcomes are handed on together.
 final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendable {
-    typealias Call = @Sendable ([Item]) async throws(Store.BatchFailure) -> [Outcome]
+    /// How a batch is written.
+    struct Call: Sendable {
+        /// Sends it; `done` hears of its end once, from any thread.
+        let begin: @Sendable ([Item], _ done: @escaping Store.BatchDone) -> Void
+        /// What its answer says of each item.
+        let read: @Sendable (Rows, [Item]) throws(Store.BatchFailure) -> [Outcome]
+        /// Before a batch that follows right upon another: says when to take what has gathered. Nil: at once.
+        var turn: (@Sendable (_ take: @escaping @Sendable () -> Void) -> Void)?
+    }
     typealias Answer = @Sendable ([(Waiter, Result<Outcome, Problem>)]) -> Void
 
     private struct Entry: Sendable {
@@ -16,9 +28,14 @@ final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendab
         let since: ContinuousClock.Instant
     }
 
+    private struct State {
+        var queue = BatchQueue<Entry>()
+        /// Whether a call is under way, or about to be.
+        var isCalling = false
+    }
+
     let figures = BatchFigures()
-    private let queue: Mutex<BatchQueue<Entry>>
-    private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let state = Mutex(State())
     private let call: Call
     private let answer: Answer
     private let logger: Logger
@@ -26,8 +43,7 @@ final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendab
     private let patience: Duration
 
     /// - Parameter answer: called once for each item, from any thread, for many items at once where it can be.
-    init(patience: Duration = .seconds(5), logger: Logger, call: @escaping Call, answer: @escaping Answer) {
-        queue = Mutex(BatchQueue())
+    init(patience: Duration = .seconds(5), logger: Logger, call: Call, answer: @escaping Answer) {
         self.patience = patience
         self.logger = logger
         self.call = call
@@ -35,15 +51,20 @@ final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendab
     }
 
     /// Items that wait for a call.
-    var queuedCount: Int { queue.withLock { $0.count } }
+    var queuedCount: Int { state.withLock { $0.queue.count } }
 
     /// Writes one item; `waiter` is answered with its own outcome. It is written whether or not anybody still waits: what
     /// has been sent can't be called back.
     func submit(_ item: Item, byteCount: Int, waiter: Waiter) {
         let entry = Entry(item: item, waiter: waiter, since: .now)
-        switch queue.withLock({ $0.add(entry, byteCount: byteCount) }) {
-        case .first: signal.continuation.yield()
-        case .queued: break
+        let (admission, isFirst) = state.withLock { state in
+            let admission = state.queue.add(entry, byteCount: byteCount)
+            let isFirst = admission == .queued && !state.isCalling
+            if isFirst { state.isCalling = true }
+            return (admission, isFirst)
+        }
+        switch admission {
+        case .queued: if isFirst { sendNext() }
         case .full:
             figures.refusals.add()
             answer([(waiter, .failure(Problem(.overloaded, "The service is busy. Try again.", retryAfterS: 1)))])
@@ -52,62 +73,94 @@ final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendab
         }
     }
 
-    /// Takes nothing more in; `run` ends when the rest is written.
+    /// Takes nothing more in; the rest is written.
     func close() {
-        queue.withLock { $0.close() }
-        signal.continuation.finish()
+        state.withLock { $0.queue.close() }
     }
 
-    /// Sends batches until closed.
-    func run() async {
-        for await _ in signal.stream { await sendAll() }
-        await sendAll()
-    }
-
-    private func sendAll() async {
-        while true {
-            let batch = queue.withLock { $0.take() }
-            if batch.isEmpty { return }
-            let start = ContinuousClock.now
-            figures.sizes.record(batch.count)
-            for entry in batch { figures.waits.record(start - entry.since) }
-            await send(batch, until: start + patience)
+    /// Sends what waits. Only for who has `isCalling`; gives it up when nothing waits.
+    private func sendNext() {
+        let batch = state.withLock { state in
+            let batch = state.queue.take()
+            if batch.isEmpty { state.isCalling = false }
+            return batch
+        }
+        guard !batch.isEmpty else { return }
+        let start = ContinuousClock.now
+        figures.sizes.record(batch.count)
+        for entry in batch { figures.waits.record(start - entry.since) }
+        call.begin(batch.map { $0.item }) { result in
+            self.figures.calls.record(ContinuousClock.now - start)
+            switch result {
+            case .success(let rows):
+                self.sendNextInTurn()
+                self.finish(batch, rows)
+            case .failure(let failure):
+                Task {
+                    await self.sendAgain(batch, after: failure, until: start + self.patience)
+                    self.sendNext()
+                }
+            }
         }
     }
 
-    private func callOnce(_ batch: [Entry]) async throws(Store.BatchFailure) -> [Outcome] {
-        let start = ContinuousClock.now
-        defer { figures.calls.record(ContinuousClock.now - start) }
-        return try await call(batch.map { $0.item })
+    private func sendNextInTurn() {
+        if let turn = call.turn { turn { self.sendNext() } } else { sendNext() }
     }
 
-    private func send(_ batch: [Entry], until deadline: ContinuousClock.Instant) async {
+    private func finish(_ batch: [Entry], _ rows: Rows) {
+        do {
+            let outcomes = try call.read(rows, batch.map { $0.item })
+            answer(zip(batch, outcomes).map { ($0.waiter, .success($1)) })
+        } catch {
+            answer(batch.map { ($0.waiter, .failure(error.problem)) })
+        }
+    }
+
+    private func sendAgain(
+        _ batch: [Entry], after failure: Store.BatchFailure, until deadline: ContinuousClock.Instant
+    ) async {
+        var failure = failure
         var pauseMs = 20
         while true {
-            do {
-                let outcomes = try await callOnce(batch)
-                answer(zip(batch, outcomes).map { ($0.waiter, .success($1)) })
-                return
-            } catch .data(let problem) {
-                figures.failures.add()
+            figures.failures.add()
+            if case .data(let problem) = failure {
                 guard batch.count > 1 else {
                     logger.error("a write was refused by the database", metadata: ["reason": "\(problem.detail)"])
                     answer([(batch[0].waiter, .failure(problem))])
                     return
                 }
                 // Halved until the guilty item stands alone; the others go through.
-                await send(Array(batch[..<(batch.count / 2)]), until: deadline)
-                await send(Array(batch[(batch.count / 2)...]), until: deadline)
-                return
-            } catch {
-                // The same items again do no harm: ids and marks make every write idempotent.
-                figures.failures.add()
-                guard ContinuousClock.now < deadline, (try? await Task.sleep(for: .milliseconds(pauseMs))) != nil else {
-                    answer(batch.map { ($0.waiter, .failure(error.problem)) })
-                    return
+                for half in [batch[..<(batch.count / 2)], batch[(batch.count / 2)...]] {
+                    await send(Array(half), until: deadline)
                 }
-                pauseMs = min(pauseMs * 2, 500)
+                return
             }
+            // The same items again do no harm: ids and marks make every write idempotent.
+            guard ContinuousClock.now < deadline, (try? await Task.sleep(for: .milliseconds(pauseMs))) != nil else {
+                answer(batch.map { ($0.waiter, .failure(failure.problem)) })
+                return
+            }
+            pauseMs = min(pauseMs * 2, 500)
+            switch await result(of: batch) {
+            case .success(let rows): return finish(batch, rows)
+            case .failure(let next): failure = next
+            }
+        }
+    }
+
+    private func send(_ batch: [Entry], until deadline: ContinuousClock.Instant) async {
+        switch await result(of: batch) {
+        case .success(let rows): finish(batch, rows)
+        case .failure(let failure): await sendAgain(batch, after: failure, until: deadline)
+        }
+    }
+
+    private func result(of batch: [Entry]) async -> Result<Rows, Store.BatchFailure> {
+        let start = ContinuousClock.now
+        defer { figures.calls.record(ContinuousClock.now - start) }
+        return await withCheckedContinuation { continuation in
+            call.begin(batch.map { $0.item }) { continuation.resume(returning: $0) }
         }
     }
 }

@@ -46,7 +46,7 @@ package final class Hub: Sendable {
     package func poll(
         _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter
     ) -> Outcome {
-        let waitTickCount = (waitMs + tickMs - 1) / tickMs
+        let waitTickCount = (waitMs + HubLimits.tickMs - 1) / HubLimits.tickMs
         let decision = state.withLock {
             $0.poll(identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter)
         }
@@ -104,10 +104,24 @@ package final class Hub: Sendable {
         finish(state.withLock { $0.apply(events) })
     }
 
-    /// The log goes on in a new epoch, and all that this node has read is part of it.
+    /// Applies what was just written, if it is what comes next here; false leaves it to be read.
+    func applyNext(_ events: [Event], epoch: Int32) -> Bool {
+        let wakes = state.withLock { state in
+            let isNext = state.epoch == epoch && events.first?.position.value == state.head.value + 1
+            return isNext ? state.apply(events) : nil
+        }
+        finish(wakes ?? [])
+        return wakes != nil
+    }
+
+    /// The log goes on in a new epoch, and all that this node has read up to `read` is part of it. Does nothing when the
+    /// node has come further since.
     /// - Parameter end: the first position after the epoch so far.
-    func adopt(epoch: Int32, after end: Position) {
-        finish(state.withLock { $0.adopt(epoch, after: end) })
+    func adopt(epoch: Int32, after end: Position, from read: Cursor) {
+        let wakes = state.withLock { state in
+            Cursor(epoch: state.epoch, position: state.head) == read ? state.adopt(epoch, after: end) : []
+        }
+        finish(wakes)
     }
 
     /// Forgets everything: the log isn't what this node has read of it.
@@ -120,7 +134,7 @@ package final class Hub: Sendable {
         let clock = ContinuousClock()
         var next = clock.now
         while true {
-            next += .milliseconds(tickMs)
+            next += .milliseconds(HubLimits.tickMs)
             try await clock.sleep(until: next, tolerance: .milliseconds(10))
             finish(state.withLock { $0.advance() })
         }
@@ -145,8 +159,6 @@ package final class Hub: Sendable {
         if !wakes.isEmpty { send(wakes) }
     }
 }
-
-private let tickMs = 100
 
 extension Event {
     /// For an answer from the database, where only the position and the body matter any more.

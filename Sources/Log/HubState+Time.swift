@@ -1,24 +1,45 @@
 // The passing of time, and endings: polls whose time is up, mailboxes that nobody asks for, a node that goes.
 import Domain
 
+/// The polls that one tick ends without events: nearly all learn the same, that they have seen all up to the log's head.
+private struct EndedWaits {
+    let head: Cursor
+    private var atHead: [any Waiter] = []
+    private var others: [Wake] = []
+
+    init(head: Cursor) { self.head = head }
+
+    mutating func add(_ waiter: any Waiter, _ answer: PollAnswer) {
+        if case .events(_, upTo: head, _) = answer {
+            atHead.append(waiter)
+        } else {
+            others.append(Wake(waiters: [waiter], answer: answer))
+        }
+    }
+
+    var wakes: [Wake] {
+        atHead.isEmpty ? others : others + [Wake(waiters: atHead, answer: .events([], upTo: head, more: false))]
+    }
+}
+
 extension HubState {
-    /// A tick of 100 ms has passed: the polls whose time is up are answered, mailboxes that nobody asked for go.
+    /// A tick has passed: the polls whose time is up are answered, mailboxes that nobody asked for go.
     /// Costs nothing for polls that wait on.
     mutating func advance() -> [Wake] {
         tick += 1
-        var wakes: [Wake] = []
+        var ended = EndedWaits(head: Cursor(epoch: epoch, position: head))
         for mailbox in alarms.removeValue(forKey: tick) ?? [] where mailbox.alarmTick == tick {
             mailbox.alarmTick = nil
-            endWaits(of: mailbox, &wakes)
+            endWaits(of: mailbox, &ended)
             if let next = mailbox.parked.map(\.deadlineTick).min() { setAlarm(mailbox, at: next) }
         }
-        if tick.isMultiple(of: 50) {
+        if tick.isMultiple(of: limits.mailboxCheckTickCount) {
             for mailbox in mailboxes.values
             where mailbox.parked.isEmpty && tick - mailbox.lastPolledTick > limits.mailboxIdleTickCountMax {
                 close(mailbox)
             }
         }
-        return wakes
+        return ended.wakes
     }
 
     /// Looks at the mailbox again then. Polls that are answered before leave the alarm as it is: the next poll's comes
@@ -28,13 +49,10 @@ extension HubState {
         mailbox.alarmTick = tick
     }
 
-    private mutating func endWaits(of mailbox: Mailbox, _ wakes: inout [Wake]) {
+    private mutating func endWaits(of mailbox: Mailbox, _ ended: inout EndedWaits) {
         let due = mailbox.parked.filter { $0.deadlineTick <= tick }
         guard !due.isEmpty else { return }
-        for poll in due {
-            let answer = answer(([], false), mailbox: mailbox, after: poll.after)
-            wakes.append(Wake(waiters: [poll.waiter], answer: answer))
-        }
+        for poll in due { ended.add(poll.waiter, answer(([], false), mailbox: mailbox, after: poll.after)) }
         mailbox.parked.removeAll { $0.deadlineTick <= tick }
         counters.parked -= due.count
         mailbox.lastPolledTick = tick

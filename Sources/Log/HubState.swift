@@ -10,9 +10,15 @@ package struct HubLimits: Sendable {
     package var recentEventCountMax = 8192
     package var recentByteCountMax = 32 << 20
     package var answerByteCountMax = 256 << 10
-    /// Ticks (100 ms) after its last poll that a mailbox is kept: 90 s.
-    package var mailboxIdleTickCountMax = 900
+    /// Ticks after its last poll that a mailbox is kept: 90 s.
+    package var mailboxIdleTickCountMax = 90_000 / HubLimits.tickMs
+    /// Ticks between looks for those that are to go: 5 s.
+    package var mailboxCheckTickCount = 5000 / HubLimits.tickMs
     package init() {}
+
+    /// The clock of the polls, in milliseconds: a poll ends at most this much before its time. Those of one tick are
+    /// answered together, which is most of what makes an end cheap.
+    static let tickMs = 250
 }
 
 /// An answer to polls that waited, to be sent once the hub's lock is let go.

@@ -28,6 +28,10 @@ package final class TailFigures: Sendable {
     package let notified = Cause()
     package let safety = Cause()
     package let asked = Cause()
+    /// Notifications of what others wrote.
+    package let heard = Counter()
+    /// Events that this node wrote and delivered without reading.
+    package let own = Counter()
     /// From a notification's arrival to the handing of its events to the waiting polls, both on this node's clock.
     package let deliveries = Histogram(.seconds)
     /// From an event's `at` to the same, a value an event. `at` is stamped before the commit, by the database's clock:

@@ -8,8 +8,10 @@ import Synchronization
 package final class SessionCache: Sendable {
     private struct Entry {
         var identity: Identity
-        /// Microseconds since 1970; 0 once it was written to the database.
+        /// Microseconds since 1970, as what follows.
         var usedAt: Int64 = 0
+        /// The use that the database was told of last.
+        var notedAt: Int64 = 0
     }
 
     private struct State {
@@ -86,13 +88,19 @@ package final class SessionCache: Sendable {
         if let entry = state.entries.removeValue(forKey: digest) { state.digests[entry.identity.session] = nil }
     }
 
-    /// Tells the database when sessions were last used, for those used since the last call.
+    /// How exactly the database knows when a session was last used: a device that polls all day writes now and then.
+    private static let noteIntervalMicros: Int64 = 300 * 1_000_000
+
+    /// Tells the database when sessions were last used, for those it knows too little of. What it should know of a session
+    /// that was just found isn't known here, so that is told once.
     package func flush() async throws {
         let used = state.withLock { state in
             var used: [SessionID: Int64] = [:]
-            for index in state.entries.indices where state.entries.values[index].usedAt > 0 {
-                used[state.entries.values[index].identity.session] = state.entries.values[index].usedAt
-                state.entries.values[index].usedAt = 0
+            for index in state.entries.indices {
+                let entry = state.entries.values[index]
+                guard entry.usedAt - entry.notedAt > Self.noteIntervalMicros else { continue }
+                used[entry.identity.session] = entry.usedAt
+                state.entries.values[index].notedAt = entry.usedAt
             }
             return used
         }

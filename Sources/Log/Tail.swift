@@ -7,11 +7,13 @@ import Store
 import Synchronization
 
 /// Reads the log on each notification, and twice a second in case one was lost, and hands it to the hub in order.
+/// What this node has written itself it needn't read, if it comes next.
 package final class Tail: Sendable {
+    /// Beside when the log was read last, why it is to be read next: what comes while it is being read is one more read,
+    /// however much it is.
     private struct State {
         /// When the node last knew itself to have read the log to its end.
         var caughtUpAt: ContinuousClock.Instant?
-        /// Why the log is to be read next. What comes while it is being read is one more read, however much it is.
         /// The oldest notification that the log hasn't been read for.
         var notifiedAt: ContinuousClock.Instant?
         var isToBeChecked = true
@@ -39,6 +41,8 @@ package final class Tail: Sendable {
     /// every node.
     private static let checkInterval = Duration.milliseconds(500)
     package let figures = TailFigures()
+    /// What this node signs its own notifications with.
+    let node = String(UInt64.random(in: 0...(.max)), radix: 36)
 
     /// Whether this node's caches may be trusted: it has read the log to its end within this time. What was changed
     /// before that is known here.
@@ -60,7 +64,8 @@ package final class Tail: Sendable {
                 try await self.listener.run { event in
                     switch event {
                     case .connected: self.ask { $0.isToBeChecked = true }
-                    case .notification: self.ask { $0.notifiedAt = $0.notifiedAt ?? .now }
+                    case .notification(let payload):
+                        if self.isNews(payload) { self.ask { $0.notifiedAt = $0.notifiedAt ?? .now } }
                     case .disconnected(let reason):
                         self.logger.warning("listening connection lost", metadata: ["reason": "\(reason)"])
                     }
@@ -86,6 +91,31 @@ package final class Tail: Sendable {
                 }
             }
         }
+    }
+
+    /// Whether a notification, `position node`, is of events that will come here only by reading.
+    private func isNews(_ payload: String) -> Bool {
+        let parts = payload.split(separator: " ", maxSplits: 1)
+        if parts.count == 2, parts[1] == node { return false }
+        figures.heard.add()
+        return parts.first.flatMap { Int64($0) }.map { Position($0) > hub.head.position } ?? true
+    }
+
+    /// Takes what this node has just written, as the call's answer brought it: it is committed, and if it comes next here,
+    /// nothing below it is missing. Otherwise it is read like everything else.
+    func take(written: LogPart) {
+        guard let epoch = written.epoch, !written.events.isEmpty else { return }
+        if hub.applyNext(written.events.map(Event.init), epoch: epoch) {
+            figures.own.add(written.events.count)
+            recordAges(of: written.events)
+        } else {
+            ask { $0.notifiedAt = $0.notifiedAt ?? .now }
+        }
+    }
+
+    /// A call of this node failed, and may have written something nevertheless.
+    func check() {
+        ask { $0.isToBeChecked = true }
     }
 
     private func ask(_ why: (inout State) -> Void) {
@@ -115,7 +145,10 @@ package final class Tail: Sendable {
                     try await checkHistory()
                     // Perhaps not what this node was reading: read from where it stands now.
                     if hub.head != read { continue }
-                    guard part.epoch == read.epoch else { throw Disagreement() }
+                    guard part.epoch == read.epoch else {
+                        // Two connections lead to databases of different history.
+                        throw Problem(.unavailable, "The node is finding its place in the log.", retryAfterS: 1)
+                    }
                 }
                 take(part.events, after: read.position)
                 count(part.events, cause, notifiedAt: notifiedAt)
@@ -126,9 +159,6 @@ package final class Tail: Sendable {
             }
         }
     }
-
-    /// Two connections lead to databases of different history.
-    private struct Disagreement: Error {}
 
     private func take(_ stored: [StoredEvent], after: Position) {
         var expected = after.value + 1
@@ -152,6 +182,10 @@ package final class Tail: Sendable {
         cause.reads.add()
         cause.events.add(delivered.count)
         if let notifiedAt { figures.deliveries.record(ContinuousClock.now - notifiedAt) }
+        recordAges(of: delivered)
+    }
+
+    private func recordAges(of delivered: [StoredEvent]) {
         let now = Int64(Date.now.timeIntervalSince1970 * 1_000_000)
         for event in delivered { figures.ages.record(.microseconds(now - event.at.microsSince1970)) }
     }
@@ -172,7 +206,7 @@ package final class Tail: Sendable {
             guard place.now.epoch != read.epoch, let end = place.epochEnd else { return }
             logger.notice("the log goes on in a new epoch", metadata: metadata)
             sessions.restart(at: place.now.position)
-            hub.adopt(epoch: place.now.epoch, after: end)
+            hub.adopt(epoch: place.now.epoch, after: end, from: read)
             figures.epochs.add()
         } else {
             let isLost = place.state == .lost

@@ -12,20 +12,40 @@ package final class Writer<Waiter: Sendable>: Sendable {
     private let messages: Batcher<NewMessage, Waiter, Store.Appended>
     private let receipts: Batcher<ReceiptMove, ReceiptWaiter, Problem?>
 
-    /// - Parameter answer: tells those who wait what became of their messages; called without any lock held, from any
-    ///   thread, for a whole batch at once.
-    package init(_ store: Store, logger: Logger, answer: @escaping @Sendable ([(Waiter, Appended)]) -> Void) {
+    /// - Parameters:
+    ///   - tail: gets what was written, before those who wait are told.
+    ///   - answer: tells those who wait what became of their messages; called without any lock held, from any thread, for
+    ///     a whole batch at once.
+    package init(
+        _ store: Store, tail: Tail, logger: Logger, answer: @escaping @Sendable ([(Waiter, Appended)]) -> Void
+    ) {
         let heads = ThreadHeads()
+        let turns = Turns()
         messages = Batcher(
             logger: logger,
-            call: { batch throws(Store.BatchFailure) in
-                let outcomes = try await store.append(batch, known: heads.known(of: batch))
-                heads.learn(from: outcomes, of: batch)
-                return outcomes
-            },
+            call: .init(
+                begin: { batch, done in
+                    turns.begin(heard: tail.figures.heard.value)
+                    store.append(batch, known: heads.known(of: batch), node: tail.node) { result in
+                        if case .failure = result { tail.check() }
+                        done(result)
+                    }
+                },
+                read: { rows, batch throws(Store.BatchFailure) in
+                    let (outcomes, written) = try Store.appended(rows, batch)
+                    heads.learn(from: outcomes, of: batch)
+                    tail.take(written: written)
+                    return outcomes
+                },
+                turn: { take in
+                    if turns.isShared(heard: tail.figures.heard.value) { store.awaitTurn(take) } else { take() }
+                }),
             answer: answer)
         receipts = Batcher(
-            logger: logger, call: { batch throws(Store.BatchFailure) in try await store.put(batch) },
+            logger: logger,
+            call: .init(
+                begin: { batch, done in store.put(batch, done) },
+                read: { rows, batch throws(Store.BatchFailure) in try Store.moved(rows, batch) }),
             answer: { for (waiter, outcome) in $0 { waiter.resume(with: Self.result(of: outcome)) } })
     }
 
@@ -51,17 +71,23 @@ package final class Writer<Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Takes nothing more in; `run` ends when what waits is written.
+    /// Takes nothing more in; what waits is written.
     package func close() {
         messages.close()
         receipts.close()
     }
+}
 
-    package func run() async {
-        async let receipts: Void = receipts.run()
-        await messages.run()
-        await receipts
-    }
+/// Whether other nodes write, too. While they do, a batch that is sent at once only waits at the log's lock, and what comes
+/// meanwhile is left behind: three nodes would share the work in batches of a third the size, each paid for in full.
+private final class Turns: Sendable {
+    private let heardBefore = Atomic(0)
+
+    /// - Parameter heard: how many notifications have come of what others wrote.
+    func begin(heard: Int) { heardBefore.store(heard, ordering: .relaxed) }
+
+    /// Whether others wrote during the call that has just ended.
+    func isShared(heard: Int) -> Bool { heard != heardBefore.load(ordering: .relaxed) }
 }
 
 /// The last seqs that this node has given out, by thread. Another node may have gone further; that costs a little time.

@@ -72,8 +72,8 @@ struct ClientLoop {
             deadline = state.pool.nextDeadline()
             return (arrivals, failures, unwanted)
         }
-        for (request, result) in results { request.continuation.resume(with: result) }
-        for (request, error) in failures { request.continuation.resume(throwing: error) }
+        for (request, result) in results { request.done(result) }
+        for (request, error) in failures { request.done(.failure(error)) }
         results.removeAll(keepingCapacity: true)
         for connection in losses { close(connection, isLost: true) }
         losses.removeAll(keepingCapacity: true)
@@ -129,7 +129,7 @@ struct ClientLoop {
                 let isAlive = link.send(request) && watchWriting(link, wasBlocked: wasBlocked)
                 if link.isBlocked != wasBlocked { readLinks.append(id) }
                 if !isAlive, !losses.contains(id) { losses.append(id) }
-            case .fail(let request, let error): request.continuation.resume(throwing: error)
+            case .fail(let request, let error): request.done(.failure(error))
             case .close(let id): close(id, isLost: true)
             case .stop:
                 links = [:]

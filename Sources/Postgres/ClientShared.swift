@@ -4,14 +4,14 @@ import CLibpq
 import Logging
 import Synchronization
 
-/// A statement on its way, and who waits for it. The pool sees to it that each continuation is resumed exactly once.
+/// A statement on its way, and who is told of its end. The pool sees to it that each is told exactly once.
 struct Request: Sendable {
     let statement: Statement
     let parameters: EncodedParameters
-    let continuation: UnsafeContinuation<Rows, any Error>
+    let done: @Sendable (Result<Rows, any Error>) -> Void
 }
 
-/// Taken for short decisions only; continuations are resumed and libpq is called after the lock.
+/// Taken for short decisions only; callers are told and libpq is called after the lock.
 final class ClientShared: Sendable {
     struct State: Sendable {
         var pool: PoolState<Request>
@@ -57,13 +57,13 @@ final class ClientShared: Sendable {
             if let failure = state.pool.submit(id, request, now: .now) { return (failure as PostgresError?, false) }
             return (nil, state.takeWake())
         }
-        if let failure { request.continuation.resume(throwing: failure) }
+        if let failure { request.done(.failure(failure)) }
         if mustWake { waker.wake() }
     }
 
     func cancel(_ id: RequestID) {
         let request = state.withLock { $0.pool.cancel(id) }
-        request?.continuation.resume(throwing: CancellationError())
+        request?.done(.failure(CancellationError()))
     }
 
     /// Called by the connecting thread; the handle is closed right here when nobody wants it any more.

@@ -38,12 +38,26 @@ package final class PostgresClient: Sendable {
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 shared.submit(
-                    id, Request(statement: statement, parameters: encoded, continuation: continuation))
+                    id, Request(statement: statement, parameters: encoded) { continuation.resume(with: $0) })
                 // A cancellation just before `submit` found nothing to take out.
                 if Task.isCancelled { shared.cancel(id) }
             }
         } onCancel: {
             shared.cancel(id)
+        }
+    }
+
+    /// The same without a task. `done` hears of the end once, on the I/O thread, where it must not block: nothing else is
+    /// sent or read meanwhile. When the statement isn't even taken in, it hears so before this returns.
+    package func begin(
+        _ statement: Statement, _ parameters: [Parameter], _ done: @escaping @Sendable (Result<Rows, any Error>) -> Void
+    ) {
+        do {
+            let shared = try shared.get()
+            let encoded = try EncodedParameters(parameters)
+            shared.submit(shared.nextRequestID(), Request(statement: statement, parameters: encoded, done: done))
+        } catch {
+            done(.failure(error))
         }
     }
 

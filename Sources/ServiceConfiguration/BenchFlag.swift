@@ -102,7 +102,8 @@ package struct BenchFlag: Sendable {
             "--users", \.userCount, .integer(10...100_000), "COUNT", "people, each with a poll of their own",
             for: [.mixed]),
         BenchFlag(
-            "--loops", \.loopCount, .integer(1...64), "COUNT", "event loops of the load generator, each a thread"),
+            "--loops", \.loopCount, .integer(1...64), "COUNT", "event loops of the load generator, each a thread",
+            for: [.send, .fanout, .idle, .mixed]),
         BenchFlag(
             "--baseline", switch: \.isBaseline,
             "measure in turns with what it is compared with: pgbench with a transaction a message (send; wants "

@@ -1,6 +1,12 @@
 // The configuration file: its format and how it is read. What its keys mean is in SettingsTable.swift.
 import FoundationEssentials
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// `key = value` lines. Blank lines and lines that begin with `#` say nothing; a value goes to the end of its line.
 enum ConfigurationFile {
     struct Entry: Equatable {
@@ -48,6 +54,10 @@ enum ConfigurationFile {
             throw Unreadable(description: "there is no such file")
         } catch let error as CocoaError where error.code == .fileReadNoPermission {
             throw Unreadable(description: "permission denied")
+        } catch let error as CocoaError {
+            // The system's own words, such as "Is a directory", and not all that Foundation has wrapped around them.
+            guard let reason = error.underlying as? POSIXError else { throw error }
+            throw Unreadable(description: String(cString: strerror(reason.code.rawValue)))
         }
         guard data.count <= byteCountMax, let text = String(validating: data, as: UTF8.self) else {
             throw Unreadable(description: "it is not UTF-8 text of at most \(byteCountMax) bytes")

@@ -77,6 +77,12 @@ extension Store {
         }
     }
 
+    /// Calls `done` once those who are writing to the log now, or wait to, are through, or it can't be waited for.
+    /// On the database's I/O thread: it must not block.
+    package func awaitTurn(_ done: @escaping @Sendable () -> Void) {
+        client.begin(Statement("log_turn", "select log_turn()"), []) { _ in done() }
+    }
+
     /// The point of the log that is now.
     package func now() async throws -> Cursor {
         let row = try await row(Statement("sync_start", "select * from sync_start()"), [])

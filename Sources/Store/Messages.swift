@@ -11,45 +11,73 @@ extension Store {
         case refused(Problem)
     }
 
-    /// Appends a batch in one transaction: an outcome for each, in the order given.
-    /// Throws when the call as a whole failed; whether it took effect is then unknown only after `connectionLost`.
-    /// - Parameter known: for each a seq that its thread is known to have reached, or nil: finding the head is faster then.
-    package func append(_ batch: [NewMessage], known: [Seq?] = []) async throws(BatchFailure) -> [Appended] {
-        let rows = try await batchRows(
-            Statement("message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8)"),
+    /// Appends a batch in one transaction. `done` gets what `appended` reads, or why the call failed as a whole; whether it
+    /// took effect is then unknown only after `unknownOutcome`.
+    /// - Parameters:
+    ///   - known: for each a seq that its thread is known to have reached, or nil: finding the head is faster then.
+    ///   - node: who calls; it is not notified of these events.
+    package func append(
+        _ batch: [NewMessage], known: [Seq?] = [], node: String = "", _ done: @escaping BatchDone
+    ) {
+        begin(
+            Statement("message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
             [
                 .ids(batch.map { $0.id }), .ids(batch.map { $0.thread }), .ids(batch.map { $0.sender }),
                 .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }),
                 .uuids(batch.map { $0.replyTo?.uuid }),
-                .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }),
-            ])
-        return try Self.inOrder(rows, count: batch.count) { row in
+                .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }), .text(node),
+            ], done)
+    }
+
+    /// What became of each message of a batch, in the order given, and what the log got with it.
+    package static func appended(
+        _ rows: Rows, _ batch: [NewMessage]
+    ) throws(BatchFailure) -> (outcomes: [Appended], written: LogPart) {
+        var written = LogPart(events: [])
+        written.events.reserveCapacity(batch.count)
+        let outcomes = try inOrder(rows, count: batch.count) { row -> Appended in
             switch try row.text(1) {
-            case "created": .created(try row.json(2), Seq(try row.int8(3)))
-            case "exists": .exists(try row.json(2))
-            case "conflict": .refused(Problem(.idTaken, "Another message of this thread has that id."))
-            case "no_thread": .refused(.threadNotFound)
-            case "not_joined": .refused(.notJoined)
-            case "no_reply": .refused(.invalid("reply_to", "The thread has no such message."))
-            case "no_mention": .refused(.invalid("mentions", "Only members of the thread can be mentioned."))
-            case let other: .refused(Problem(.internalError, "Unknown outcome \(other)."))
+            case "created":
+                written.epoch = try row.int4(7)
+                written.events.append(try event(row, in: batch[Int(try row.int4(0)) - 1].thread))
+                return .created(try row.json(2), Seq(try row.int8(3)))
+            case "exists": return .exists(try row.json(2))
+            case "conflict": return .refused(Problem(.idTaken, "Another message of this thread has that id."))
+            case "no_thread": return .refused(.threadNotFound)
+            case "not_joined": return .refused(.notJoined)
+            case "no_reply": return .refused(.invalid("reply_to", "The thread has no such message."))
+            case "no_mention":
+                return .refused(.invalid("mentions", "Only members of the thread can be mentioned."))
+            case let other: return .refused(Problem(.internalError, "Unknown outcome \(other)."))
             }
         }
+        written.events.sort { $0.position < $1.position }
+        return (outcomes, written)
+    }
+
+    private static func event(_ row: Row, in thread: ThreadID) throws -> StoredEvent {
+        StoredEvent(
+            position: Position(try row.int8(4)), type: "message.created", thread: thread,
+            at: Timestamp(microsSince1970: try row.timestamp(5)), body: try row.json(6))
     }
 
     private static func arrayLiteral(_ users: [UserID]) -> String {
         users.isEmpty ? "{}" : "{" + users.map { $0.description }.joined(separator: ",") + "}"
     }
 
-    /// Moves marks forward, a batch in one transaction: nil for done, else why not, in the order given.
-    package func put(_ batch: [ReceiptMove]) async throws(BatchFailure) -> [Problem?] {
-        let rows = try await batchRows(
+    /// Moves marks forward, a batch in one transaction. `done` gets what `moved` reads.
+    package func put(_ batch: [ReceiptMove], _ done: @escaping BatchDone) {
+        begin(
             Statement("receipt_put", "select * from receipt_put($1, $2, $3, $4)"),
             [
                 .ids(batch.map(\.user)), .ids(batch.map(\.thread)), .int8s(batch.map { $0.read?.value }),
                 .int8s(batch.map { $0.delivered?.value }),
-            ])
-        return try Self.inOrder(rows, count: batch.count) { row in
+            ], done)
+    }
+
+    /// Nil for done, else why not, in the order given.
+    package static func moved(_ rows: Rows, _ batch: [ReceiptMove]) throws(BatchFailure) -> [Problem?] {
+        try inOrder(rows, count: batch.count) { row in
             switch try row.text(1) {
             case "ok": nil
             case "no_thread": .threadNotFound
@@ -77,16 +105,22 @@ extension Store {
         }
     }
 
-    private func batchRows(_ statement: Statement, _ parameters: [Parameter]) async throws(BatchFailure) -> Rows {
-        do {
-            return try await client.query(statement, parameters)
-        } catch PostgresError.connectionLost(wasSent: true) {
-            throw .unknownOutcome
-        } catch let error as PostgresError {
+    /// Hears once of a batch's end, on the database's I/O thread: it must not block.
+    package typealias BatchDone = @Sendable (Result<Rows, BatchFailure>) -> Void
+
+    private func begin(_ statement: Statement, _ parameters: [Parameter], _ done: @escaping BatchDone) {
+        client.begin(statement, parameters) { result in
+            done(result.mapError { Self.batchFailure($0) })
+        }
+    }
+
+    private static func batchFailure(_ error: any Error) -> BatchFailure {
+        switch error {
+        case PostgresError.connectionLost(wasSent: true): return .unknownOutcome
+        case let error as PostgresError:
             let problem = Problem(database: error)
-            throw problem.code == .internalError ? .data(problem) : .retryable(problem)
-        } catch {
-            throw .retryable(Problem(.unavailable, "The service is stopping.", retryAfterS: 1))
+            return problem.code == .internalError ? .data(problem) : .retryable(problem)
+        default: return .retryable(Problem(.unavailable, "The service is stopping.", retryAfterS: 1))
         }
     }
 

@@ -52,10 +52,10 @@ package struct TransportSettings: Sendable {
         self.port = port
     }
 
-    /// Often enough for the shortest time-out, and never more than once in 10 ms.
+    /// Often enough for the shortest time-out, and never more than once in 10 ms: it looks at every connection.
     var sweepInterval: Duration {
         let timeouts = [headerTimeout, bodyTimeout, idleTimeout, writeTimeout, lingerTimeout, halfCloseGrace]
         let shortest = timeouts.min() ?? .seconds(4)
-        return max(.milliseconds(10), min(.seconds(1), shortest / 4))
+        return max(.milliseconds(10), min(.seconds(1), shortest / 2))
     }
 }

@@ -43,7 +43,7 @@ enum Migration {
     }
 }
 
-/// Why the service can't start, as one sentence without its full stop's worth of detail.
+/// Why the service can't start, as a sentence for whoever starts it.
 struct StartError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

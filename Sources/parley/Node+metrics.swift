@@ -35,19 +35,19 @@ extension Node {
             ([("stream", "messages")], writer.messageFigures, writer.queuedMessageCount),
             ([("stream", "receipts")], writer.receiptFigures, writer.queuedReceiptCount),
         ]
-        text.histogram(
-            "parley_batch_items", "Items written by one call.", streams.map { ($0.labels, $0.figures.sizes.values) })
-        text.histogram(
-            "parley_batch_wait_seconds", "From an item's submission to the beginning of its call.",
-            streams.map { ($0.labels, $0.figures.waits.values) })
-        text.histogram(
-            "parley_batch_call_seconds", "From a call to its answer: the statement and its commit.",
-            streams.map { ($0.labels, $0.figures.calls.values) })
-        text.counter(
-            "parley_batch_failures_total", "Calls that failed.", streams.map { ($0.labels, $0.figures.failures.value) })
-        text.counter(
-            "parley_batch_refused_total", "Items refused because the queue was full.",
-            streams.map { ($0.labels, $0.figures.refusals.value) })
+        func histogram(_ name: StaticString, _ help: String, _ figure: (BatchFigures) -> Histogram) {
+            text.histogram(name, help, streams.map { ($0.labels, figure($0.figures).values) })
+        }
+        func counter(_ name: StaticString, _ help: String, _ figure: (BatchFigures) -> Counter) {
+            text.counter(name, help, streams.map { ($0.labels, figure($0.figures).value) })
+        }
+        histogram("parley_batch_items", "Items written by one call.", \.sizes)
+        histogram(
+            "parley_batch_wait_seconds", "From an item's submission to the beginning of its call.", \.waits)
+        histogram(
+            "parley_batch_call_seconds", "From a call to its answer: the statement and its commit.", \.calls)
+        counter("parley_batch_failures_total", "Calls that failed.", \.failures)
+        counter("parley_batch_refused_total", "Items refused because the queue was full.", \.refusals)
         text.gauge("parley_batch_queued", "Items waiting.", streams.map { ($0.labels, Double($0.queuedCount)) })
     }
 
@@ -61,8 +61,9 @@ extension Node {
         text.gauge("parley_log_position", "Where this node's tail is.", Int(head.position.value))
         text.gauge("parley_log_epoch", "The stretch of unbroken history that it is in.", Int(head.epoch))
         text.counter(
-            "parley_log_events_total", "Events that the tail delivered, by what made it read.",
-            causes.map { ($0.labels, $0.figures.events.value) })
+            "parley_log_events_total",
+            "Events that the tail delivered, by what made it read; of its own writes a node needn't read.",
+            causes.map { ($0.labels, $0.figures.events.value) } + [([("cause", "own")], figures.own.value)])
         text.counter(
             "parley_log_reads_total", "Reads that found events.", causes.map { ($0.labels, $0.figures.reads.value) })
         text.histogram(

@@ -20,9 +20,9 @@ struct Node: Sendable {
     let client: PostgresClient
     let store: Store
     let sessions: SessionCache
-    let writer: Writer<SendWaiter>
     let hub: Hub
     let tail: Tail
+    let writer: Writer<SendWaiter>
     let requests = RequestFigures()
     let server = Later<HTTPServer>()
     let upkeepFigures = UpkeepFigures()
@@ -63,19 +63,20 @@ struct Node: Sendable {
         store = Store(client)
         _ = try await store.extendLog(days: settings.logDays)
         sessions = SessionCache(store)
-        writer = Writer(store, logger: logger, answer: SendEndpoint.answer(logger: logger))
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
+        writer = Writer(store, tail: tail, logger: logger, answer: SendEndpoint.answer(logger: logger))
     }
 
     /// Each waiting client is an open file; systems give a process far fewer at first than it may have.
     private static func raiseFileLimit(_ logger: Logger) {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        let now = limit.rlim_cur
         limit.rlim_cur = limit.rlim_max
         if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 {
-            logger.warning("the limit of open files can't be raised", metadata: ["limit": "\(limit.rlim_cur)"])
+            logger.warning("the limit of open files can't be raised", metadata: ["limit": "\(now)"])
         }
     }
 
@@ -97,11 +98,10 @@ struct Node: Sendable {
                 }
             }
             group.addTask {
-                await writer.run()
-            }
-            group.addTask {
                 while !tail.isFresh() { try await Task.sleep(for: .milliseconds(5)) }
-                print("parley is listening on http://\(settings.httpHost):\(server.port)")
+                // In a URL an IPv6 address stands in brackets.
+                let host = settings.httpHost.contains(":") ? "[\(settings.httpHost)]" : settings.httpHost
+                print("parley is listening on http://\(host):\(server.port)")
                 fflush(nil)
             }
             group.addTask {

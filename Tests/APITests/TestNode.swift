@@ -32,10 +32,10 @@ struct TestNode: Sendable {
         let store = Store(client)
         let running = Task { await client.run() }
         let sessions = SessionCache(store)
-        let writer = Writer(store, logger: quiet, answer: SendEndpoint.answer(logger: quiet))
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(settings, channel: Tail.channel, logger: quiet)
         let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
+        let writer = Writer(store, tail: tail, logger: quiet, answer: SendEndpoint.answer(logger: quiet))
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
         let figures = RequestFigures()
         let api = API(
@@ -60,7 +60,6 @@ struct TestNode: Sendable {
                 group.addTask { await running.value }
                 group.addTask { try await tail.run() }
                 group.addTask { try await hub.run() }
-                group.addTask { await writer.run() }
                 try await group.waitForAll()
             }
         }

@@ -78,6 +78,25 @@ struct EventLoops {
         #expect(told == ["no connection: Connection refused"])
     }
 
+    @Test("have patience from the last answer on", .timeLimit(.minutes(1)))
+    func patience() async throws {
+        let (answerCount, tookNs) = try await onEventLoop("test-loop") { loop in
+            let start = Moment.now
+            var answerCount = 0
+            let patience = Patience(loop, seconds: 0.2) { loop.stop() }
+            for number in 1...4 {
+                loop.schedule(at: start + 0.1 * Double(number)) {
+                    answerCount += 1
+                    patience.answered()
+                }
+            }
+            loop.run()
+            return (answerCount, Moment.now - start)
+        }
+        #expect(answerCount == 4)
+        #expect(tookNs >= 600_000_000)
+    }
+
     @Test(
         "refuse what is no address of a node",
         arguments: ["127.0.0.1:80", "https://localhost", "http://", "http://a@b", "http://h/path", "http://x:notaport"])

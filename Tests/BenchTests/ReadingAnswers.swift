@@ -42,6 +42,7 @@ struct ReadingAnswers {
         "refuses what it would misread",
         arguments: [
             "SSH-2.0-OpenSSH\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 999999999999999\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\nmore",
         ])
     func refusals(text: String) {
@@ -96,6 +97,7 @@ struct ReadingSyncAnswers {
         arguments: [
             "", "{", "{}", #"{"events":[],"more":false}"#, #"{"events":[{"type":"message.created"}],"cursor":"c"}"#,
             #"{"events":[{"type":"message.created","data":{"seq":1}}],"cursor":"c"}"#, #"{"events":[{"type":"#,
+            "{\"x\":[\u{1}]}",
         ])
     func refusals(text: String) {
         #expect(throws: BadResponse.self) { try read(text) }

@@ -1,5 +1,6 @@
 // A server for one client: to each request the next scripted bytes.
 import Foundation
+import TestSupport
 
 /// Answers on a thread of its own until its scripts are over. A request is whatever comes until nothing more does.
 final class ScriptedServer: Sendable {
@@ -14,18 +15,8 @@ final class ScriptedServer: Sendable {
     let port: Int
 
     init(_ scripts: [Script]) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, size) == 0 && listen(listener, 16) == 0 ? getsockname(listener, $0, &size) : -1
-            }
-        }
-        guard code == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
-        port = Int(UInt16(bigEndian: address.sin_port))
+        let (listener, port) = try Sockets.listener(backlog: 16)
+        self.port = port
         Thread.detachNewThread {
             var connection: Int32 = -1
             for script in scripts {

@@ -107,16 +107,40 @@ struct DeliveryLawTests {
         }
     }
 
+    @Test("delivers what the node wrote itself from the call's answer, though it hears of nothing")
+    func ownWrites() async throws {
+        let node = try await LogNode(conninfo: MigratedDatabase.create(), channel: "nothing_comes_here")
+        try await running([node]) {
+            let people = try await People(2, in: node.store)
+            let thread = try await people.group(people.users, in: node.store)
+            try await node.tail.catchUp()
+            let device = Identity(user: people.users[1], session: SessionID.make())
+            var cursor = node.hub.head
+            for number in 1...20 {
+                let seen = cursor
+                async let poll = node.poll(device, from: seen, waitMs: 5000)
+                _ = try await node.writer.append(.text("\(number)", in: thread, by: people.users[0]))
+                guard case .events(let events, let upTo, _) = try await poll else { throw CancellationError() }
+                #expect(events.count == 1)
+                cursor = upTo
+            }
+            // All but what a look for safety may have come upon first.
+            #expect(node.tail.figures.own.value >= 15)
+            #expect(node.tail.figures.notified.reads.value == 0)
+        }
+    }
+
     /// Rule 1. Every transaction is held up at random before it takes its positions, after, and before its commit.
     @Test("loses no event when commits are delayed at random inside the transaction")
     func delayedCommits() async throws {
         let lost = try await lostEvents(
             begin: """
-                create or replace function log_begin() returns bigint language plpgsql volatile as $$
+                create or replace function log_enter(out head bigint, out epoch int) language plpgsql volatile as $$
                 begin
                     perform pg_sleep(random() * 0.02);
                     perform pg_advisory_xact_lock(7266001);
-                    return log_head() + 0 * length(pg_sleep(random() * 0.004)::text);
+                    head := log_head() + 0 * length(pg_sleep(random() * 0.004)::text);
+                    epoch := log_epoch();
                 end $$
                 """)
         #expect(lost == 0)
@@ -129,9 +153,10 @@ struct DeliveryLawTests {
             begin: """
                 create sequence plain start 10;
                 grant usage on sequence plain to public;
-                create or replace function log_begin() returns bigint language plpgsql volatile as $$
+                create or replace function log_enter(out head bigint, out epoch int) language plpgsql volatile as $$
                 begin
-                    return nextval('plain') * 100 + 0 * length(pg_sleep(random() * 0.02)::text);
+                    head := nextval('plain') * 100 + 0 * length(pg_sleep(random() * 0.02)::text);
+                    epoch := log_epoch();
                 end $$
                 """)
         #expect(lost > 0)
@@ -149,8 +174,12 @@ struct DeliveryLawTests {
             _ = try await cluster.psql(
                 """
                 \(begin);
-                create or replace function log_announce(p_pos bigint) returns void language plpgsql as $$
-                begin perform pg_sleep(random() * 0.02); perform pg_notify('parley_log', p_pos::text); end $$
+                create or replace function log_announce(p_pos bigint, p_node text default '') returns void
+                language plpgsql as $$
+                begin
+                    perform pg_sleep(random() * 0.02);
+                    perform pg_notify('parley_log', p_pos || ' ' || p_node);
+                end $$
                 """, database: database)
             let start = try await nodes[0].store.now()
             let total = 24 * 8
@@ -163,9 +192,15 @@ struct DeliveryLawTests {
                 for writer in 0..<24 {
                     group.addTask {
                         for index in 0..<8 {
-                            _ = try await nodes[writer % 3].store.append([
-                                .text("\(writer)/\(index)", in: threads[writer % 8], by: people.users[writer % 3])
-                            ])
+                            let node = nodes[writer % 3]
+                            let message = NewMessage.text(
+                                "\(writer)/\(index)", in: threads[writer % 8], by: people.users[writer % 3])
+                            // Some as a node sends them, which delivers them from the answer; some side by side.
+                            if index.isMultiple(of: 2) {
+                                _ = try await node.writer.append(message)
+                            } else {
+                                _ = try await node.store.append([message])
+                            }
                         }
                     }
                 }

@@ -30,6 +30,15 @@ struct HubStateTests {
         HubState(start: cursor(head), limits: limits)
     }
 
+    /// Where Ann, who is in the thread, has an open mailbox.
+    private func openState(_ change: (inout HubLimits) -> Void = { _ in }) -> HubState {
+        var limits = HubLimits()
+        change(&limits)
+        var state = state(limits: limits)
+        _ = state.open(ann, threads: [thread], at: cursor(0))
+        return state
+    }
+
     private func positions(_ answer: PollAnswer) -> [Int64]? {
         guard case .events(let events, _, _) = answer else { return nil }
         return events.map(\.position.value)
@@ -42,10 +51,45 @@ struct HubStateTests {
             identity(user), from: cursor(after), limit: limit, waitTickCount: wait, waiter: NumberedWaiter(waiter))
     }
 
+    /// Expects a poll to be answered at once, with the events at these positions.
+    private func expectAnswer(
+        _ expected: [Int64], _ state: inout HubState, _ user: UserID, after: Int64,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        guard case .answer(let answer) = poll(&state, user, after: after) else {
+            Issue.record("no answer", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(positions(answer) == expected, sourceLocation: sourceLocation)
+    }
+
+    /// Expects a poll to be sent to the database.
+    private func expectCold(
+        _ state: inout HubState, _ user: UserID, after: Int64, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        guard case .cold = poll(&state, user, after: after) else {
+            Issue.record("not cold", sourceLocation: sourceLocation)
+            return
+        }
+    }
+
+    /// Has a poll wait; its number in the mailbox.
+    @discardableResult
+    private func park(
+        _ state: inout HubState, _ user: UserID, after: Int64, waiter: Int = 1,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) -> UInt64? {
+        guard case .parked(let id) = poll(&state, user, after: after, wait: 10, waiter: waiter) else {
+            Issue.record("not parked", sourceLocation: sourceLocation)
+            return nil
+        }
+        return id
+    }
+
     @Test("sends a poll without a mailbox to the database")
     func cold() {
         var state = state()
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "not cold") }
+        expectCold(&state, ann, after: 0)
     }
 
     @Test("answers from the mailbox what came after the cursor, once")
@@ -60,17 +104,15 @@ struct HubStateTests {
         #expect(events.map(\.position.value) == [1, 3])
         #expect(upTo == cursor(3))
         #expect(!more)
-        guard case .answer(let again) = poll(&state, ann, after: 3) else { return #expect(Bool(false), "no answer") }
-        #expect(positions(again) == [])
+        expectAnswer([], &state, ann, after: 3)
     }
 
     @Test("wakes a parked poll with all of a read at once, and only those concerned")
     func wakes() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = state.open(ben, threads: [], at: cursor(0))
-        guard case .parked = poll(&state, ann, after: 0, wait: 10, waiter: 7) else { return #expect(Bool(false)) }
-        guard case .parked = poll(&state, ben, after: 0, wait: 10, waiter: 8) else { return #expect(Bool(false)) }
+        park(&state, ann, after: 0, waiter: 7)
+        park(&state, ben, after: 0, waiter: 8)
         let wakes = state.apply([event(1, thread), event(2, thread)])
         #expect(wakes.map(\.numbers) == [[7]])
         #expect(positions(wakes[0].answer) == [1, 2])
@@ -83,8 +125,7 @@ struct HubStateTests {
         _ = state.apply([event(1, thread), event(2, thread), event(3, thread)])
         let opened = state.open(ann, threads: [thread], at: cursor(1))
         #expect(opened)
-        guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [2, 3])
+        expectAnswer([2, 3], &state, ann, after: 1)
     }
 
     @Test("replays joining and leaving in order, too")
@@ -97,22 +138,18 @@ struct HubStateTests {
         let opened = state.open(ann, threads: [], at: cursor(0))
         #expect(opened)
         // What came before the leaving is in the database only: see the test of leaving.
-        guard case .answer(let answer) = poll(&state, ann, after: 3) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [4])
+        expectAnswer([4], &state, ann, after: 3)
         let benOpened = state.open(ben, threads: [thread], at: cursor(1))
         #expect(benOpened)
-        guard case .answer(let others) = poll(&state, ben, after: 1) else { return #expect(Bool(false)) }
-        #expect(positions(others) == [2, 3, 4, 5])
+        expectAnswer([2, 3, 4, 5], &state, ben, after: 1)
     }
 
     @Test("forgets what it holds of a thread for one who leaves, and so is told no more what of it is withdrawn")
     func leaves() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = state.apply([event(1, thread), event(2, thread, ends: [ann]), event(3, thread, withdraws: 1)])
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "still served") }
-        guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [2])
+        expectCold(&state, ann, after: 0)
+        expectAnswer([2], &state, ann, after: 1)
     }
 
     @Test("doesn't apply again what a snapshot ahead of the tail has counted in")
@@ -145,9 +182,8 @@ struct HubStateTests {
 
     @Test("keeps a poll waiting whose cursor is ahead of this node's tail")
     func cursorAhead() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
-        guard case .parked = poll(&state, ann, after: 2, wait: 10) else { return #expect(Bool(false)) }
+        var state = openState()
+        park(&state, ann, after: 2)
         #expect(state.apply([event(1, thread), event(2, thread)]).isEmpty)
         let wakes = state.apply([event(3, thread)])
         #expect(wakes.count == 1)
@@ -156,23 +192,16 @@ struct HubStateTests {
 
     @Test("drops the oldest of a full mailbox, and then reads the database for cursors before them")
     func overflow() {
-        var limits = HubLimits()
-        limits.mailboxEventCountMax = 3
-        var state = state(limits: limits)
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState { $0.mailboxEventCountMax = 3 }
         _ = state.apply((1...5).map { event($0, thread) })
         #expect(state.counters.dropped == 2)
-        guard case .cold = poll(&state, ann, after: 1) else { return #expect(Bool(false), "not cold") }
-        guard case .answer(let answer) = poll(&state, ann, after: 2) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [3, 4, 5])
+        expectCold(&state, ann, after: 1)
+        expectAnswer([3, 4, 5], &state, ann, after: 2)
     }
 
     @Test("bounds an answer in events and in bytes, and says that there is more")
     func bounds() {
-        var limits = HubLimits()
-        limits.answerByteCountMax = 25
-        var state = state(limits: limits)
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState { $0.answerByteCountMax = 25 }
         _ = state.apply([event(1, thread, byteCount: 100), event(2, thread), event(3, thread), event(4, thread)])
         guard case .answer(.events(let first, let upTo, let more)) = poll(&state, ann, after: 0) else {
             return #expect(Bool(false))
@@ -189,20 +218,17 @@ struct HubStateTests {
 
     @Test("forgets withdrawn content: it is read again from the database")
     func withdraws() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = state.apply([event(1, thread), event(2, thread, withdraws: 1)])
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "still served") }
-        guard case .answer(let answer) = poll(&state, ann, after: 1) else { return #expect(Bool(false)) }
-        #expect(positions(answer) == [2])
+        expectCold(&state, ann, after: 0)
+        expectAnswer([2], &state, ann, after: 1)
         let opened = state.open(ben, threads: [thread], at: cursor(0))
         #expect(!opened)
     }
 
     @Test("ends the polls of a session that is signed out, and no others")
     func revokes() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         let gone = identity(ann)
         _ = state.poll(gone, from: cursor(0), limit: 10, waitTickCount: 10, waiter: NumberedWaiter(1))
         _ = poll(&state, ann, after: 0, wait: 10, waiter: 2)
@@ -229,8 +255,7 @@ struct HubStateTests {
 
     @Test("drops a mailbox that nobody has asked for in a while, but none with a waiting poll")
     func idle() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = state.open(ben, threads: [thread], at: cursor(0))
         _ = poll(&state, ben, after: 0, wait: 100_000)
         for _ in 0..<1000 { _ = state.advance() }
@@ -239,10 +264,10 @@ struct HubStateTests {
     }
 
     @Test("forgets a poll whose client has gone")
-    func cancels() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
-        guard case .parked(let id) = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+    func cancels() throws {
+        var state = openState()
+        let parked = park(&state, ann, after: 0)
+        let id = try #require(parked)
         let wasWaiting = state.cancel(ann, poll: id)
         #expect(wasWaiting)
         #expect(state.apply([event(1, thread)]).isEmpty)
@@ -251,8 +276,7 @@ struct HubStateTests {
 
     @Test("when closing, answers who waits and who comes, and says so")
     func closes() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
+        var state = openState()
         _ = poll(&state, ann, after: 0, wait: 10)
         state.beginClosing()
         let wakes = state.drain(atMost: 10)
@@ -262,22 +286,18 @@ struct HubStateTests {
 
     @Test("sends a parked poll to the database when one read brings more than its mailbox holds")
     func overflowsUnderAParkedPoll() {
-        var limits = HubLimits()
-        limits.mailboxEventCountMax = 3
-        var state = state(limits: limits)
-        _ = state.open(ann, threads: [thread], at: cursor(0))
-        guard case .parked = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+        var state = openState { $0.mailboxEventCountMax = 3 }
+        park(&state, ann, after: 0)
         expectAgain(state.apply((1...5).map { event($0, thread) }), from: 0)
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "not cold") }
+        expectCold(&state, ann, after: 0)
     }
 
     @Test("sends a parked poll to the database when one read brings a message and its withdrawal")
     func withdrawsUnderAParkedPoll() {
-        var state = state()
-        _ = state.open(ann, threads: [thread], at: cursor(0))
-        guard case .parked = poll(&state, ann, after: 0, wait: 10) else { return #expect(Bool(false)) }
+        var state = openState()
+        park(&state, ann, after: 0)
         expectAgain(state.apply([event(1, thread), event(2, thread, withdraws: 1)]), from: 0)
-        guard case .cold = poll(&state, ann, after: 0) else { return #expect(Bool(false), "not cold") }
+        expectCold(&state, ann, after: 0)
     }
 
     /// One answer without events, with the cursor that was asked with: ask again at once.

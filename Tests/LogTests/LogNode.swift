@@ -51,6 +51,16 @@ extension Writer where Waiter == MessageWaiter {
     }
 }
 
+extension Store {
+    /// Appends a batch beside any node's own writes.
+    func append(_ batch: [NewMessage]) async throws(BatchFailure) -> [Appended] {
+        let rows = await withCheckedContinuation { continuation in
+            append(batch) { continuation.resume(returning: $0) }
+        }
+        return try Self.appended(rows.get(), batch).outcomes
+    }
+}
+
 struct LogNode: Sendable {
     let client: PostgresClient
     let store: Store
@@ -66,7 +76,6 @@ struct LogNode: Sendable {
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
         client = PostgresClient(settings, logger: logger)
         store = Store(client)
-        writer = Writer(store, logger: logger) { for (waiter, outcome) in $0 { waiter.resume(returning: outcome) } }
         hub = Hub(store: store, start: try await store.now(), limits: limits) { wakes in
             for wake in wakes {
                 for case let waiter as DeviceWaiter in wake.waiters { waiter.answer(wake.answer) }
@@ -74,6 +83,9 @@ struct LogNode: Sendable {
         }
         let listener = PostgresListener(settings, channel: channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: SessionCache(store), logger: logger)
+        writer = Writer(store, tail: tail, logger: logger) {
+            for (waiter, outcome) in $0 { waiter.resume(returning: outcome) }
+        }
     }
 
     /// Runs the node while `body` does.
@@ -87,9 +99,6 @@ struct LogNode: Sendable {
             }
             group.addTask {
                 try await hub.run(); return nil
-            }
-            group.addTask {
-                await writer.run(); return nil
             }
             group.addTask { try await body() }
             defer {

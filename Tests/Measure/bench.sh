@@ -12,7 +12,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 parley=${PARLEY_EXECUTABLE:-$here/../../.build/release/parley}
 bench=${BENCH_EXECUTABLE:-$parley}
 [ -x "$parley" ] || { echo "There is no $parley: build it first." >&2; exit 1; }
-bin=$(for program in /usr/lib/postgresql/*/bin/initdb $(command -v initdb); do dirname "$program"; done | sort -V | tail -n 1)
+bin=$(for program in /usr/lib/postgresql/*/bin/initdb "$(command -v initdb)"; do
+    if [ -x "$program" ]; then dirname "$program"; fi
+done | sort -V | tail -n 1)
+[ -n "$bin" ] || { echo "There is no PostgreSQL here: initdb is not found." >&2; exit 1; }
 directory=$(mktemp -d /tmp/parley-bench-XXXXXX)
 nodes=()
 
@@ -37,9 +40,9 @@ cd "$directory"
 # As Parley's own PostgreSQL is set up (Sources/EmbeddedPostgres/ClusterSettings.swift).
 "${as_owner[@]}" "$bin/initdb" -D "$directory/postgres" -U parley --auth=trust -E UTF8 --locale=C >/dev/null
 "${as_owner[@]}" "$bin/pg_ctl" -D "$directory/postgres" -s -w -l "$directory/postgres/log" -o "-c listen_addresses= \
-    -c unix_socket_directories=$directory -c unix_socket_permissions=0777 -c max_connections=200 -c shared_buffers=128MB \
-    -c max_wal_size=1GB -c checkpoint_timeout=15min -c wal_compression=on -c jit=off -c random_page_cost=1.1 \
-    -c log_checkpoints=off -c timezone=UTC ${POSTGRES_SETTINGS:-}" start
+    -c unix_socket_directories=$directory -c unix_socket_permissions=0777 -c max_connections=200 \
+    -c shared_buffers=128MB -c max_wal_size=1GB -c checkpoint_timeout=15min -c wal_compression=on -c jit=off \
+    -c random_page_cost=1.1 -c log_checkpoints=off -c timezone=UTC ${POSTGRES_SETTINGS:-}" start
 postgres_pid=$(head -n 1 "$directory/postgres/postmaster.pid")
 psql -X -q -h "$directory" -U parley -d postgres -c 'create database parley'
 database="host=$directory user=parley dbname=parley"
@@ -47,8 +50,8 @@ database="host=$directory user=parley dbname=parley"
 arguments=()
 urls=()
 for number in $(seq "${NODES:-1}"); do
-    env -u PARLEY_CONFIG PARLEY_HTTP_PORT=0 PARLEY_LOG_LEVEL=warning PARLEY_DATABASE_URL="$database" \
-        "$parley" serve >"$directory/ready$number" 2>"$directory/log$number" &
+    env -u PARLEY_CONFIG -u PARLEY_EXECUTABLE PARLEY_HTTP_PORT=0 PARLEY_LOG_LEVEL=warning \
+        PARLEY_DATABASE_URL="$database" "$parley" serve >"$directory/ready$number" 2>"$directory/log$number" &
     nodes+=($!)
     for _ in $(seq 300); do [ -s "$directory/ready$number" ] && break; kill -0 $! 2>/dev/null || break; sleep 0.1; done
     url=$(grep -o 'http://[0-9.:]*' "$directory/ready$number") || { cat "$directory/log$number" >&2; exit 1; }

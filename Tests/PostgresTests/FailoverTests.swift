@@ -13,23 +13,12 @@ struct FailoverTests {
     @Test("goes on to the next host when one doesn't answer at all")
     func silentHost() async throws {
         // Takes connections and never says a word.
-        let silent = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let (silent, port) = try Sockets.listener()
         defer { close(silent) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = bind(silent, $0, length)
-                _ = listen(silent, 16)
-                _ = getsockname(silent, $0, &length)
-            }
-        }
         let database = try await TestCluster.shared().createDatabase()
         let directory = try #require(database.firstMatch(of: /host='([^']+)'/)?.1)
         let conninfo = database.replacing("host='\(directory)'", with: "host='127.0.0.1,\(directory)'")
-            .replacing("port=5432", with: "port=\(UInt16(bigEndian: address.sin_port)),5432")
+            .replacing("port=5432", with: "port=\(port),5432")
         try await withClient(conninfo: conninfo, { $0.connectTimeout = .milliseconds(300) }) { client in
             let answer = try await client.run("select 7::int4").first?.int4(0)
             #expect(answer == 7)

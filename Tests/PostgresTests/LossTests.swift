@@ -42,6 +42,14 @@ struct LossTests {
             }
         }
 
+        /// How many of these numbers the table doesn't hold.
+        static func missingCount(of numbers: [Int64], _ client: PostgresClient) async throws -> Int64? {
+            try await client.run(
+                "select count(*) from unnest($1::int8[]) n where not exists (select from marks where mark = n)",
+                [.int8s(numbers)]
+            ).first?.int8(0)
+        }
+
         /// Waits for some more answers than there are now.
         func moves() async throws {
             let before = answered.load(ordering: .relaxed)
@@ -64,11 +72,7 @@ struct LossTests {
             }
             try await tally.moves()
             tally.isOver.store(true, ordering: .relaxed)
-            let numbers = try await acknowledged
-            let missing = try await client.run(
-                "select count(*) from unnest($1::int8[]) n where not exists (select from marks where mark = n)",
-                [.int8s(numbers)])
-            #expect(try missing.first?.int8(0) == 0)
+            #expect(try await Tally.missingCount(of: try await acknowledged, client) == 0)
             #expect(client.statistics.totals.lostCount > 0)
             #expect(tally.unavailable.load(ordering: .relaxed) == 0)
         }
@@ -88,11 +92,7 @@ struct LossTests {
             try await cluster.start()
             try await tally.moves()
             tally.isOver.store(true, ordering: .relaxed)
-            let numbers = try await acknowledged
-            let missing = try await client.run(
-                "select count(*) from unnest($1::int8[]) n where not exists (select from marks where mark = n)",
-                [.int8s(numbers)])
-            #expect(try missing.first?.int8(0) == 0)
+            #expect(try await Tally.missingCount(of: try await acknowledged, client) == 0)
         }
         await cluster.close()
     }
@@ -168,24 +168,10 @@ struct LossTests {
 
     @Test("does not hang on a server that accepts and says nothing")
     func silent() async throws {
-        let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let (listening, port) = try Sockets.listener()
         defer { close(listening) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                guard bind(listening, pointer, size) == 0, listen(listening, 8) == 0,
-                    getsockname(listening, pointer, &size) == 0
-                else { return 0 as UInt16 }
-                return 1
-            }
-        }
-        try #require(port == 1)
-        let number = UInt16(bigEndian: address.sin_port)
         try await withClient(
-            conninfo: "host=127.0.0.1 port=\(number)",
+            conninfo: "host=127.0.0.1 port=\(port)",
             {
                 $0.connectTimeout = .milliseconds(100)
                 $0.waitMax = .milliseconds(300)

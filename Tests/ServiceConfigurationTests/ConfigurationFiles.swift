@@ -1,7 +1,8 @@
+// Reading the configuration file from the disk.
+
 import FoundationEssentials
 import Testing
 
-// Reading the configuration file from the disk.
 @testable import ServiceConfiguration
 
 @Suite("The configuration file on disk")
@@ -24,7 +25,10 @@ struct ConfigurationFiles {
             try Settings.load(arguments: ["--config=/nonexistent/parley.conf"], environment: [:])
         }
         #expect(missing?.description.hasSuffix("can't be read: there is no such file.") == true)
-        #expect(throws: ConfigurationErrors.self) { try Settings.load(arguments: ["--config=/"], environment: [:]) }
+        let directory = #expect(throws: ConfigurationErrors.self) {
+            try Settings.load(arguments: ["--config=/"], environment: [:])
+        }
+        #expect(directory?.description.hasSuffix("can't be read: Is a directory.") == true)
         #expect(throws: ConfigurationFile.Unreadable.self) { try reading([0x61, 0xff]) }
         #expect(throws: ConfigurationFile.Unreadable.self) {
             try reading(Array(repeating: 0x0a, count: ConfigurationFile.byteCountMax + 1))

@@ -85,6 +85,11 @@ struct InvokingBench {
                 "--baseline runs on the nodes' PostgreSQL: say where it is with --database.",
                 "--connections is odd, but two connections make a thread.",
             ])
+        // Sender and poller share one.
+        #expect(
+            mistakes("latency", "--loops", "2") == [
+                "\"--loops\" is not a flag of `parley bench latency` (see --help)."
+            ])
         #expect(mistakes("send", "--seconds", "1", "--seconds", "2") == ["--seconds is given more than once."])
     }
 }

@@ -1,9 +1,10 @@
+// The lines that a log consists of.
+
 import FoundationEssentials
 import Logging
 import Synchronization
 import Testing
 
-// The lines that a log consists of.
 @testable import ServiceConfiguration
 
 @Suite("A log line")

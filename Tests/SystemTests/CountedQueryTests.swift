@@ -51,10 +51,8 @@ extension SystemTests {
             #expect(members.counts.answers - before.0.answers >= 10_000)
             #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
             #expect(counts["message_append"]?.calls == messageCount)
-            // One look a message, and two a second for safety.
-            #expect(
-                (messageCount...messageCount + 2 * seconds + 2).contains(counts["log_read"]?.calls ?? 0), "\(counts)")
-            #expect(counts["log_read"]?.rows == messageCount)
+            // Two looks a second for safety. What the node wrote itself it doesn't read, unless a look comes first.
+            #expect(counts["log_read"]?.calls ?? 0 <= 2 * seconds + 2, "\(counts)")
             #expect(counts["log_place"]?.calls ?? 0 <= 2 * seconds + 2, "\(counts)")
 
             members.stop()
@@ -64,7 +62,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a room of two thousand waiting members costs each node one read of an event")
+        @Test("a room of two thousand waiting members costs each node one read of an event, but the one that wrote it")
         func room() async throws {
             let database = try await CountingDatabase.create()
             let nodes = [
@@ -91,7 +89,8 @@ extension SystemTests {
             }
             let counts = try await database.counts()
             #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
-            #expect(counts["log_read"]?.rows == messageCount * nodes.count, "\(counts)")
+            let rows = messageCount * (nodes.count - 1)...messageCount * nodes.count
+            #expect(rows.contains(counts["log_read"]?.rows ?? 0), "\(counts)")
 
             swarm.stop()
             #expect(try await outcomes.allSatisfy { $0.deliveries.verdict.isGood })

@@ -26,6 +26,15 @@ struct Histograms {
         #expect((Duration.seconds(40_000_000) + .nanoseconds(7)).nanoseconds == 40_000_000_000_000_007)
     }
 
+    @Test("goes on when its sum is larger than any number: it begins anew")
+    func overflow() {
+        let histogram = Histogram(.items)
+        histogram.record(.max)
+        histogram.record(3)
+        #expect(histogram.values.sum == .min + 2)
+        #expect(histogram.values.count == 2)
+    }
+
     @Test("has ascending bounds")
     func ascending() {
         for buckets in [Histogram.Buckets.seconds, .items] { #expect(buckets.bounds == buckets.bounds.sorted()) }

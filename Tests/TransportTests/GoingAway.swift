@@ -68,12 +68,7 @@ struct GoingAway {
 
     @Test("a drain cuts what is left at its deadline, and tells its handler")
     func deadline() async throws {
-        let parked = Collected<Reply>()
-        let gone = Collected<Void>()
-        try await withServer(handler: { _, reply in
-            reply.onClientGone { gone.add(()) }
-            parked.add(reply)
-        }) { server in
+        try await withParkingServer { server, parked, gone in
             let client = try await RawClient.connect(server.port)
             try await client.send(Self.get)
             // Kept: letting go of it would answer.

@@ -76,12 +76,7 @@ struct ParkedReplies {
 
     @Test("a client is noticed to be gone also behind so many pipelined requests that reading pauses")
     func goneWhilePaused() async throws {
-        let gone = Collected<Void>()
-        let parked = Collected<Reply>()
-        try await withServer(handler: { _, reply in
-            reply.onClientGone { gone.add(()) }
-            parked.add(reply)
-        }) { server in
+        try await withParkingServer { server, parked, gone in
             let client = try await RawClient.connect(server.port)
             for _ in 0..<40 { try await client.send(Self.get) }
             let reply = try await parked.next()
@@ -94,12 +89,7 @@ struct ParkedReplies {
 
     @Test("who registers after the client has gone is told too")
     func registeredLate() async throws {
-        let parked = Collected<Reply>()
-        let gone = Collected<Void>()
-        try await withServer(handler: { _, reply in
-            reply.onClientGone { gone.add(()) }
-            parked.add(reply)
-        }) { server in
+        try await withParkingServer { server, parked, gone in
             let client = try await RawClient.connect(server.port)
             try await client.send(Self.get)
             let reply = try await parked.next()

@@ -44,6 +44,20 @@ func withServer(
     await server.drain(deadline: .zero)
 }
 
+/// The same with a handler that answers nothing: the test has the replies, and hears of clients that go away.
+func withParkingServer(
+    _ body: (_ server: HTTPServer, _ parked: Collected<Reply>, _ gone: Collected<Void>) async throws -> Void
+) async throws {
+    let parked = Collected<Reply>()
+    let gone = Collected<Void>()
+    try await withServer(handler: { _, reply in
+        reply.onClientGone { gone.add(()) }
+        parked.add(reply)
+    }) { server in
+        try await body(server, parked, gone)
+    }
+}
+
 /// Answers with method, target and body, at once.
 @Sendable func echo(_ request: InboundRequest, _ reply: Reply) {
     let text = "\(request.method) \(request.target) \(String(buffer: request.body))"

@@ -1,7 +1,7 @@
 -- Accounts. Failures that the caller is to see are raised in class PY: the SQLSTATE's digits are the HTTP status,
 -- the message a stable code, the detail a sentence, the hint (with PY422) the field.
 
--- Makes an account that signs in by password, with its first session; `p_key` and `p_words` are case-folded by the caller.
+-- Makes an account that signs in by password, with its first session; `p_key` and `p_words` come case-folded.
 -- Fails: PY409 username_taken.
 -- locks: the user name's unique key
 create or replace function account_register(

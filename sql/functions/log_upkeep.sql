@@ -12,8 +12,8 @@ language sql stable as $$
     where i.inhparent = 'events'::regclass
 $$;
 
--- The first position kept at or after an instant, head + 1 when all are older: some twenty index probes. An event's time
--- may be some seconds off the order of the log, and so may this.
+-- The first position kept at or after an instant, head + 1 when all are older: some twenty index probes. An event's
+-- time may be some seconds off the order of the log, and so may this.
 -- locks: nothing
 create or replace function log_pos_at(p_at timestamptz) returns bigint
 language plpgsql stable as $$
@@ -36,9 +36,9 @@ end $$;
 -- Makes partitions until there is room ahead for one partition's worth of events; gives how many were made, and the
 -- position from which on calling again may find something to do.
 -- A partition takes as many events as came in the last eighth of the time that the log is kept, but no fewer than
--- `p_rows_min`. So at any steady rate there are nine with events in them and one or two ahead, which is what most statements
--- pay for by partition, and the log is kept at most an eighth longer than asked for. A log that is quiet stays small
--- instead: 100,000 events are some 60 MB. A surge fills two small ones before the next are larger.
+-- `p_rows_min`. So at any steady rate there are nine with events in them and one or two ahead, which is what most
+-- statements pay for by partition, and the log is kept at most an eighth longer than asked for. A log that is quiet
+-- stays small instead: 100,000 events are some 60 MB. A surge fills two small ones before the next are larger.
 -- Each is made as a table of its own and then attached, which doesn't stop writers (CREATE … PARTITION OF would).
 -- `p_now` is for tests.
 -- locks: the log's upkeep (advisory), `events` share update exclusive
@@ -75,12 +75,13 @@ begin
     return next;
 end $$;
 
--- The next step of trimming: a statement to be run by itself outside of any transaction, and whether the partition is gone
--- after it; no row when nothing is left to do. To be called again after each. A partition is trimmed when its newest event
--- is older than `p_days` and there are events after it (by the log's last event its head is known).
--- The steps are: detach the partition concurrently, which waits for those who use the log just then but lets nobody wait;
--- drop it. What is to be done is written down first, so that whoever calls next goes on where another was interrupted.
--- The caller holds the session's advisory lock 7266003, so that one session does it at a time. `p_now` is for tests.
+-- The next step of trimming: a statement to be run by itself outside of any transaction, and whether the partition is
+-- gone after it; no row when nothing is left to do. To be called again after each. A partition is trimmed when its
+-- newest event is older than `p_days` and there are events after it (by the log's last event its head is known).
+-- The steps are: detach the partition concurrently, which waits for those who use the log just then but lets nobody
+-- wait; drop it. What is to be done is written down first, so that whoever calls next goes on where another was
+-- interrupted. The caller holds the session's advisory lock 7266003, so that one session does it at a time. `p_now` is
+-- for tests.
 -- Costs, when it begins with a partition, a scan of it.
 -- locks: nothing
 create or replace function log_trim_step(p_days int, p_now timestamptz default null)

@@ -42,8 +42,8 @@ begin
     return v_pos;
 end $$;
 
--- Makes `p_user` joined or invited, or changes their role. `p_role` and `p_status` may be null: unchanged, or member and
--- joined for somebody new. Gives the member as JSON.
+-- Makes `p_user` joined or invited, or changes their role. `p_role` and `p_status` may be null: unchanged, or member
+-- and joined for somebody new. Gives the member as JSON.
 -- Fails: PY404 thread_not_found, user_not_found; PY403 not_joined, not_allowed; PY409 direct_members_fixed;
 --        PY422 (thread is full: `p_group_max` for groups, `p_room_max` for rooms).
 -- locks: the thread, the member's row, then the log
@@ -121,8 +121,8 @@ begin
     return member_view(v_new);
 end $$;
 
--- Takes `p_user` out: removed by somebody else, or left (an invitation declined) by themselves. When the last owner goes,
--- the longest-standing admin, else member, becomes owner.
+-- Takes `p_user` out: removed by somebody else, or left (an invitation declined) by themselves. When the last owner
+-- goes, the longest-standing admin, else member, becomes owner.
 -- Fails: PY404 thread_not_found, member_not_found; PY403 not_joined, not_allowed; PY409 direct_members_fixed.
 -- locks: the thread, the members' rows, then the log
 create or replace function member_delete(p_actor uuid, p_thread uuid, p_user uuid) returns void

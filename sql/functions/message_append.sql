@@ -4,19 +4,24 @@
 --             | no_thread (there is none that the sender has a part in) | not_joined (invited only)
 --             | no_reply (reply_to is not a message of this thread) | no_mention (somebody mentioned is not a member)
 --   message, seq   the stored message as JSON text, and its seq, with created and exists
+--   pos, at, event, epoch   what was written to the log, as log_read gives it, with created
 -- An item that is refused changes nothing and doesn't touch its neighbours. A message's id is unique in its thread.
 -- `p_mentions` holds one array literal an item. `p_known` may hold a seq that an item's thread is known to have reached:
--- it saves time, and a wrong one costs time and nothing else. `p_now` is for tests; a thread's times never go backwards.
+-- it saves time, and a wrong one costs time and nothing else. `p_node` calls, and needn't be told of its own events
+-- (log_announce). `p_now` is for tests; a thread's times never go backwards.
 -- One set-based statement: the log's lock is taken in its middle, once all items are judged, so that it is held for the
 -- inserts and the commit only. The threads' locks, taken before, hold still what is judged.
 -- locks: the threads by id (for no key update, which writes no new row version), then the log
 -- The planner settings: plans must be made of index probes from the first row on, whatever the statistics say so far.
--- Beside the one of before, a call that leaves out what can be left out would be ambiguous.
+-- Beside those of before, a call that leaves out what can be left out would be ambiguous.
 drop function if exists message_append(uuid[], uuid[], uuid[], text[], json[], uuid[], text[], timestamptz);
-create or replace function message_append(
+drop function if exists message_append(uuid[], uuid[], uuid[], text[], json[], uuid[], text[], bigint[], timestamptz);
+drop function if exists message_append(
+    uuid[], uuid[], uuid[], text[], json[], uuid[], text[], bigint[], text, timestamptz);
+create function message_append(
     p_ids uuid[], p_threads uuid[], p_senders uuid[], p_types text[], p_payloads json[], p_reply_to uuid[],
-    p_mentions text[], p_known bigint[] default null, p_now timestamptz default null
-) returns table (item int, outcome text, message text, seq bigint)
+    p_mentions text[], p_known bigint[] default null, p_node text default '', p_now timestamptz default null
+) returns table (item int, outcome text, message text, seq bigint, pos bigint, at timestamptz, event text, epoch int)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
@@ -63,27 +68,28 @@ begin
                 order by m.seq desc limit 1)
             limit 1) h on true
     ), log as materialized (
-        select log_begin() as head from (select count(*) from judged j where j.verdict = 'created') c (count)
-        where c.count > 0
+        select (b.log).head, (b.log).epoch from (
+            select log_enter() as log from (select count(*) from judged j where j.verdict = 'created') c (count)
+            where c.count > 0) b
     ), stored as (
         insert into messages as m (thread_id, seq, id, sender_id, type, payload, reply_to, mentions, created_at, pos)
         select j.thread_id, j.head + row_number() over (partition by j.thread_id order by j.item), j.id, j.sender_id,
             j.type, j.payload, j.reply_to, j.mentions::uuid[], j.at, l.head + row_number() over (order by j.item)
         from log l cross join judged j where j.verdict = 'created'
         returning m.*
-    ), shown as (
+    ), shown as materialized (
         select s.thread_id, s.seq, s.id, s.pos, s.created_at, message_json(s.thread_id, s.seq, s.id, s.sender_id, u.name,
             u.profile_image, s.type, s.payload, s.reply_to, s.mentions, s.created_at, null, null, null) as body
         from stored s join users u on u.id = s.sender_id
+    ), told as materialized (
+        select s.*, event_json('message.created', s.thread_id, s.created_at, s.body) as event from shown s
     ), logged as (
         insert into events (pos, at, type, thread_id, body)
-        select s.pos, s.created_at, 'message.created', s.thread_id,
-            event_json('message.created', s.thread_id, s.created_at, s.body)
-        from shown s
+        select t.pos, t.created_at, 'message.created', t.thread_id, t.event from told t
     )
-    select j.item, j.verdict, s.body, s.seq, s.pos
+    select j.item, j.verdict, t.body, t.seq, t.pos, t.created_at, t.event, l.epoch
     from judged j
-    left join shown s on j.verdict = 'created' and s.id = j.id and s.thread_id = j.thread_id
+    left join (log l cross join told t) on j.verdict = 'created' and t.id = j.id and t.thread_id = j.thread_id
     loop
         if v_row.verdict = 'again' then
             v_again := v_again || v_row.item::int;
@@ -93,12 +99,16 @@ begin
             outcome := v_row.verdict;
             message := v_row.body;
             seq := v_row.seq;
+            pos := v_row.pos;
+            at := v_row.created_at;
+            event := v_row.event;
+            epoch := v_row.epoch;
             return next;
         end if;
     end loop;
 
     if v_last is not null then
-        perform pg_notify('parley_log', v_last::text);
+        perform log_announce(v_last, p_node);
     end if;
 
     -- Retries: compared with what is stored by now, this batch's own messages included.
@@ -107,7 +117,7 @@ begin
         select g.item::int, r.verdict, case when r.verdict = 'exists' then
             message_json(m.thread_id, m.seq, m.id, m.sender_id, u.name, u.profile_image, m.type, m.payload, m.reply_to,
                 m.mentions, m.created_at, m.edited_at, m.deleted_at, m.expires_at) end,
-            m.seq
+            m.seq, null::bigint, null::timestamptz, null::text, null::int
         from unnest(p_ids, p_threads, p_senders, p_types, p_payloads, p_reply_to, p_mentions)
             with ordinality as g (id, thread_id, sender_id, type, payload, reply_to, mentions, item)
         join messages m on m.thread_id = g.thread_id and m.id = g.id

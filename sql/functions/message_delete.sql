@@ -1,6 +1,6 @@
 -- Withdraws a message for everyone: its row becomes a tombstone, and what the log holds of its content goes with it.
 -- Deleting it again changes nothing.
--- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined, not_allowed (neither its sender nor owner or admin).
+-- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined, not_allowed (neither sender nor owner nor admin).
 -- locks: the thread, the message's row, then the log
 create or replace function message_delete(p_user uuid, p_thread uuid, p_message uuid) returns void
 language plpgsql volatile as $$

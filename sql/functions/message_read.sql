@@ -68,9 +68,9 @@ begin
     return v_seq;
 end $$;
 
--- A page of the archive as JSON text {messages, head, end}, ascending by seq: after `after` if given, else the last ones
--- before `before`, else the newest. `end` says that there is nothing more that way: a page also ends before it has more
--- than 1 MiB of messages (but for its first), for who reads slowly holds a node's memory.
+-- A page of the archive as JSON text {messages, head, end}, ascending by seq: after `after` if given, else the last
+-- ones before `before`, else the newest. `end` says that there is nothing more that way: a page also ends before it has
+-- more than 1 MiB of messages (but for its first), for who reads slowly holds a node's memory.
 create or replace function message_page(
     p_user uuid, p_thread uuid, p_before_seq bigint, p_before_id uuid, p_before_at timestamptz,
     p_after_seq bigint, p_after_id uuid, p_after_at timestamptz, p_limit int

@@ -13,7 +13,7 @@ begin
     return query select account_json(u)::text, session_json(v_session)::text from users u where u.id = p_user;
 end $$;
 
--- Whose token this is, and at which position of the log that was read: a cached answer is corrected by what comes after.
+-- Whose token this is, and at which position of the log that was read: what comes after it corrects a cached answer.
 create or replace function session_find(p_digest bytea) returns table (session_id uuid, user_id uuid, pos bigint)
 language sql stable as $$
     select s.id, s.user_id, log_head() from sessions s where s.token_digest = p_digest

@@ -59,11 +59,11 @@ language sql stable as $$
     select log_head(), log_epoch()
 $$;
 
--- For a client whose cursor is no good any more: where to go on from, and as JSON text [{id, head}] the threads whose copies
--- it can't trust, all from one snapshot.
--- Of a log that has lost its tail nobody can say what was in it, so then these are all threads that the user has a part in.
--- When the cursor is only older than the log keeps, they are those with an event after it, trimmed or not. In both cases
--- also the threads that the user has left since. `head` is 0 where the user reads nothing (any more).
+-- For a client whose cursor is no good any more: where to go on from, and as JSON text [{id, head}] the threads whose
+-- copies it can't trust, all from one snapshot.
+-- Of a log that has lost its tail nobody can say what was in it, so then these are all threads of the user's.
+-- When the cursor is only older than the log keeps, they are those with an event after it, trimmed or not. In both
+-- cases also the threads that the user has left since. `head` is 0 where the user reads nothing (any more).
 -- Costs an index probe a thread of the user's.
 -- locks: nothing
 create or replace function sync_restart(p_user uuid, p_epoch int default null, p_pos bigint default null)

@@ -1,5 +1,5 @@
--- Makes a thread with its first members, the creator as owner; for a direct pair that has one, gives the standing thread.
--- `p_members` is without the creator and without repeats; with `p_invite` they are invited, else joined.
+-- Makes a thread with its first members, the creator as owner; for a direct pair that has one, gives the standing
+-- thread. `p_members` is without the creator and without repeats; with `p_invite` they are invited, else joined.
 -- Fails: PY422 (members: somebody isn't a user).
 -- locks: the pair's or the room's unique key, then the log
 create or replace function thread_create(

@@ -6,7 +6,7 @@ language sql stable as $$
     select coalesce((select m.seq from messages m where m.thread_id = p_thread order by m.seq desc limit 1), 0)
 $$;
 
--- How far a member has read: the mark put by receipts, or their own last message, since who sends has seen what is there.
+-- How far a member has read: the mark put by receipts, or their own last message, since who sends has seen it all.
 create or replace function member_read_seq(m members) returns bigint
 language sql stable as $$
     select greatest(m.read_seq, (select o.seq from messages o

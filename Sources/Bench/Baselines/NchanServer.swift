@@ -26,16 +26,27 @@ struct NchanServer: Sendable {
             throw BenchFailure("nginx with nchan is not installed (Debian: apt install nginx libnginx-mod-nchan)")
         }
         let directory = try ScratchDirectory()
+        do {
+            return try await start(program, module: module, in: directory)
+        } catch {
+            directory.remove()
+            throw error
+        }
+    }
+
+    private static func start(
+        _ program: String, module: String, in directory: ScratchDirectory
+    ) async throws -> NchanServer {
         let port = try freePort()
+        let endpoint = try Endpoint(url: "http://127.0.0.1:\(port)")
         try directory.write(configuration(module: module, directory: directory.path, port: port), to: "nginx.conf")
         let process = try await directory.start(
             program, ["-p", directory.path, "-c", directory.file("nginx.conf")], output: "output")
-        let endpoint = try Endpoint(url: "http://127.0.0.1:\(port)")
         let server = NchanServer(endpoint: endpoint, pid: Int(process.pid), process: process, directory: directory)
         do {
             try await server.waitUntilReady()
         } catch {
-            await server.stop()
+            await process.end()
             throw error
         }
         return server
@@ -77,17 +88,17 @@ struct NchanServer: Sendable {
         worker_processes 1;
         worker_rlimit_nofile 65536;
         error_log stderr error;
-        pid \(directory)/pid;
+        pid "\(directory)/pid";
         events { worker_connections 20000; }
         http {
             access_log off;
             keepalive_requests 1000000;
             keepalive_timeout 300;
-            client_body_temp_path \(directory)/body;
-            proxy_temp_path \(directory)/proxy;
-            fastcgi_temp_path \(directory)/fastcgi;
-            uwsgi_temp_path \(directory)/uwsgi;
-            scgi_temp_path \(directory)/scgi;
+            client_body_temp_path "\(directory)/body";
+            proxy_temp_path "\(directory)/proxy";
+            fastcgi_temp_path "\(directory)/fastcgi";
+            uwsgi_temp_path "\(directory)/uwsgi";
+            scgi_temp_path "\(directory)/scgi";
             nchan_shared_memory_size 64M;
             server {
                 listen 127.0.0.1:\(port) backlog=4096;

@@ -9,9 +9,9 @@ final class NchanSubscriber: ConnectionOwner {
     private let endpoint: Endpoint
     private var modified: [UInt8] = []
     private var etag: [UInt8] = []
-    private(set) var wrong: [String: Int] = [:]
+    private(set) var faults = Faults()
 
-    /// - Parameter received: takes each message; what it throws is noted as wrong.
+    /// - Parameter received: takes each message; what it throws is noted as a fault.
     init(
         _ loop: EventLoop, _ endpoint: Endpoint, channel: String, received: @escaping (Answer) throws -> Void
     ) {
@@ -52,5 +52,5 @@ final class NchanSubscriber: ConnectionOwner {
 
     func connection(_ connection: Connection, failed failure: ConnectionFailure) { note(failure.description) }
 
-    private func note(_ what: String) { wrong["nchan: \(what)", default: 0] += 1 }
+    private func note(_ fault: String) { faults.note("nchan: \(fault)") }
 }

@@ -30,11 +30,16 @@ struct OneTransactionAMessage: Sendable {
                 "-n", "-M", "prepared", "-c", "\(clients)", "-j", "2", "-T", "\(seconds)",
                 "-f", directory.file(Self.script), target,
             ], output: "output")
+        let exit: ChildProcess.Exit
         do {
-            _ = try await pgbench.waitForExit()
+            exit = try await pgbench.waitForExit()
         } catch {
             await pgbench.end()
             throw error
+        }
+        // Clients that it lost on the way would make its figure too small, and it prints one nevertheless.
+        guard exit == ChildProcess.success else {
+            throw BenchFailure("pgbench \(exit): \(directory.read("output"))")
         }
         let line = directory.read("output").split(separator: "\n").first { $0.hasPrefix("tps = ") }
         guard let rate = line.flatMap({ Double($0.dropFirst(6).prefix { $0 != " " }) }) else {

@@ -3,13 +3,17 @@ import EmbeddedPostgres
 import Foundation
 import Glibc
 
-/// A new directory under /tmp; `remove` is its owner's.
+/// A new directory where temporary files go; `remove` is its owner's.
 struct ScratchDirectory: Sendable {
     let path: String
 
-    init() throws {
-        var template = Array("/tmp/parley-bench-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SystemFailure(code: errno) }
+    /// In the directory that TMPDIR names, or in /tmp.
+    init(environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+        let parent = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        var template = Array("\(parent)/parley-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw BenchFailure("no directory can be made in \(parent): \(SystemFailure(code: errno))")
+        }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
@@ -45,9 +49,11 @@ struct ScratchDirectory: Sendable {
 }
 
 extension ChildProcess {
-    /// Asks it to end; kills it when it doesn't. Not cut short by cancellation.
+    /// Asks it to end, kills it when it doesn't, and returns when it has. Not cut short by cancellation.
     func end() async {
         send(SIGTERM)
-        if await waitForExit(atMost: .seconds(5)) == nil { send(SIGKILL) }
+        guard await waitForExit(atMost: .seconds(5)) == nil else { return }
+        send(SIGKILL)
+        _ = await waitForExit(atMost: .seconds(5))
     }
 }

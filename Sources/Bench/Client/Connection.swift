@@ -50,8 +50,6 @@ package final class Connection {
     /// How often it has connected.
     package private(set) var openedCount = 0
 
-    package var isOpen: Bool { state != .closed }
-
     package init(_ loop: EventLoop, _ endpoint: Endpoint, tag: Int = 0, owner: any ConnectionOwner) {
         self.tag = tag
         self.loop = loop

@@ -10,8 +10,9 @@ package final class EventLoop {
 
     /// Reading space that all connections share: an answer that is whole is handled where it was read.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 262_144, alignment: 16)
-    /// Where requests are written that differ from time to time; free again once they are given to a connection.
-    let requestSpace = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
+    /// Where requests are written that differ from time to time; free again once they are given to a connection. There is
+    /// room for the longest text of `--bytes`, and for all around it.
+    let requestSpace = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
     private let descriptor: CInt
     private let waker: Waker
     private var onWake: () -> Void = {}

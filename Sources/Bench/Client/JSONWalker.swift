@@ -62,11 +62,9 @@ package struct JSONWalker {
 
     /// A whole number.
     package mutating func integer() throws(BadResponse) -> Int64 {
+        _ = try peek()
+        let start = at
         var value: Int64 = 0
-        let start = try { () throws(BadResponse) in
-            _ = try peek()
-            return at
-        }()
         while at < bytes.count, case UInt8(ascii: "0")...UInt8(ascii: "9") = bytes[at], at - start < 18 {
             value = value * 10 + Int64(bytes[at] - UInt8(ascii: "0"))
             at += 1
@@ -93,19 +91,22 @@ package struct JSONWalker {
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 depth -= 1
                 at += 1
-            default: skipWord()
+            default: try skipWord()
             }
         } while depth > 0
         guard depth == 0 else { throw unexpected() }
     }
 
-    private mutating func skipWord() {
-        while at < bytes.count {
+    private mutating func skipWord() throws(BadResponse) {
+        let start = at
+        word: while at < bytes.count {
             switch bytes[at] {
-            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...0x20: return
+            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), 0...0x20: break word
             default: at += 1
             }
         }
+        // Not even a letter: a control character, at which a walk through an array would stand for ever.
+        guard at > start else { throw unexpected() }
     }
 
     private mutating func skipString() throws(BadResponse) {

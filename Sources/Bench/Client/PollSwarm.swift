@@ -1,5 +1,4 @@
 // Many devices that poll, on one thread of their own: for measuring, and for tests that need thousands.
-import Foundation
 import Synchronization
 
 /// Devices that follow the log, each by its own chain of cursors: 10,000 cost one thread and 1 KB each.

@@ -19,6 +19,16 @@ package enum PollOutcome: Equatable {
     /// Any other status.
     case refused(Int)
     case failed(ConnectionFailure)
+
+    /// What was wrong, as a phrase; nil for what belongs to polling.
+    var fault: String? {
+        switch self {
+        case .events, .nothing: nil
+        case .expired: "a cursor had expired"
+        case .refused(let status): "a poll was answered \(status)"
+        case .failed(let failure): "a poll failed: \(failure)"
+        }
+    }
 }
 
 /// Polls one chain of cursors, at the next node when one fails.
@@ -144,7 +154,7 @@ package final class Poller: ConnectionOwner {
             retry(atLeast: 0)
         default:
             end(.refused(answer.status))
-            retry(atLeast: answer.header("retry-after").flatMap(Double.init) ?? 0)
+            retry(atLeast: answer.header("retry-after").flatMap { Int($0) }.map { Double(min($0, 60)) } ?? 0)
         }
     }
 

@@ -46,9 +46,6 @@ package struct ResponseAssembler {
 
     package init() {}
 
-    /// Nothing of an answer has come yet.
-    package var isEmpty: Bool { kept.isEmpty }
-
     package mutating func reset() {
         kept = []
         head = nil

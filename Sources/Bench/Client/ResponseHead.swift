@@ -21,6 +21,9 @@ package struct ResponseHead: Equatable, Sendable {
     /// Longer heads are refused: nobody sends them, and without a bound a broken server would fill the memory.
     package static let byteCountMax = 16_384
 
+    /// Longer bodies are refused too: the longest answers are pages of messages.
+    package static let bodyByteCountMax = 1 << 28
+
     /// Nil: there is more to come. 0.2 µs for 250 bytes.
     package static func parse(_ bytes: UnsafeRawBufferPointer) throws(BadResponse) -> ResponseHead? {
         guard let base = bytes.baseAddress else { return nil }
@@ -40,7 +43,9 @@ package struct ResponseHead: Equatable, Sendable {
                 guard hasLength || hasNoBody else { throw BadResponse(description: "an answer without Content-Length") }
                 return head
             } else if let value = line.value(ofHeader: "content-length") {
-                guard let length = value.decimal else { throw BadResponse(description: "a bad Content-Length") }
+                guard let length = value.decimal, length <= bodyByteCountMax else {
+                    throw BadResponse(description: "a bad Content-Length")
+                }
                 head.bodyByteCount = length
                 hasLength = true
             } else if let value = line.value(ofHeader: "connection") {

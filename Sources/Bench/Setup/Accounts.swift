@@ -1,7 +1,6 @@
 // Where the load generator's people come from.
 import Credentials
 import Domain
-import Foundation
 import Logging
 import Postgres
 

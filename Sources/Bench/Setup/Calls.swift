@@ -43,6 +43,9 @@ enum Calls {
 }
 
 private final class CallRunner: ConnectionOwner {
+    /// Seconds. Every call of this API answers sooner, unless the node hangs.
+    private static let patience = 60.0
+
     private let loop: EventLoop
     private let endpoint: Endpoint
     private let calls: [Call]
@@ -50,6 +53,7 @@ private final class CallRunner: ConnectionOwner {
     private var startedCount = 0
     private var answeredCount = 0
     private var failure: BenchFailure?
+    private var patience: Patience?
     /// The call that each connection is at, by its tag.
     private var at: [Int] = []
 
@@ -64,8 +68,9 @@ private final class CallRunner: ConnectionOwner {
         guard !calls.isEmpty else { return [] }
         let connections = (0..<connectionCount).map { Connection(loop, endpoint, tag: $0, owner: self) }
         at = Array(repeating: 0, count: connectionCount)
-        // Every call of this API answers sooner, unless the node hangs.
-        loop.schedule(at: .now + 300) { [unowned self] in fail("the node has not answered for 300 s") }
+        patience = Patience(loop, seconds: Self.patience) { [unowned self] in
+            fail("\(endpoint) has not answered for \(Int(Self.patience)) s")
+        }
         for connection in connections { next(on: connection) }
         if failure == nil { loop.run() }
         for connection in connections { connection.close() }
@@ -88,6 +93,7 @@ private final class CallRunner: ConnectionOwner {
     }
 
     func connection(_ connection: Connection, received answer: Answer) {
+        patience?.answered()
         let call = calls[at[connection.tag]]
         guard call.statuses.contains(answer.status) else {
             return fail("\(call.method) \(call.target): \(answer.status) \(answer.text.prefix(500))")

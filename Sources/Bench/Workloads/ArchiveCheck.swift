@@ -43,6 +43,9 @@ struct Archive: Sendable {
 
 /// Reads eight threads at a time.
 private final class ArchiveReader: ConnectionOwner {
+    /// Seconds. A page takes milliseconds, unless the node hangs.
+    private static let patience = 60.0
+
     private let loop: EventLoop
     private let threads: [ArchivedThread]
     private let endpoints: [Endpoint]
@@ -52,6 +55,7 @@ private final class ArchiveReader: ConnectionOwner {
     private var startedCount = 0
     private var finishedCount = 0
     private var failure: BenchFailure?
+    private var patience: Patience?
     private var faults: [String] = []
 
     init(_ loop: EventLoop, _ threads: [ArchivedThread], _ endpoints: [Endpoint]) {
@@ -66,6 +70,9 @@ private final class ArchiveReader: ConnectionOwner {
             Connection(loop, endpoints[number % endpoints.count], tag: number, owner: self)
         }
         at = Array(repeating: 0, count: connections.count)
+        patience = Patience(loop, seconds: Self.patience) { [unowned self] in
+            fail("the archives: no answer for \(Int(Self.patience)) s")
+        }
         for connection in connections { begin(on: connection) }
         if finishedCount < threads.count, failure == nil { loop.run() }
         for connection in connections { connection.close() }
@@ -87,6 +94,7 @@ private final class ArchiveReader: ConnectionOwner {
     }
 
     func connection(_ connection: Connection, received answer: Answer) {
+        patience?.answered()
         let index = at[connection.tag]
         do {
             guard answer.status == 200 else { throw BadResponse(description: "\(answer.status) \(answer.text)") }
@@ -101,6 +109,7 @@ private final class ArchiveReader: ConnectionOwner {
     /// True when it was the last page.
     private func readPage(_ body: UnsafeRawBufferPointer, _ index: Int) throws(BadResponse) -> Bool {
         var walker = JSONWalker(body)
+        let headBefore = heads[index]
         var isEnd = false
         try walker.enterObject()
         while let key = try walker.key() {
@@ -113,12 +122,16 @@ private final class ArchiveReader: ConnectionOwner {
                     if seq != heads[index] + 1 {
                         faults.append("in the archive of \(threads[index].id) \(seq) follows \(heads[index])")
                     }
-                    // Forward in any case, or the next page would be this one.
+                    // Forward in any case: by it the next page is asked for.
                     heads[index] = max(seq, heads[index] + 1)
                 }
             } else {
                 try walker.skip()
             }
+        }
+        // Else the next page would be this one again, without end.
+        guard isEnd || heads[index] > headBefore else {
+            throw BadResponse(description: "an empty page, and not the last")
         }
         return isEnd
     }

@@ -1,6 +1,5 @@
 // A room's waiting members on one event loop, and on the first loop its sender too. The same for Parley and for nchan:
 // what differs is how they ask and how they say.
-import Domain
 
 /// Whose fan-out is measured.
 enum FanoutTarget: Sendable {
@@ -29,10 +28,8 @@ struct FanoutPlan: Sendable {
 }
 
 struct FanoutOutcome: Sendable {
-    var wrong: [String: Int] = [:]
+    var faults = Faults()
     var verdict = Verdict()
-    /// The sender is here, and has all its answers.
-    var isSent = false
 }
 
 final class FanoutLane: PollObserver {
@@ -45,7 +42,7 @@ final class FanoutLane: PollObserver {
     private var pollers: [Poller] = []
     private var subscribers: [NchanSubscriber] = []
     private var publisher: Publisher?
-    private var wrong: [String: Int] = [:]
+    private var faults = Faults()
 
     init(
         _ loop: EventLoop, number: Int, _ target: FanoutTarget, _ plan: FanoutPlan, _ control: LaneControl,
@@ -72,12 +69,13 @@ final class FanoutLane: PollObserver {
         for poller in pollers { poller.stop() }
         for subscriber in subscribers {
             subscriber.stop()
-            wrong.merge(subscriber.wrong, uniquingKeysWith: +)
+            faults.add(subscriber.faults)
         }
-        publisher?.stop()
-        var outcome = FanoutOutcome(wrong: wrong)
-        outcome.wrong.merge(publisher?.wrong ?? [:], uniquingKeysWith: +)
-        outcome.isSent = publisher?.isDone ?? false
+        if let publisher {
+            publisher.stop()
+            faults.add(publisher.faults)
+        }
+        var outcome = FanoutOutcome(faults: faults)
         if case .parley(let room) = target {
             let heads = [room.key: room.head + Int64(plan.messageCount)]
             for poller in pollers { outcome.verdict += poller.deliveries.verdict(heads: heads) }
@@ -120,20 +118,11 @@ final class FanoutLane: PollObserver {
         let publisher: Publisher
         switch target {
         case .parley(let room):
-            let body = JSONValue.object([.init("payload", .object([.init("text", .string(plan.text))]))])
-            let request = requestBytes(
-                "POST", "/v1/threads/\(room.id)/messages", at: room.endpoints[0], token: room.sender.token,
-                body: String(decoding: body.compactText.utf8, as: UTF8.self))
+            let request = sendRequest(plan.text, to: room.id, at: room.endpoints[0], token: room.sender.token)
             publisher = Publisher(
                 loop, room.endpoints[0], count: plan.messageCount, perSecond: plan.perSecond, request: { _ in request },
                 began: { recorder.began($0, at: $1) },
-                answered: { number, answer in
-                    var walker = JSONWalker(answer.body)
-                    guard answer.status == 201, try SeenMessage(&walker).seq == room.head + 1 + Int64(number) else {
-                        throw BadResponse(
-                            description: "a send was answered \(answer.status) \(answer.text.prefix(200))")
-                    }
-                })
+                answered: { try $1.checkSent(as: room.head + 1 + Int64($0)) })
         case .nchan(let endpoint, let channel):
             let text = plan.text
             publisher = Publisher(
@@ -163,12 +152,7 @@ final class FanoutLane: PollObserver {
     }
 
     func poller(_ poller: Poller, received outcome: PollOutcome) {
-        switch outcome {
-        case .events, .nothing: break
-        case .expired: wrong["a cursor had expired", default: 0] += 1
-        case .refused(let status): wrong["a poll was answered \(status)", default: 0] += 1
-        case .failed(let failure): wrong["a poll failed: \(failure)", default: 0] += 1
-        }
+        if let fault = outcome.fault { faults.note(fault) }
     }
 
     func pollerAsked(_ poller: Poller) {}

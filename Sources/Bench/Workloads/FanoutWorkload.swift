@@ -71,13 +71,7 @@ struct FanoutWorkload: Sendable {
 
     private func stage(_ memberCount: Int) async throws -> ParleyRoom {
         let accounts = try await bench.accounts.make(memberCount + 1)
-        let title = "Bench \(UInt64.random(in: 0...UInt64.max))"
-        let body = JSONValue.object([.init("title", .string(title))])
-        let calls = accounts.map { Call("POST", "/v1/rooms", token: $0.token, body: body, status: 200, 201) }
-        // The first makes it.
-        let made = try await Calls.run([calls[0]], at: bench.endpoints[0])
-        _ = try await Calls.run(Array(calls.dropFirst()), at: bench.endpoints[0], connectionCount: 16)
-        let id = try made[0].string("id")
+        let id = try await bench.room(of: accounts)
         guard let key = ThreadKey(id) else { throw BenchFailure("\(id) is no thread id") }
         return ParleyRoom(
             endpoints: bench.endpoints, id: id, key: key, sender: accounts[0], members: Array(accounts.dropFirst()),
@@ -116,7 +110,7 @@ struct FanoutWorkload: Sendable {
             control.stop()
             while let outcome = try await group.next() {
                 turn.verdict += outcome.verdict
-                turn.faults += outcome.wrong.map { "\($0.value) times \($0.key)" }
+                turn.faults += outcome.faults.phrases
             }
             turn.figures = recorder.figures
             let complete = recorder.completeCount

@@ -41,7 +41,7 @@ struct LatencyWorkload: Sendable {
         report.add("out_of_order", outcome.verdict.outOfOrder)
         report.add("polls", outcome.pollCount)
         report.add("cpu_us_per_message", cpu.micros(per: plan.count))
-        report.faults = outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
+        report.faults = outcome.faults.phrases
         if !outcome.verdict.isGood { report.faults.append(outcome.verdict.description) }
         return report
     }
@@ -64,7 +64,7 @@ struct LatencyPlan: Sendable {
 struct LatencyOutcome: Sendable {
     var verdict = Verdict()
     var pollCount = 0
-    var wrong: [String: Int] = [:]
+    var faults = Faults()
 }
 
 /// Sender and poller on one event loop, so that they read one clock and there is nothing to hand over.
@@ -101,16 +101,16 @@ private final class LatencyLane: PollObserver {
         loop.schedule(at: .now + seconds + Self.patience) { [loop] in loop.stop() }
         loop.run()
         poller.stop()
-        publisher?.stop()
+        if let publisher {
+            publisher.stop()
+            outcome.faults.add(publisher.faults)
+        }
         outcome.verdict = poller.deliveries.verdict(heads: [plan.key: Int64(totalCount)])
-        outcome.wrong.merge(publisher?.wrong ?? [:], uniquingKeysWith: +)
         return outcome
     }
 
     private func publish() {
-        let request = requestBytes(
-            "POST", "/v1/threads/\(plan.threadID)/messages", at: plan.sendsTo, token: plan.sender.token,
-            body: "{\"payload\":{\"text\":\"\(plan.text)\"}}")
+        let request = sendRequest(plan.text, to: plan.threadID, at: plan.sendsTo, token: plan.sender.token)
         let publisher = Publisher(
             loop, plan.sendsTo, count: totalCount, perSecond: plan.perSecond, request: { _ in request },
             began: { [unowned self] _, moment in began.append(moment) },
@@ -118,10 +118,7 @@ private final class LatencyLane: PollObserver {
                 answeredCount += 1
                 defer { stopWhenDone() }
                 toAnswer.record(nanoseconds: .now - began[number], isMeasured: number >= plan.warmUpCount)
-                var walker = JSONWalker(answer.body)
-                guard answer.status == 201, try SeenMessage(&walker).seq == number + 1 else {
-                    throw BadResponse(description: "a send was answered \(answer.status) \(answer.text.prefix(200))")
-                }
+                try answer.checkSent(as: Int64(number) + 1)
             })
         self.publisher = publisher
         publisher.start()
@@ -137,7 +134,7 @@ private final class LatencyLane: PollObserver {
         let now = Moment.now
         let number = Int(message.seq) - 1
         guard message.thread == plan.key, began.indices.contains(number) else {
-            outcome.wrong["a message that nobody sent came", default: 0] += 1
+            outcome.faults.note("a message that nobody sent came")
             return
         }
         arrivedCount += 1
@@ -146,12 +143,7 @@ private final class LatencyLane: PollObserver {
     }
 
     func poller(_ poller: Poller, received pollOutcome: PollOutcome) {
-        switch pollOutcome {
-        case .events, .nothing: outcome.pollCount += 1
-        case .expired: outcome.wrong["a cursor had expired", default: 0] += 1
-        case .refused(let status): outcome.wrong["a poll was answered \(status)", default: 0] += 1
-        case .failed(let failure): outcome.wrong["a poll failed: \(failure)", default: 0] += 1
-        }
+        if let fault = pollOutcome.fault { outcome.faults.note(fault) } else { outcome.pollCount += 1 }
     }
 
     /// The first that may wait lets the sender begin.

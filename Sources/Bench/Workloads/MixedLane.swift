@@ -45,13 +45,13 @@ final class MixedSignals: Sendable {
 
 struct MixedOutcome: Sendable {
     var verdict = Verdict()
-    var wrong: [String: Int] = [:]
+    var faults = Faults()
     /// Calls that were due when nobody was free.
     var skippedCount = 0
 
     mutating func add(_ other: MixedOutcome) {
         verdict += other.verdict
-        wrong.merge(other.wrong, uniquingKeysWith: +)
+        faults.add(other.faults)
         skippedCount += other.skippedCount
     }
 }
@@ -101,7 +101,7 @@ final class MixedLane: PollObserver {
 
     func isMeasured(_ moment: Moment) -> Bool { phases?.isMeasured(moment) ?? false }
 
-    func note(_ wrong: String) { outcome.wrong[wrong, default: 0] += 1 }
+    func note(_ fault: String) { outcome.faults.note(fault) }
 
     /// Every millisecond: makes the calls that are due.
     private func tick(_ phases: Phases) {
@@ -145,12 +145,7 @@ final class MixedLane: PollObserver {
     }
 
     func poller(_ poller: Poller, received outcome: PollOutcome) {
-        switch outcome {
-        case .events, .nothing: break
-        case .expired: note("a cursor had expired")
-        case .refused(let status): note("a poll was answered \(status)")
-        case .failed(let failure): note("a poll failed: \(failure)")
-        }
+        if let fault = outcome.fault { note(fault) }
     }
 
     func pollerAsked(_ poller: Poller) {

@@ -11,7 +11,6 @@ struct MixedStage: Sendable {
     static func make(_ bench: BenchRun) async throws -> MixedStage {
         let count = bench.settings.userCount
         let accounts = try await bench.accounts.make(count)
-        let endpoint = bench.endpoints[0]
         // A ring: everybody with the next.
         let direct = try await bench.directThreads(accounts.indices.map { (accounts[$0], accounts[($0 + 1) % count]) })
         let groupCalls = stride(from: 0, to: count, by: groupSize).map { first in
@@ -22,11 +21,8 @@ struct MixedStage: Sendable {
             ])
             return Call("POST", "/v1/threads", token: accounts[first].token, body: body, status: 201)
         }
-        let groups = try await Calls.run(groupCalls, at: endpoint).map { try $0.string("id") }
-        let title = JSONValue.object([.init("title", .string("Bench \(UInt64.random(in: 0...UInt64.max))"))])
-        let joins = accounts.map { Call("POST", "/v1/rooms", token: $0.token, body: title, status: 200, 201) }
-        let room = try await Calls.run([joins[0]], at: endpoint)[0].string("id")
-        _ = try await Calls.run(Array(joins.dropFirst()), at: endpoint, connectionCount: 16)
+        let groups = try await Calls.run(groupCalls, at: bench.endpoints[0]).map { try $0.string("id") }
+        let room = try await bench.room(of: accounts)
 
         let threads = try (direct + groups + [room]).map { id in
             guard let key = ThreadKey(id) else { throw BenchFailure("\(id) is no thread id") }

@@ -80,7 +80,7 @@ struct MixedWorkload: Sendable {
         report.add("out_of_order", outcome.verdict.outOfOrder)
         report.add("cpu_us_per_call", observation.cpu.micros(per: max(1, callCount)))
         report.add("batch_mean", observation.batching.summary)
-        report.faults = outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
+        report.faults = outcome.faults.phrases
         if !outcome.verdict.isGood { report.faults.append(outcome.verdict.description) }
         return report
     }

@@ -16,12 +16,11 @@ final class Publisher: ConnectionOwner {
     private let endpoint: Endpoint
     private var startedAt = Moment.now
     private var sentCount = 0
-    private(set) var answeredCount = 0
-    private(set) var wrong: [String: Int] = [:]
+    private(set) var faults = Faults()
 
     /// - Parameters:
     ///   - began: told before each request is written.
-    ///   - answered: what it throws is noted as wrong.
+    ///   - answered: what it throws is noted as a fault.
     init(
         _ loop: EventLoop, _ endpoint: Endpoint, count: Int, perSecond rate: Int, request: @escaping Request,
         began: @escaping (Int, Moment) -> Void, answered: @escaping (Int, Answer) throws -> Void
@@ -34,8 +33,6 @@ final class Publisher: ConnectionOwner {
         self.answered = answered
         intervalNs = 1_000_000_000 / Int64(rate)
     }
-
-    var isDone: Bool { answeredCount == count }
 
     func start() {
         startedAt = .now
@@ -62,15 +59,14 @@ final class Publisher: ConnectionOwner {
         do {
             try answered(sentCount - 1, answer)
         } catch {
-            wrong["\(error)", default: 0] += 1
+            faults.note("\(error)")
         }
-        answeredCount += 1
         proceed()
     }
 
     func connection(_ connection: Connection, failed failure: ConnectionFailure) {
-        wrong[failure.description, default: 0] += 1
-        answeredCount += 1
-        proceed()
+        faults.note(failure.description)
+        // Not from here: what can't connect fails within `send`, and many would be due at once.
+        loop.schedule(at: .now) { [weak self] in self?.proceed() }
     }
 }

@@ -14,13 +14,12 @@ struct SendOutcome: Sendable {
     var acknowledged: [Int: SeqSet] = [:]
     /// Answers within the measured time.
     var measuredCount = 0
-    /// How often what was wrong.
-    var wrong: [String: Int] = [:]
+    var faults = Faults()
 
     mutating func add(_ other: SendOutcome) {
         acknowledged.merge(other.acknowledged) { $1 }
         measuredCount += other.measuredCount
-        wrong.merge(other.wrong, uniquingKeysWith: +)
+        faults.add(other.faults)
     }
 }
 
@@ -49,11 +48,9 @@ final class SendLane: ConnectionOwner {
         self.senders = senders
         outcome.acknowledged = acknowledged
         began = senders.map { _ in phases.start }
-        let body = "{\"payload\":{\"text\":\"\(String(repeating: "x", count: textByteCount))\"}}"
+        let text = String(repeating: "x", count: textByteCount)
         requests = senders.enumerated().map { index, sender in
-            requestBytes(
-                "POST", "/v1/threads/\(sender.threadID)/messages", at: endpoints[index % endpoints.count],
-                token: sender.token, body: body)
+            sendRequest(text, to: sender.threadID, at: endpoints[index % endpoints.count], token: sender.token)
         }
         connections = senders.indices.map { Connection(loop, endpoints[$0 % endpoints.count], tag: $0, owner: self) }
     }
@@ -80,11 +77,7 @@ final class SendLane: ConnectionOwner {
         let isMeasured = phases.isMeasured(now)
         meter.record(nanoseconds: now - began[connection.tag], isMeasured: isMeasured)
         do {
-            guard answer.status == 201 else {
-                throw BadResponse(description: "status \(answer.status): \(answer.text.prefix(200))")
-            }
-            var walker = JSONWalker(answer.body)
-            let message = try SeenMessage(&walker)
+            let message = try answer.sentMessage()
             if isMeasured { outcome.measuredCount += 1 }
             if !outcome.acknowledged[senders[connection.tag].thread, default: SeqSet()].insert(message.seq) {
                 note("seq \(message.seq) was given out twice")
@@ -112,5 +105,5 @@ final class SendLane: ConnectionOwner {
         if busyCount == 0 { loop.stop() }
     }
 
-    private func note(_ wrong: String, times: Int = 1) { outcome.wrong[wrong, default: 0] += times }
+    private func note(_ fault: String, times: Int = 1) { outcome.faults.note(fault, times: times) }
 }

@@ -146,7 +146,7 @@ struct SendWorkload: Sendable {
     /// Acknowledged messages that the archive doesn't hold, those that it holds unasked, and wrong answers.
     private func faults(_ outcome: SendOutcome, _ archive: Archive, _ threads: [ArchivedThread]) -> [String] {
         var faults = archive.faults
-        faults += outcome.wrong.sorted { $0.key < $1.key }.map { "\($0.value) times \($0.key)" }
+        faults += outcome.faults.phrases
         for (number, thread) in threads.enumerated() {
             let acknowledged = outcome.acknowledged[number] ?? SeqSet()
             let head = archive.heads[thread.key] ?? 0
@@ -154,7 +154,7 @@ struct SendWorkload: Sendable {
                 faults.append("thread \(thread.id) ends at \(head), before \(acknowledged.max)")
             }
             // A message whose answer was lost may be there.
-            if outcome.wrong.isEmpty, Int64(acknowledged.count) != head {
+            if outcome.faults.isEmpty, Int64(acknowledged.count) != head {
                 faults.append("thread \(thread.id) has \(head) messages, \(acknowledged.count) were acknowledged")
             }
         }

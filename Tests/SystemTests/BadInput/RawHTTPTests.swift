@@ -37,11 +37,7 @@ extension SystemTests {
 
         @Test("gets its problem document", arguments: brokenRequests)
         func broken(bytes: String, statuses: Set<Int>) async throws {
-            let connection = Connection(node.address)
-            try await connection.write(Data(bytes.utf8))
-            let answer = try await connection.receive()
-            #expect(statuses.contains(answer.status), "\(answer)")
-            answer.expectProblem("\(answer)", sourceLocation: #_sourceLocation)
+            try await expectRefusal(of: bytes, statuses)
         }
 
         @Test("is refused by size: too long a target, too many headers")
@@ -53,13 +49,17 @@ extension SystemTests {
                 ("GET / HTTP/1.1\r\nHost: a\r\nX: \(long)\(long)\r\n\r\n", [431]),
                 ("GET / HTTP/1.1\r\nHost: a\r\n\(many)\r\n", [431]),
             ]
-            for (bytes, statuses) in cases {
-                let connection = Connection(node.address)
-                try await connection.write(Data(bytes.utf8))
-                let answer = try await connection.receive()
-                #expect(statuses.contains(answer.status), "\(answer)")
-                answer.expectProblem("\(answer)", sourceLocation: #_sourceLocation)
-            }
+            for (bytes, statuses) in cases { try await expectRefusal(of: bytes, statuses) }
+        }
+
+        private func expectRefusal(
+            of bytes: String, _ statuses: Set<Int>, sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws {
+            let connection = Connection(node.address)
+            try await connection.write(Data(bytes.utf8))
+            let answer = try await connection.receive()
+            #expect(statuses.contains(answer.status), "\(answer)", sourceLocation: sourceLocation)
+            answer.expectProblem("\(answer)", sourceLocation: sourceLocation)
         }
 
         @Test("is kept waiting for no longer than the header time-out")

@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Connects when first used, and again once the node has closed. Its calls follow one another in the order made.
 ///

@@ -13,6 +13,8 @@ struct Curl: Caller {
 
     func send(_ request: Request) async throws -> Answer {
         let directory = try TemporaryDirectory()
+        // Its path alone would not keep it until curl has read the body.
+        defer { withExtendedLifetime(directory) {} }
         var line = ["/usr/bin/curl", "--disable", "--silent", "--show-error", "--include", "--globoff", "--path-as-is"]
         // Nothing of curl's own that a test didn't ask for.
         line += ["--max-time", "\(request.waitMax.seconds)", "--header", "Expect:"]

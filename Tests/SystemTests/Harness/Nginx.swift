@@ -28,7 +28,7 @@ final class Nginx: Sendable {
     /// Starts it before three nodes, on a free port.
     static func start(_ nodes: [Address]) async throws -> Nginx {
         let directory = try TemporaryDirectory()
-        let address = Address(host: "127.0.0.1", port: try freePort())
+        let address = Address(host: "127.0.0.1", port: try Sockets.freePort())
         let file = directory.path + "/nginx.conf"
         try configuration(nodes, address, directory.path).write(toFile: file, atomically: true, encoding: .utf8)
         // One process: what ends with the tests must not leave workers behind.
@@ -36,11 +36,12 @@ final class Nginx: Sendable {
             "/usr/sbin/nginx", "-p", directory.path, "-c", file, "-e", "stderr",
             "-g", "daemon off; master_process off; pid \(directory.path)/pid;",
         ])
+        let nginx = Nginx(program, address, directory)
         try await eventually("nginx at \(address)") {
             if let exit = program.exit { throw Failure(description: "\(exit): \(program.errors)") }
             return try await Connection(address).get("/health/live").status == 200 ? true : nil
         }
-        return Nginx(program, address, directory)
+        return nginx
     }
 
     /// Each replacement must find what it replaces, or the file has changed and this is another one.
@@ -62,22 +63,5 @@ final class Nginx: Sendable {
         let paths = kinds.map { "    \($0)_temp_path \(directory)/\($0);\n" }.joined()
         try replace("\nhttp {\n", "\nhttp {\n" + paths)
         return text
-    }
-
-    private static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure(description: "no socket: \(errno)") }
-        defer { close(descriptor) }
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        inet_pton(AF_INET, "127.0.0.1", &name.sin_addr)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 ? getsockname(descriptor, $0, &length) : -1
-            }
-        }
-        guard result == 0 else { throw Failure(description: "no port: \(errno)") }
-        return Int(UInt16(bigEndian: name.sin_port))
     }
 }

@@ -92,6 +92,8 @@ extension Caller {
             try #require(page.status == 200, "\(page)", sourceLocation: sourceLocation)
             messages += page.json["messages"].items
             if page.json["end"].bool ?? true { return messages }
+            // Else the next page would be this one again, without end.
+            try #require(!page.json["messages"].items.isEmpty, "\(page)", sourceLocation: sourceLocation)
         }
     }
 }

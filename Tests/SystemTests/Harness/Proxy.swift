@@ -3,6 +3,7 @@
 
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Listens on a port of 127.0.0.1 and passes everything on, by one thread. It ends when nothing holds it any more.
 final class Proxy: Sendable {
@@ -27,8 +28,7 @@ final class Proxy: Sendable {
     private let waker: Waker
 
     init(to target: Target) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Sockets.flags, 0)
-        guard listener >= 0, let port = Sockets.listen(listener) else { throw Failure(code: errno) }
+        let (listener, port) = try Sockets.listener(flags: Int32(SOCK_NONBLOCK.rawValue))
         self.port = port
         waker = try Waker()
         let waker = waker
@@ -88,7 +88,8 @@ private final class Waker: Sendable {
 
     init() throws {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Sockets.flags, 0, &ends) == 0 else {
+        let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | flags, 0, &ends) == 0 else {
             throw Proxy.Failure(code: errno)
         }
         (readEnd, writeEnd) = (ends[0], ends[1])

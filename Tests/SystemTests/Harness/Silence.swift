@@ -1,6 +1,7 @@
 // Clients that ask and then do nothing: they take no byte of an answer, or are gone without a word.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// Connections with a request out, or some at once, that nobody reads from.

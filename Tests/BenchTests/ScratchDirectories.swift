@@ -1,0 +1,32 @@
+// Where a baseline's files go.
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Bench
+
+@Suite("A scratch directory")
+struct ScratchDirectories {
+    @Test("is made where TMPDIR says, and is gone once removed")
+    func place() throws {
+        let parent = try TemporaryDirectory()
+        let directory = try ScratchDirectory(environment: ["TMPDIR": parent.path])
+        #expect(directory.path.hasPrefix(parent.path + "/parley-bench-"))
+        try directory.write("text", to: "file")
+        #expect(directory.read("file") == "text")
+        directory.remove()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path).isEmpty)
+    }
+
+    @Test("is made in /tmp without it", arguments: [[:], ["TMPDIR": ""]])
+    func usual(environment: [String: String]) throws {
+        let directory = try ScratchDirectory(environment: environment)
+        #expect(directory.path.hasPrefix("/tmp/parley-bench-"))
+        directory.remove()
+    }
+
+    @Test("says where it can't be made")
+    func nowhere() {
+        #expect(throws: BenchFailure.self) { try ScratchDirectory(environment: ["TMPDIR": "/nowhere"]) }
+    }
+}

@@ -1,0 +1,52 @@
+// Sockets on 127.0.0.1 by the system's calls, which Swift makes clumsy: for servers that are no more than a test needs,
+// and for ports to give to real ones.
+
+import Foundation
+
+package enum Sockets {
+    package struct Failure: Error, CustomStringConvertible {
+        let code: Int32
+        package var description: String { String(cString: strerror(code)) }
+    }
+
+    /// A socket that listens on a port (0: any free one), for the caller to close. Children don't inherit it.
+    /// - Parameter flags: more of the system's, such as `SOCK_NONBLOCK`.
+    package static func listener(
+        port: Int = 0, backlog: Int32 = 4_096, flags: Int32 = 0
+    ) throws -> (socket: Int32, port: Int) {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | flags, 0)
+        guard listener >= 0 else { throw Failure(code: errno) }
+        var address = loopback(port)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, size) == 0 && listen(listener, backlog) == 0 && getsockname(listener, $0, &size) == 0
+            }
+        }
+        guard isListening else {
+            let failure = Failure(code: errno)
+            close(listener)
+            throw failure
+        }
+        return (listener, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    /// A port that stays free for who was told of it, as far as one can know: none of those that the kernel gives to
+    /// clients, which would take it while a killed server is away.
+    package static func freePort() throws -> Int {
+        for _ in 0..<1_000 {
+            guard let probe = try? listener(port: .random(in: 20_000..<32_000)) else { continue }
+            close(probe.socket)
+            return probe.port
+        }
+        throw Failure(code: EADDRINUSE)
+    }
+
+    package static func loopback(_ port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        return address
+    }
+}
