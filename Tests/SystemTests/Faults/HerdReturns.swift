@@ -28,6 +28,7 @@ extension SystemTests.Faults {
 
         // All of them are at the node that goes now, and have just asked. It sends them away one after the other.
         try await herd.tell("with both nodes")
+        try await fleet[1].waitForPolls(herd.count)
         let closings = Spread { herd.swarm.counts.closings }
         slowest = try await herd.slowestSend(at: fleet.addresses[0]) {
             let exit = try await closings.watch { try await fleet.stop(1) }
