@@ -89,7 +89,9 @@ package enum ProblemDocument {
         case 401:
             // RFC 6750, 3.1: says more when a token was sent and was no good.
             headers[.wwwAuthenticate] = problem.code == .invalidToken ? "Bearer error=\"invalid_token\"" : "Bearer"
-        case 429, 503: headers[.retryAfter] = String(problem.retryAfterS ?? 1)
+        case 429: headers[.retryAfter] = String(problem.retryAfterS ?? 1)
+        // Thousands are refused in the same instant when the database is away: they needn't come back in the same one.
+        case 503: headers[.retryAfter] = String((problem.retryAfterS ?? 1) + .random(in: 0...2))
         default: break
         }
         return headers

@@ -8,9 +8,9 @@ import Synchronization
 /// Gathers items into calls. One call is under way at a time; a lone item goes at once; nothing waits for a timer.
 ///
 /// It has no task of its own. A call is begun by who brings its first item, or, on the database's I/O thread, by the end
-/// of the call before: it is on its way before that one's answers are read. Who waits for an item is a `Waiter`, and costs
+/// of the call before: it is on its way before that one's answers are read. Who waits for an item is a `Caller`, and costs
 /// no task either: a batch's outcomes are handed on together.
-final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendable {
+final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendable {
     /// How a batch is written.
     struct Call: Sendable {
         /// Sends it; `done` hears of its end once, from any thread.
@@ -20,11 +20,11 @@ final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendab
         /// Before a batch that follows right upon another: says when to take what has gathered. Nil: at once.
         var turn: (@Sendable (_ take: @escaping @Sendable () -> Void) -> Void)?
     }
-    typealias Answer = @Sendable ([(Waiter, Result<Outcome, Problem>)]) -> Void
+    typealias Answer = @Sendable ([(Caller, Result<Outcome, Problem>)]) -> Void
 
     private struct Entry: Sendable {
         let item: Item
-        let waiter: Waiter
+        let waiter: Caller
         let since: ContinuousClock.Instant
     }
 
@@ -55,7 +55,7 @@ final class Batcher<Item: Sendable, Waiter: Sendable, Outcome: Sendable>: Sendab
 
     /// Writes one item; `waiter` is answered with its own outcome. It is written whether or not anybody still waits: what
     /// has been sent can't be called back.
-    func submit(_ item: Item, byteCount: Int, waiter: Waiter) {
+    func submit(_ item: Item, byteCount: Int, waiter: Caller) {
         let entry = Entry(item: item, waiter: waiter, since: .now)
         let (admission, isFirst) = state.withLock { state in
             let admission = state.queue.add(entry, byteCount: byteCount)

@@ -4,12 +4,12 @@ import Logging
 import Store
 import Synchronization
 
-/// Writes messages and marks in batches, each item with its own outcome. Who waits for a message is a `Waiter`.
-package final class Writer<Waiter: Sendable>: Sendable {
+/// Writes messages and marks in batches, each item with its own outcome. Who waits for a message is a `Caller`.
+package final class Writer<Caller: Sendable>: Sendable {
     package typealias Appended = Result<Store.Appended, Problem>
     private typealias ReceiptWaiter = CheckedContinuation<Void, any Error>
 
-    private let messages: Batcher<NewMessage, Waiter, Store.Appended>
+    private let messages: Batcher<NewMessage, Caller, Store.Appended>
     private let receipts: Batcher<ReceiptMove, ReceiptWaiter, Problem?>
 
     /// - Parameters:
@@ -17,7 +17,7 @@ package final class Writer<Waiter: Sendable>: Sendable {
     ///   - answer: tells those who wait what became of their messages; called without any lock held, from any thread, for
     ///     a whole batch at once.
     package init(
-        _ store: Store, tail: Tail, logger: Logger, answer: @escaping @Sendable ([(Waiter, Appended)]) -> Void
+        _ store: Store, tail: Tail, logger: Logger, answer: @escaping @Sendable ([(Caller, Appended)]) -> Void
     ) {
         let heads = ThreadHeads()
         let turns = Turns()
@@ -55,7 +55,7 @@ package final class Writer<Waiter: Sendable>: Sendable {
     package var queuedReceiptCount: Int { receipts.queuedCount }
 
     /// Appends a message. Durable when its waiter is told so.
-    package func append(_ message: NewMessage, waiter: Waiter) {
+    package func append(_ message: NewMessage, waiter: Caller) {
         messages.submit(message, byteCount: message.payload.utf8.count + 256, waiter: waiter)
     }
 

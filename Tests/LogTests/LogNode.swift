@@ -40,7 +40,7 @@ final class DeviceWaiter: Waiter {
 
 typealias MessageWaiter = CheckedContinuation<Result<Store.Appended, Problem>, Never>
 
-extension Writer where Waiter == MessageWaiter {
+extension Writer where Caller == MessageWaiter {
     /// Appends a message, and waits for what becomes of it.
     func append(_ message: NewMessage) async throws -> (created: Bool, message: JSONText) {
         switch try await withCheckedContinuation({ append(message, waiter: $0) }).get() {
