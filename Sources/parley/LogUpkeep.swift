@@ -27,10 +27,11 @@ struct LogUpkeep: Sendable {
         }
     }
 
-    /// Partitions are made when the log reaches a certain position. Looked at often: in a surge it is there in seconds.
+    /// Partitions are made when the log reaches a certain position. Looked at often: in a surge it is there in seconds, and
+    /// then there is room for some more.
     private func extend() async throws {
         var next = Position.start
-        try await repeating(every: .milliseconds(250)) {
+        try await repeating(every: .seconds(1)) {
             guard head() >= next else { return }
             let extended = try await store.extendLog(days: days)
             next = extended.next
