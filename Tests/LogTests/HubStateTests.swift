@@ -240,17 +240,46 @@ struct HubStateTests {
     }
 
     @Test("answers a poll with no events when its time is up, with a cursor that has moved on")
-    func timesOut() {
+    func timesOut() throws {
         var state = state()
         _ = state.open(ann, threads: [], at: cursor(0))
         _ = poll(&state, ann, after: 0, wait: 2)
         _ = state.apply([event(1, thread)])
-        #expect(state.advance().isEmpty)
+        // The tick in which it came counts for nothing.
+        for _ in 0..<2 { #expect(state.advance().isEmpty) }
         let wakes = state.advance()
-        #expect(wakes.count == 1)
+        try #require(wakes.count == 1)
         guard case .events(let events, let upTo, _) = wakes[0].answer else { return #expect(Bool(false)) }
         #expect(events.isEmpty)
         #expect(upTo == cursor(1))
+    }
+
+    @Test("gives polls that end together one answer, and one that is ahead of this node its own cursor")
+    func endsTogether() throws {
+        var state = openState()
+        _ = state.open(ben, threads: [thread], at: cursor(0))
+        _ = poll(&state, ann, after: 0, wait: 1, waiter: 1)
+        _ = poll(&state, ben, after: 0, wait: 1, waiter: 2)
+        _ = poll(&state, ben, after: 7, wait: 1, waiter: 3)
+        #expect(state.advance().isEmpty)
+        let wakes = state.advance()
+        #expect(Set(wakes.map { $0.numbers.sorted() }) == [[1, 2], [3]])
+        #expect(state.counters.parked == 0)
+    }
+
+    @Test("ends long waits at every other tick, and none late")
+    func endsLongWaits() {
+        for early in 0...1 {
+            var state = openState()
+            for _ in 0..<early { _ = state.advance() }
+            _ = poll(&state, ann, after: 0, wait: 100)
+            var tickCount = 0
+            while state.counters.parked > 0, tickCount < 200 {
+                _ = state.advance()
+                tickCount += 1
+            }
+            #expect((tickCount + early).isMultiple(of: 2) && (99...100).contains(tickCount))
+        }
     }
 
     @Test("drops a mailbox that nobody has asked for in a while, but none with a waiting poll")
