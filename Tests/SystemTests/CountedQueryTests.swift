@@ -8,9 +8,9 @@ import Testing
 extension SystemTests {
     @Suite("Counted by PostgreSQL")
     struct CountedQueryTests {
-        /// What a node asks however many poll: the tail's reads, its look at the log's history twice a second, and
-        /// what it does now and then for all.
-        private static let upkeep: Set = ["log_read", "log_place", "log_extend", "session_touch"]
+        /// What a node asks however many poll: the tail's reads, its look at the log's history twice a second, what it
+        /// does now and then for all, and what it asks once a connection.
+        private static let upkeep: Set = ["log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid"]
 
         @Test("ten thousand rounds of polls cost no statement of their own")
         func steadyState() async throws {
