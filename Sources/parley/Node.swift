@@ -24,6 +24,7 @@ struct Node: Sendable {
     let tail: Tail
     let writer: Writer<SendWaiter>
     let requests = RequestFigures()
+    let streams = StreamFigures()
     let server = Later<HTTPServer>()
     let upkeepFigures = UpkeepFigures()
     let isClosing = Flag()
@@ -154,7 +155,8 @@ struct Node: Sendable {
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
         let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .seconds(1)) }
         let sync = SyncEndpoint(
-            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: logger)
+            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, streams: streams,
+            logger: logger)
         let handler = APIHandler(
             API(
                 store: store, writer: writer, authenticator: authenticator,
