@@ -100,6 +100,11 @@ CREATE TABLE public.membership_spans (
     from_pos bigint NOT NULL,
     to_pos bigint
 );
+CREATE TABLE public.message_words (
+    thread_id uuid NOT NULL,
+    word text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL
+);
 CREATE TABLE public.receipt_marks (
     thread_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -121,6 +126,17 @@ CREATE TABLE public.schema_migrations (
     breaking boolean NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
+CREATE TABLE public.search_backlog (
+    thread_id uuid NOT NULL,
+    upto_seq bigint NOT NULL
+);
+CREATE TABLE public.search_state (
+    config text NOT NULL,
+    pos bigint NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT search_state_is_only_check CHECK (is_only)
+)
+WITH (fillfactor='50');
 CREATE TABLE public.thread_trims (
     thread_id uuid NOT NULL,
     pos bigint NOT NULL
@@ -139,6 +155,8 @@ ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (thread_id, user_id);
 ALTER TABLE ONLY public.membership_spans
     ADD CONSTRAINT membership_spans_pkey PRIMARY KEY (user_id, thread_id, from_pos);
+ALTER TABLE ONLY public.message_words
+    ADD CONSTRAINT message_words_pkey PRIMARY KEY (thread_id, word, seq);
 ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (thread_id, seq);
 ALTER TABLE ONLY public.receipt_marks
@@ -147,6 +165,10 @@ ALTER TABLE ONLY public.schema_functions
     ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+ALTER TABLE ONLY public.search_backlog
+    ADD CONSTRAINT search_backlog_pkey PRIMARY KEY (thread_id);
+ALTER TABLE ONLY public.search_state
+    ADD CONSTRAINT search_state_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.sessions

@@ -48,7 +48,7 @@ package struct API: Sendable {
     /// All calls that there are.
     package var routes: [Route] {
         authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + messageRoutes + receiptRoutes
-            + inboxRoutes + [SyncEndpoint.route] + operationRoutes
+            + inboxRoutes + searchRoutes + [SyncEndpoint.route] + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {

@@ -12,6 +12,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case sendMessage, listMessages, getMessage, deleteMessage
     case putReceipt, putReceipts, listReceipts
     case getInbox
+    case searchMessages
     case sync
     case getLiveness, getReadiness, getMetrics, getOpenAPI
 }

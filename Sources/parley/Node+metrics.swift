@@ -16,6 +16,7 @@ extension Node {
         writeTail(to: &text)
         writePolls(to: &text)
         streams.write(to: &text)
+        searchFigures.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text

@@ -27,6 +27,7 @@ struct Node: Sendable {
     let streams = StreamFigures()
     let server = Later<HTTPServer>()
     let upkeepFigures = UpkeepFigures()
+    let searchFigures = SearchFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -63,6 +64,7 @@ struct Node: Sendable {
         self.logger = logger
         store = Store(client)
         _ = try await store.extendLog(days: settings.logDays)
+        try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store)
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
@@ -88,6 +90,10 @@ struct Node: Sendable {
             group.addTask { try await tail.run() }
             group.addTask { try await hub.run() }
             group.addTask { try await upkeep.run() }
+            group.addTask {
+                let head: @Sendable () -> Position = { [hub] in hub.head.position }
+                try await SearchUpkeep(store: store, figures: searchFigures, head: head, logger: logger).run()
+            }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {

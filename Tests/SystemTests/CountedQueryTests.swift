@@ -10,7 +10,9 @@ extension SystemTests {
     struct CountedQueryTests {
         /// What a node asks however many poll: the tail's reads, its look at the log's history twice a second, what it
         /// does now and then for all, and what it asks once a connection.
-        private static let upkeep: Set = ["log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid"]
+        private static let upkeep: Set = [
+            "log_read", "log_place", "log_extend", "session_touch", "search_index", "pg_backend_pid",
+        ]
 
         @Test("ten thousand rounds of polls cost no statement of their own")
         func steadyState() async throws {

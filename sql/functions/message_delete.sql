@@ -1,7 +1,7 @@
 -- Withdraws a message for everyone: its row becomes a tombstone, and what the log holds of its content goes with it.
 -- Deleting it again changes nothing.
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined, not_allowed (neither sender nor owner nor admin).
--- locks: the thread, the message's row, then the log
+-- locks: the thread, the message's row, the search index's state, then the log
 create or replace function message_delete(p_user uuid, p_thread uuid, p_message uuid) returns void
 language plpgsql volatile as $$
 declare
@@ -21,6 +21,7 @@ begin
     elsif v_message.deleted_at is not null then
         return;
     end if;
+    perform search_forget(v_message);
     update messages m set payload = null, mentions = '{}', deleted_at = v_now
     where m.thread_id = p_thread and m.seq = v_message.seq
     returning m.* into v_message;
