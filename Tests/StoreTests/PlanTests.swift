@@ -42,7 +42,8 @@ struct PlanTests {
         arguments: [
             "message_get(ann, thread, last)", "message_delete(ann, thread, last)", "message_hide(ann, thread, last)",
             "message_edit(ann, thread, last, '{\"text\":\"ho\"}')", "message_receipts(ann, thread, last)",
-            "reaction_put(ann, thread, last, '👍', 20)", "message_bound(thread, 'before', null, last, null)",
+            "reaction_put(ann, thread, last, '👍', 20)",
+            "message_page(ann, thread, null, last, null, null, null, null, 5)",
             """
             message_append(array[last], array[thread], array[ann], array['message'], array['{"text":"hi"}'::json],
                 array[null::uuid], array['{}'], array[500::bigint])
@@ -84,7 +85,8 @@ struct PlanTests {
             select from fill(500);
             begin;
             select from call('00000000-0000-0000-0000-000000000500');
-            select idx_tup_fetch < 20, idx_tup_fetch from pg_stat_xact_user_tables where relname = 'messages';
+            select idx_tup_fetch + seq_tup_read < 20, idx_tup_fetch, seq_tup_read
+            from pg_stat_xact_user_tables where relname = 'messages';
             rollback;
             """, conninfo: database)
         #expect(found.hasPrefix("t|"), "\(found) rows")

@@ -3,7 +3,9 @@
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined, not_allowed (neither sender nor owner nor admin).
 -- locks: the thread, then the log
 create or replace function message_delete(p_user uuid, p_thread uuid, p_message uuid) returns void
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off
+as $$
 declare
     v_now timestamptz := stamp();
     v_member members;
@@ -46,7 +48,9 @@ end $$;
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined.
 -- locks: the member's row, then the log
 create or replace function message_hide(p_user uuid, p_thread uuid, p_message uuid) returns void
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off
+as $$
 declare
     v_now timestamptz := stamp();
     v_member members;

@@ -7,7 +7,9 @@
 -- Fails: as message_type.
 -- locks: the thread, then the log
 create or replace function message_edit(p_user uuid, p_thread uuid, p_message uuid, p_payload json) returns text
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off
+as $$
 declare
     v_now timestamptz;
     v_message messages;

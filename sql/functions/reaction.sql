@@ -17,7 +17,9 @@ end $$;
 -- Fails also: PY409 message_deleted; PY422 emoji (the message has `p_kind_max` different ones already).
 -- locks: the thread, then the log
 create or replace function reaction_put(p_user uuid, p_thread uuid, p_message uuid, p_emoji text, p_kind_max int) returns void
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off
+as $$
 declare
     v_now timestamptz := stamp();
     v_message messages;
@@ -49,7 +51,9 @@ end $$;
 
 -- locks: the thread, then the log
 create or replace function reaction_delete(p_user uuid, p_thread uuid, p_message uuid, p_emoji text) returns void
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off
+as $$
 declare
     v_message messages;
     v_count int;

@@ -76,7 +76,9 @@ end $$;
 -- {receipts: [{user, delivered_at, read_at}]}. Sending a later message counts as reading.
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined.
 create or replace function message_receipts(p_user uuid, p_thread uuid, p_message uuid) returns text
-language plpgsql stable as $$
+language plpgsql stable
+set enable_seqscan = off
+as $$
 declare
     v_member members := member_joined(p_thread, p_user);
     v_message messages := message_of(v_member, p_message);

@@ -30,12 +30,19 @@ create or replace function unread_count(m members, p_read bigint, p_head bigint)
 language sql stable as $$
     select p_head - p_read - (select count(*) from messages x
         where x.thread_id = m.thread_id and x.seq > p_read and (x.deleted_at is not null or x.sender_id is null))
-        -- Of those deleted for oneself alone, the ones that have not been left out already.
-        - case when m.hides then (select count(*) from message_hides h
-            join messages x on x.thread_id = h.thread_id and x.seq = h.seq
-            where h.thread_id = m.thread_id and h.user_id = m.user_id and h.seq > p_read
-                and x.deleted_at is null and x.sender_id is not null) else 0 end
+        - case when m.hides then hidden_count(m.thread_id, m.user_id, p_read) else 0 end
 $$;
+
+-- Of the messages after the mark that the user deleted for themselves, those that would count as unread.
+-- A function of its own: as part of another statement it would cost those, too, who hide nothing.
+create or replace function hidden_count(p_thread uuid, p_user uuid, p_read bigint) returns bigint
+language plpgsql stable as $$
+begin
+    return (select count(*) from message_hides h
+        where h.thread_id = p_thread and h.user_id = p_user and h.seq > p_read
+            and (select m.deleted_at is null and m.sender_id is not null from messages m
+                where m.thread_id = p_thread and m.seq = h.seq));
+end $$;
 
 -- Unread messages that mention the user.
 drop function if exists mention_count(uuid, uuid, bigint);
