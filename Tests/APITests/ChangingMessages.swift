@@ -178,6 +178,23 @@ struct ChangingMessages {
         #expect(try await unread() == 0)
     }
 
+    @Test("what is before the seq that a member hides all until is no message to them")
+    func hidesAllBefore() async throws {
+        for index in 1...5 { try await ann.say("\(index)", in: thread) }
+        let id = try await bob.client.get(path).string("messages.1.id")
+        try await Psql.run(
+            "update members set hidden_before_seq = 3 where thread_id = '\(thread)' and user_id = '\(bob.id)';",
+            conninfo: TestNode.shared().database)
+        #expect(try await bob.client.get("\(path)/\(id)").problemCode == "message_not_found")
+        let reply = try await bob.client.post(path, #"{"payload":{"text":"x"},"reply_to":"\#(id)"}"#)
+        #expect(reply.errorFields == ["reply_to"])
+        for query in ["", "?limit=3", "?limit=3&after=0"] {
+            let page = try await bob.client.get("\(path)\(query)")
+            #expect(page["messages"]?.array?.map { $0["seq"]?.integer } == [3, 4, 5])
+            #expect(page["end"] == .bool(true))
+        }
+    }
+
     @Test("pages are as full as ever without the hidden messages")
     func pagesAroundHidden() async throws {
         for index in 1...9 { try await ann.say("\(index)", in: thread) }

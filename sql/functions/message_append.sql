@@ -52,7 +52,7 @@ begin
                         order by m.id limit 1) is not null
                     then 'again'
                 -- Called, and not looked up in here: what this statement refers to is paid for by messages without, too.
-                when g.reply_to is not null and message_reply_to(g.thread_id, g.sender_id, s.hides, g.reply_to) is null
+                when g.reply_to is not null and message_reply_to(g.thread_id, g.sender_id, s.hides, s.hidden_before_seq, g.reply_to) is null
                     then 'no_reply'
                 when g.mentions <> '{}' and not message_may_mention(g.thread_id, g.mentions::uuid[]) then 'no_mention'
                 else 'created'
@@ -141,12 +141,14 @@ begin
 end $$;
 
 -- The seq of the message that an item answers; null when there is none that its sender sees.
-create or replace function message_reply_to(p_thread uuid, p_user uuid, p_hides boolean, p_message uuid) returns bigint
+create or replace function message_reply_to(
+    p_thread uuid, p_user uuid, p_hides boolean, p_hidden_before bigint, p_message uuid) returns bigint
 language plpgsql stable as $$
 declare
     v_seq bigint := (message_find(p_thread, p_message)).seq;
 begin
-    return case when p_hides and message_is_hidden(p_thread, p_user, v_seq) then null else v_seq end;
+    return case when v_seq < p_hidden_before or (p_hides and message_is_hidden(p_thread, p_user, v_seq)) then null
+        else v_seq end;
 end $$;
 
 -- Whether all of them are members of the thread.

@@ -28,14 +28,15 @@ begin
     return v_message;
 end $$;
 
--- The same for a member, who doesn't see what they deleted for themselves.
+-- The same for a member, who doesn't see what they have hidden or deleted for themselves.
 -- Fails: PY404 message_not_found.
 create or replace function message_of(m members, p_message uuid) returns messages
 language plpgsql stable as $$
 declare
     v_message messages := message_find(m.thread_id, p_message);
 begin
-    if v_message.seq is null or (m.hides and message_is_hidden(m.thread_id, m.user_id, v_message.seq)) then
+    if v_message.seq is null or v_message.seq < m.hidden_before_seq
+        or (m.hides and message_is_hidden(m.thread_id, m.user_id, v_message.seq)) then
         perform message_refuse();
     end if;
     return v_message;
@@ -97,8 +98,8 @@ end $$;
 
 -- A page of the archive as JSON text {messages, head, end}, ascending by seq: after `after` if given, else the last
 -- ones before `before`, else the newest. `end` says that there is nothing more that way: a page also ends before it has
--- more than 1 MiB of messages (but for its first), for who reads slowly holds a node's memory. What the caller deleted
--- for themselves is left out.
+-- more than 1 MiB of messages (but for its first), for who reads slowly holds a node's memory. What the caller has hidden
+-- or deleted for themselves is left out.
 create or replace function message_page(
     p_user uuid, p_thread uuid, p_before_seq bigint, p_before_id uuid, p_before_at timestamptz,
     p_after_seq bigint, p_after_id uuid, p_after_at timestamptz, p_limit int
@@ -113,12 +114,14 @@ declare
         else message_bound(p_thread, 'before', p_before_seq, p_before_id, p_before_at) end;
     v_after bigint := case when p_after_seq is null and p_after_id is null and p_after_at is null then null
         else message_bound(p_thread, 'after', p_after_seq, p_after_id, p_after_at) end;
-    v_from bigint;
+    v_from bigint := greatest(v_member.hidden_before_seq, 1);
     v_to bigint;
     v_last bigint;
     v_is_end boolean;
 begin
-    v_from := case when v_after is null then 1 else greatest(least(v_after, v_head), 0) + 1 end;
+    if v_after is not null then
+        v_from := greatest(least(v_after, v_head) + 1, v_from);
+    end if;
     v_to := greatest(least(v_before - 1, v_head), 0);
     v_last := message_page_end(v_member, v_from, v_to, p_limit, v_after is null);
     if v_after is null then
