@@ -44,7 +44,7 @@ language plpgsql stable as $$
 begin
     return (select count(*) from message_hides h
         where h.thread_id = p_thread and h.user_id = p_user and h.seq > p_read
-            and (select m.deleted_at is null and m.sender_id is not null from messages m
+            and (select m.deleted_at is null and m.sender_id <> p_user from messages m
                 where m.thread_id = p_thread and m.seq = h.seq));
 end $$;
 
