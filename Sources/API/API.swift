@@ -48,8 +48,8 @@ package struct API: Sendable {
 
     /// All calls that there are.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + messageRoutes + receiptRoutes
-            + inboxRoutes + searchRoutes + [SyncEndpoint.route] + operationRoutes
+        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + messageRoutes + reactionRoutes
+            + receiptRoutes + inboxRoutes + searchRoutes + [SyncEndpoint.route] + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {

@@ -9,7 +9,8 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case getOwnAccount, updateOwnAccount, searchUsers, getUser
     case createThread, getThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember
-    case sendMessage, listMessages, getMessage, deleteMessage
+    case sendMessage, listMessages, getMessage, editMessage, deleteMessage
+    case putReaction, deleteReaction
     case putReceipt, putReceipts, listReceipts
     case getInbox
     case searchMessages
