@@ -1,4 +1,4 @@
--- Reading the archive. All of it fails with PY404 thread_not_found and PY403 not_joined for those without a part in the
+-- Reading the archive, from the first message that the caller hasn't hidden on. All of it fails with PY404 thread_not_found and PY403 not_joined for those without a part in the
 -- thread, and changes nothing.
 
 -- A message as JSON text, with its sender's name of today.
@@ -16,7 +16,8 @@ declare
     v_member members := member_joined(p_thread, p_user);
     v_message text;
 begin
-    select message_view(m) into v_message from messages m where m.thread_id = p_thread and m.id = p_message;
+    select message_view(m) into v_message from messages m
+    where m.thread_id = p_thread and m.id = p_message and m.seq >= v_member.hidden_before_seq;
     if not found then
         perform message_refuse();
     end if;
@@ -83,23 +84,25 @@ declare
         else message_bound(p_thread, 'before', p_before_seq, p_before_id, p_before_at) end;
     v_after bigint := case when p_after_seq is null and p_after_id is null and p_after_at is null then null
         else message_bound(p_thread, 'after', p_after_seq, p_after_id, p_after_at) end;
+    -- What is before this the caller has hidden.
+    v_first bigint := greatest(v_member.hidden_before_seq, 1);
     v_from bigint;
     v_to bigint;
 begin
     -- Seqs are dense, so a page is a range of them.
     v_before := least(v_before, v_head + 1);
     if v_after is not null then
-        v_after := greatest(least(v_after, v_head), 0);
+        v_after := greatest(least(v_after, v_head), v_first - 1);
         v_from := v_after + 1;
         v_to := least(v_after + p_limit, coalesce(v_before - 1, v_head));
     else
         v_to := greatest(coalesce(v_before - 1, v_head), 0);
-        v_from := greatest(v_to - p_limit + 1, 1);
+        v_from := greatest(v_to - p_limit + 1, v_first);
     end if;
     return (select '{"messages":[' || coalesce(string_agg(f.body, ',' order by f.seq), '') || ']'
         || ',"head":' || v_head || ',"end":' || case when v_after is not null
             then (coalesce(max(f.seq), v_to) >= coalesce(v_before - 1, v_head))::text
-            else (coalesce(min(f.seq), v_from) <= 1)::text end || '}'
+            else (coalesce(min(f.seq), v_from) <= v_first)::text end || '}'
         from (
             select s.seq, s.body, row_number() over w as place, sum(octet_length(s.body)) over w as bytes
             from (

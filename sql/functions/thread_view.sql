@@ -43,7 +43,16 @@ create or replace function me_json(m members, p_read bigint) returns json
 language sql stable as $$
     select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
         'delivered_seq', greatest(m.delivered_seq, p_read), 'muted_until', rfc3339(m.muted_until),
-        'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq)
+        'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq,
+        'invited_by', case when m.status = 'invited' then (select json_build_object('id', u.id, 'name', u.name,
+            'profile_image', u.profile_image) from users u where u.id = m.invited_by) end)
+$$;
+
+-- When something last happened in the thread that the member may know of: of the last message, or for lack of one the
+-- thread's making or the invitation.
+create or replace function thread_activity(t threads, m members, p_last_at timestamptz) returns timestamptz
+language sql stable as $$
+    select coalesce(p_last_at, case when m.status = 'invited' then m.invited_at end, t.created_at)
 $$;
 
 -- The thread for the member `m`. Invited people see that it is there, but none of its messages.
@@ -53,12 +62,13 @@ language sql stable as $$
         'id', t.id, 'kind', t.kind, 'title', coalesce(t.title, p.name), 'image', coalesce(t.image, p.profile_image),
         'peer', case when p.id is not null then user_json(p) end,
         'member_count', t.member_count, 'retention', t.retention, 'created_at', rfc3339(t.created_at),
-        'last_message', case when l.seq is not null then message_json(l.thread_id, l.seq, l.id, l.sender_id, u.name,
+        'last_message', case when l.seq >= m.hidden_before_seq then message_json(l.thread_id, l.seq, l.id, l.sender_id, u.name,
             u.profile_image, l.type, l.payload, l.reply_to, l.mentions, l.created_at, l.edited_at, l.deleted_at,
             l.expires_at)::json end,
-        'unread_count', case when l.seq is null then 0 else unread_count(t.id, r.seq, l.seq) end,
-        'mention_count', case when l.seq is null then 0 else mention_count(t.id, m.user_id, r.seq) end,
-        'last_activity_at', rfc3339(coalesce(l.created_at, t.created_at)),
+        'unread_count', case when l.seq is null then 0 else unread_count(t.id, greatest(r.seq, m.hidden_before_seq - 1), l.seq) end,
+        'mention_count', case when l.seq is null then 0 else mention_count(t.id, m.user_id,
+            greatest(r.seq, m.hidden_before_seq - 1)) end,
+        'last_activity_at', rfc3339(thread_activity(t, m, l.created_at)),
         'head', coalesce(l.seq, 0), 'me', me_json(m, r.seq))
     from (select member_read_seq(m) as seq) r
     left join lateral (select x.* from messages x where x.thread_id = t.id and m.status = 'joined'
