@@ -27,7 +27,8 @@ struct NoiseTests {
                 #"{"username":"x","password":"12345678","name":"N","device_name":"d"}"#,
                 #"{"email":"a@b.c","name":"N"}"#, #"{"email":"a@b.c","code":"1"}"#, #"{"token":"t"}"#,
                 #"{"name":"N","profile_image":null,"status_text":"s","preferences":{"push":"full"}}"#,
-                #"{"role":"member","status":"joined"}"#,
+                #"{"role":"member","status":"joined"}"#, #"{"title":"T","image":null,"retention":{"keep":"forever"}}"#,
+                #"{"muted_until":"2030-01-01T00:00:00Z","archived":true,"pinned":false,"hidden_before_seq":1}"#,
             ]
         }
 
