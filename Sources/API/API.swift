@@ -47,7 +47,8 @@ package struct API: Sendable {
 
     /// All calls that there are.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes + receiptRoutes
+        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
+            + receiptRoutes
             + inboxRoutes + [SyncEndpoint.route] + operationRoutes
     }
 
