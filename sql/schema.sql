@@ -24,6 +24,8 @@ CREATE TABLE public.members (
     archived boolean DEFAULT false NOT NULL,
     pinned boolean DEFAULT false NOT NULL,
     hidden_before_seq bigint DEFAULT 0 NOT NULL,
+    invited_at timestamp with time zone,
+    invited_by uuid,
     hides boolean DEFAULT false NOT NULL,
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
@@ -206,6 +208,8 @@ ALTER TABLE ONLY public.users
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
+CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) WHERE (status = 'invited'::text);
+CREATE INDEX members_present ON public.members USING btree (thread_id, role, user_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
 CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id);
 CREATE INDEX messages_by_sender ON public.messages USING btree (thread_id, sender_id, seq);
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));

@@ -47,8 +47,8 @@ package struct API: Sendable {
 
     /// All calls that there are.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + messageRoutes + reactionRoutes
-            + receiptRoutes + inboxRoutes + [SyncEndpoint.route] + operationRoutes
+        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
+            + reactionRoutes + receiptRoutes + inboxRoutes + [SyncEndpoint.route] + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {

@@ -7,8 +7,9 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case register, requestCode, login, logout
     case listSessions, deleteSession
     case getOwnAccount, updateOwnAccount, searchUsers, getUser
-    case createThread, getThread, joinRoom, searchRooms
+    case createThread, getThread, updateThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember
+    case updateSettings
     case sendMessage, listMessages, getMessage, editMessage, deleteMessage
     case putReaction, deleteReaction
     case putReceipt, putReceipts, listReceipts

@@ -33,7 +33,7 @@ extension HubState {
             endWaits(of: mailbox, &ended)
             if let next = mailbox.parked.map(\.deadlineTick).min() { setAlarm(mailbox, at: next) }
         }
-        if tick.isMultiple(of: limits.mailboxCheckTickCount) {
+        if tick.isMultiple(of: HubLimits.mailboxCheckTickCount) {
             for mailbox in mailboxes.values
             where mailbox.parked.isEmpty && tick - mailbox.lastPolledTick > limits.mailboxIdleTickCountMax {
                 close(mailbox)

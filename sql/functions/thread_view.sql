@@ -65,7 +65,16 @@ create or replace function me_json(m members, p_read bigint) returns json
 language sql stable as $$
     select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
         'delivered_seq', greatest(m.delivered_seq, p_read), 'muted_until', rfc3339(m.muted_until),
-        'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq)
+        'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq,
+        'invited_by', case when m.status = 'invited' then (select json_build_object('id', u.id, 'name', u.name,
+            'profile_image', u.profile_image) from users u where u.id = m.invited_by) end)
+$$;
+
+-- When something last happened in the thread that the member may know of: of the last message, or for lack of one the
+-- thread's making or the invitation.
+create or replace function thread_activity(t threads, m members, p_last_at timestamptz) returns timestamptz
+language sql stable as $$
+    select coalesce(p_last_at, case when m.status = 'invited' then m.invited_at end, t.created_at)
 $$;
 
 -- The thread for the member `m`. Invited people see that it is there, but none of its messages.
@@ -78,15 +87,17 @@ language sql stable as $$
         'last_message', case when v.seq is not null then message_json(v.thread_id, v.seq, v.id, v.sender_id, u.name,
             u.profile_image, v.type, v.payload, v.reply_to, v.mentions, v.created_at, v.edited_at, v.deleted_at,
             v.expires_at, case when v.reacted then reactions_json(v.thread_id, v.seq, m.user_id) end)::json end,
-        'unread_count', case when l.seq is null then 0 else unread_count(m, r.seq, l.seq) end,
-        'mention_count', case when l.seq is null then 0 else mention_count(m, r.seq) end,
-        'last_activity_at', rfc3339(coalesce(l.created_at, t.created_at)),
+        'unread_count', case when l.seq is null then 0
+            else unread_count(m, greatest(r.seq, m.hidden_before_seq - 1), l.seq) end,
+        'mention_count', case when l.seq is null then 0
+            else mention_count(m, greatest(r.seq, m.hidden_before_seq - 1)) end,
+        'last_activity_at', rfc3339(thread_activity(t, m, l.created_at)),
         'head', coalesce(l.seq, 0), 'me', me_json(m, r.seq))
     from (select member_read_seq(m) as seq) r
     left join lateral (select x.seq, x.created_at from messages x where x.thread_id = t.id and m.status = 'joined'
         order by x.seq desc limit 1) l on true
     -- The last that the member sees: unless they deleted it for themselves, the same one.
-    left join lateral (select x.* from messages x where x.thread_id = t.id and x.seq <= l.seq
+    left join lateral (select x.* from messages x where x.thread_id = t.id and x.seq between m.hidden_before_seq and l.seq
         and not (m.hides and message_is_hidden(t.id, m.user_id, x.seq)) order by x.seq desc limit 1) v on true
     left join users u on u.id = v.sender_id
     left join users p on t.kind = 'direct'
