@@ -185,6 +185,7 @@ struct ChangingMessages {
         try await Psql.run(
             "update members set hidden_before_seq = 3 where thread_id = '\(thread)' and user_id = '\(bob.id)';",
             conninfo: TestNode.shared().database)
+        #expect(try await bob.client.get("/v1/inbox").integer("threads.0.unread_count") == 3)
         #expect(try await bob.client.get("\(path)/\(id)").problemCode == "message_not_found")
         let reply = try await bob.client.post(path, #"{"payload":{"text":"x"},"reply_to":"\#(id)"}"#)
         #expect(reply.errorFields == ["reply_to"])

@@ -56,8 +56,7 @@ begin
             event_json('receipt.updated', m.thread_id, v_now, json_build_object('user_id', m.user_id,
                 'read_seq', r.seq, 'delivered_seq', greatest(m.delivered_seq, r.seq),
                 'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at),
-                'unread_count', unread_count(m::members, greatest(r.seq, m.hidden_before_seq - 1),
-                    thread_head(m.thread_id)))::text)
+                'unread_count', unread_count(m::members, r.seq, thread_head(m.thread_id)))::text)
         from unnest(v_moved) m join threads t on t.id = m.thread_id
         cross join lateral (select member_read_seq(m::members) as seq) r;
         perform log_announce(v_head + cardinality(v_moved));

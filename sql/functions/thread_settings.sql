@@ -11,8 +11,8 @@ create or replace function settings_json(m members) returns json
 language sql stable as $$
     select json_build_object('muted_until', rfc3339(m.muted_until), 'archived', m.archived, 'pinned', m.pinned,
         'hidden_before_seq', m.hidden_before_seq,
-        'unread_count', unread_count(m.thread_id, s.seq, thread_head(m.thread_id)),
-        'mention_count', mention_count(m.thread_id, m.user_id, s.seq))
+        'unread_count', unread_count(m, s.seq, thread_head(m.thread_id)),
+        'mention_count', mention_count(m, s.seq))
     from (select member_seen_seq(m) as seq) s
 $$;
 
