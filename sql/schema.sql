@@ -24,6 +24,8 @@ CREATE TABLE public.members (
     archived boolean DEFAULT false NOT NULL,
     pinned boolean DEFAULT false NOT NULL,
     hidden_before_seq bigint DEFAULT 0 NOT NULL,
+    back_to_seq bigint,
+    back_from_seq bigint,
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )

@@ -169,6 +169,12 @@ extension Store {
             Statement("message_receipts", "select message_receipts($1, $2, $3)"),
             [.id(user), .id(thread), .id(message)])
     }
+
+    /// Makes a thread unread again from a message on, for this user alone. Throws `invalid` past the head.
+    package func putUnread(from seq: Seq, in thread: ThreadID, by user: UserID) async throws {
+        _ = try await rows(
+            Statement("unread_put", "select unread_put($1, $2, $3)"), [.id(user), .id(thread), .int8(seq.value)])
+    }
 }
 
 extension ArchiveBound? {

@@ -10,11 +10,12 @@ as $$
     with mine as materialized (
         select m as member, t as thread,
             (extract(epoch from coalesce(l.created_at, t.created_at)) * 1000)::bigint as rank,
-            case when l.seq is null then 0 else unread_count(t.id, member_read_seq(m), l.seq) end as unread
+            case when l.seq is null then 0 else unread_count(m, r.own_seq, l.seq) end as unread
         from members m
         join threads t on t.id = m.thread_id
         left join lateral (select x.seq, x.created_at from messages x
             where x.thread_id = m.thread_id and m.status = 'joined' order by x.seq desc limit 1) l on true
+        cross join member_marks(m) r
         where m.user_id = p_user and m.status in ('joined', 'invited')
     ), page as (
         select i.*, row_number() over (order by i.rank desc, (i.thread).id desc) as place

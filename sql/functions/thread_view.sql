@@ -13,6 +13,15 @@ language sql stable as $$
         where o.thread_id = m.thread_id and o.sender_id = m.user_id order by o.seq desc limit 1))
 $$;
 
+-- How far a member has read as they see it themselves: less far than others see after an explicit way back (unread_put).
+-- Inlined where it stands in FROM, as a function that gives one value would not be.
+create or replace function member_marks(m members) returns table (read_seq bigint, own_seq bigint)
+language sql stable rows 1 as $$
+    select r.seq, case when m.back_from_seq = r.seq then coalesce(m.back_to_seq, r.seq) else r.seq end
+    from (select greatest(m.read_seq, (select o.seq from messages o
+        where o.thread_id = m.thread_id and o.sender_id = m.user_id order by o.seq desc limit 1)) as seq) r
+$$;
+
 -- A member as the other members see them, with the effective marks.
 create or replace function member_view(m members) returns json
 language sql stable as $$
@@ -25,24 +34,30 @@ $$;
 
 -- The messages of others, not deleted, after the mark. Seqs are dense and one's own messages lie before the mark,
 -- so it is a difference less the few that don't count: a few index probes however many are unread.
-create or replace function unread_count(p_thread uuid, p_read bigint, p_head bigint) returns bigint
+drop function if exists unread_count(uuid, bigint, bigint);
+create or replace function unread_count(m members, p_read bigint, p_head bigint) returns bigint
 language sql stable as $$
-    select p_head - p_read - (select count(*) from messages m
-        where m.thread_id = p_thread and m.seq > p_read and (m.deleted_at is not null or m.sender_id is null))
+    select p_head - p_read - (select count(*) from messages x
+        where x.thread_id = m.thread_id and x.seq > p_read and (x.deleted_at is not null or x.sender_id is null))
+        -- After a way back, one's own lie behind the mark.
+        - case when m.back_to_seq = p_read then (select count(*) from messages x
+            where x.thread_id = m.thread_id and x.sender_id = m.user_id and x.seq > p_read and x.deleted_at is null)
+            else 0 end
 $$;
 
--- Unread messages that mention the user.
-create or replace function mention_count(p_thread uuid, p_user uuid, p_read bigint) returns bigint
+-- Unread messages of others that mention the user.
+drop function if exists mention_count(uuid, uuid, bigint);
+create or replace function mention_count(m members, p_read bigint) returns bigint
 language sql stable as $$
-    select count(*) from messages m where m.thread_id = p_thread and m.seq > p_read
-        and m.mentions <> '{}' and m.deleted_at is null and p_user = any (m.mentions)
+    select count(*) from messages x where x.thread_id = m.thread_id and x.seq > p_read and x.mentions <> '{}'
+        and x.deleted_at is null and m.user_id = any (x.mentions) and x.sender_id is distinct from m.user_id
 $$;
 
--- The caller's own side of a thread.
+-- The caller's own side of a thread. `p_read` is the mark that they see themselves.
 create or replace function me_json(m members, p_read bigint) returns json
 language sql stable as $$
     select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
-        'delivered_seq', greatest(m.delivered_seq, p_read), 'muted_until', rfc3339(m.muted_until),
+        'delivered_seq', greatest(m.delivered_seq, p_read, member_read_seq(m)), 'muted_until', rfc3339(m.muted_until),
         'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq)
 $$;
 
@@ -56,11 +71,11 @@ language sql stable as $$
         'last_message', case when l.seq is not null then message_json(l.thread_id, l.seq, l.id, l.sender_id, u.name,
             u.profile_image, l.type, l.payload, l.reply_to, l.mentions, l.created_at, l.edited_at, l.deleted_at,
             l.expires_at)::json end,
-        'unread_count', case when l.seq is null then 0 else unread_count(t.id, r.seq, l.seq) end,
-        'mention_count', case when l.seq is null then 0 else mention_count(t.id, m.user_id, r.seq) end,
+        'unread_count', case when l.seq is null then 0 else unread_count(m, r.own_seq, l.seq) end,
+        'mention_count', case when l.seq is null then 0 else mention_count(m, r.own_seq) end,
         'last_activity_at', rfc3339(coalesce(l.created_at, t.created_at)),
-        'head', coalesce(l.seq, 0), 'me', me_json(m, r.seq))
-    from (select member_read_seq(m) as seq) r
+        'head', coalesce(l.seq, 0), 'me', me_json(m, r.own_seq))
+    from member_marks(m) r
     left join lateral (select x.* from messages x where x.thread_id = t.id and m.status = 'joined'
         order by x.seq desc limit 1) l on true
     left join users u on u.id = l.sender_id
