@@ -71,7 +71,9 @@ package final class Hub: Sendable {
             case .part(let events, let last):
                 return .answer(.events(events.map(Event.init), upTo: last, more: true))
             case .whole(let events, let head, let threads):
-                let isOpen = state.withLock { $0.open(identity.user, threads: threads, at: head) }
+                let isOpen = state.withLock {
+                    $0.open(identity.user, threads: threads, at: head, acked: cursor.position)
+                }
                 if !events.isEmpty {
                     return .answer(.events(events.map(Event.init), upTo: head, more: false))
                 }
@@ -92,6 +94,9 @@ package final class Hub: Sendable {
     private func wait(for epoch: Int32) async throws {
         for _ in 0..<30 where head.epoch != epoch { try await Task.sleep(for: .milliseconds(50)) }
     }
+
+    /// What devices have got since the last call, as far as it is due to be written down.
+    func takeDeliveries() -> [Delivery] { state.withLock { $0.takeDeliveries() } }
 
     /// Takes a poll away, because its client has gone or its session has ended; false if it has been answered.
     @discardableResult

@@ -36,6 +36,7 @@ extension HubState {
         if tick.isMultiple(of: limits.mailboxCheckTickCount) {
             for mailbox in mailboxes.values
             where mailbox.parked.isEmpty && tick - mailbox.lastPolledTick > limits.mailboxIdleTickCountMax {
+                deliveries.leave(mailbox)
                 close(mailbox)
             }
         }
@@ -78,6 +79,8 @@ extension HubState {
                 return Wake(waiters: [poll.waiter], answer: .events([], upTo: same, more: true))
             }
             mailbox.parked.removeAll { isLost || $0.after >= end }
+            // Of what was lost nobody has got anything.
+            mailbox.acked = min(mailbox.acked, Position(end.value - 1))
             if isLost { close(mailbox) }
         }
         counters.parked -= wakes.count
@@ -90,6 +93,7 @@ extension HubState {
         let wakes = takeParked(atMost: .max) { .events([], upTo: Cursor(epoch: old, position: $0.after), more: false) }
         for mailbox in mailboxes.values { close(mailbox) }
         alarms = [:]
+        deliveries = HubDeliveries()
         recent = EventQueue(since: start.position)
         head = start.position
         epoch = start.epoch

@@ -56,6 +56,8 @@ struct HubState {
     var recent: EventQueue
     /// The mailboxes to be looked at, by tick. One is in here at most once with its `alarmTick`.
     var alarms: [Int: [Mailbox]] = [:]
+    /// What devices have got and nobody has written down yet.
+    var deliveries = HubDeliveries()
     private var lastPoll: UInt64 = 0
 
     init(start: Cursor, limits: HubLimits = HubLimits()) {
@@ -79,6 +81,7 @@ struct HubState {
             let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         else { return .cold }
         mailbox.lastPolledTick = tick
+        if position > mailbox.acked { mailbox.acked = position }
         if !found.events.isEmpty || waitTickCount == 0 {
             return .answer(answer(found, mailbox: mailbox, after: position))
         }
@@ -119,14 +122,22 @@ struct HubState {
 
     /// Makes a mailbox from what was read of the database at `position`, unless there is one that reaches back as far.
     /// False when the events since then aren't at hand any more: read again.
-    mutating func open(_ user: UserID, threads: [ThreadID], at snapshot: Cursor) -> Bool {
+    /// - Parameter acked: the cursor that was polled with.
+    mutating func open(
+        _ user: UserID, threads: [ThreadID], at snapshot: Cursor, acked: Position = .start
+    ) -> Bool {
         let position = snapshot.position
         guard snapshot.epoch == epoch else { return false }
         // What a standing one lacks was dropped; its parked polls stay, for they wait for what comes after.
-        if let mailbox = mailboxes[user] { return mailbox.since <= position }
+        if let mailbox = mailboxes[user] {
+            mailbox.acked = max(mailbox.acked, acked)
+            return mailbox.since <= position
+        }
         guard position >= recent.since else { return false }
         let mailbox = Mailbox(user: user, at: position, head: head, tick: tick)
+        mailbox.acked = acked
         mailboxes[user] = mailbox
+        deliveries.opened.append(mailbox)
         for thread in threads { mailbox.join(feed(thread, since: position), since: position) }
         for event in recent.after(position) {
             if event.begins.contains(user) { begin(mailbox, with: event) }

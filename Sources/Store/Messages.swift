@@ -88,6 +88,16 @@ extension Store {
         }
     }
 
+    /// Notes what devices have got, a batch in one transaction.
+    package func deliver(_ batch: [Delivery]) async throws {
+        _ = try await rows(
+            Statement("receipt_deliver", "select receipt_deliver($1, $2, $3)"),
+            [
+                .ids(batch.map(\.user)), .uuids(batch.map { $0.thread?.uuid }),
+                .int8s(batch.map { Int64?($0.position.value) }),
+            ])
+    }
+
     /// Why a batch failed as a whole.
     package enum BatchFailure: Error {
         /// The connection broke after sending: the batch may have been committed.

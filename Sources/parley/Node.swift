@@ -26,6 +26,7 @@ struct Node: Sendable {
     let requests = RequestFigures()
     let server = Later<HTTPServer>()
     let upkeepFigures = UpkeepFigures()
+    let deliveryFigures = DeliveryFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -87,6 +88,9 @@ struct Node: Sendable {
             group.addTask { try await tail.run() }
             group.addTask { try await hub.run() }
             group.addTask { try await upkeep.run() }
+            group.addTask {
+                try await DeliveryKeeper(hub: hub, store: store, figures: deliveryFigures, logger: logger).run()
+            }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {

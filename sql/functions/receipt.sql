@@ -126,12 +126,15 @@ begin
         from members m
         join users u on u.id = m.user_id
         cross join lateral (
-            select least(x.read_at, x.delivered_at, x.answered_at) as delivered_at, least(x.read_at, x.answered_at) as read_at
+            select least(x.read_at, x.delivered_at, x.answered_at, x.got_at) as delivered_at,
+                least(x.read_at, x.answered_at) as read_at
             from (select
                 (select min(k.at) from receipt_marks k where k.thread_id = p_thread and k.user_id = m.user_id
                     and k.kind = 'read' and k.seq >= v_message.seq) as read_at,
                 (select min(k.at) from receipt_marks k where k.thread_id = p_thread and k.user_id = m.user_id
                     and k.kind = 'delivered' and k.seq >= v_message.seq) as delivered_at,
+                -- The last mark's time, where a large thread keeps no others.
+                case when m.delivered_seq >= v_message.seq then m.delivered_at end as got_at,
                 (select a.created_at from messages a where a.thread_id = p_thread and a.sender_id = m.user_id
                     and a.seq > v_message.seq order by a.seq limit 1) as answered_at) x
         ) r
