@@ -8,7 +8,8 @@ CREATE TABLE public.users (
     status_text text,
     preferences json DEFAULT '{}'::json NOT NULL,
     password_hash text,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone
 );
 CREATE TABLE public.members (
     thread_id uuid NOT NULL,
@@ -102,6 +103,14 @@ CREATE TABLE public.membership_spans (
     from_pos bigint NOT NULL,
     to_pos bigint
 );
+CREATE TABLE public.presence (
+    user_id uuid NOT NULL,
+    node text NOT NULL
+);
+CREATE TABLE public.presence_nodes (
+    node text NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.receipt_marks (
     thread_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -143,6 +152,10 @@ ALTER TABLE ONLY public.membership_spans
     ADD CONSTRAINT membership_spans_pkey PRIMARY KEY (user_id, thread_id, from_pos);
 ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (thread_id, seq);
+ALTER TABLE ONLY public.presence_nodes
+    ADD CONSTRAINT presence_nodes_pkey PRIMARY KEY (node);
+ALTER TABLE ONLY public.presence
+    ADD CONSTRAINT presence_pkey PRIMARY KEY (user_id, node);
 ALTER TABLE ONLY public.receipt_marks
     ADD CONSTRAINT receipt_marks_pkey PRIMARY KEY (thread_id, user_id, kind, seq);
 ALTER TABLE ONLY public.schema_functions
@@ -174,5 +187,6 @@ CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id
 CREATE INDEX messages_by_sender ON public.messages USING btree (thread_id, sender_id, seq);
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
 CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
+CREATE INDEX presence_by_node ON public.presence USING btree (node);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);

@@ -10,7 +10,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case createThread, getThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember
     case sendMessage, listMessages, getMessage, deleteMessage
-    case putReceipt, putReceipts, listReceipts, putUnread
+    case putReceipt, putReceipts, listReceipts, putUnread, putTyping
     case getInbox
     case sync
     case getLiveness, getReadiness, getMetrics, getOpenAPI

@@ -98,6 +98,17 @@ package final class Hub: Sendable {
     /// What devices have got since the last call, as far as it is due to be written down.
     func takeDeliveries() -> [Delivery] { state.withLock { $0.takeDeliveries() } }
 
+    /// Who has come to this node and gone from it since the last call.
+    func takePresence() -> PresenceChanges { state.withLock { $0.takePresence() } }
+
+    /// Whether the user polls here, or did lately.
+    func isOnline(_ user: UserID) -> Bool { state.withLock { $0.mailboxes[user]?.isOnline ?? false } }
+
+    /// Hands events that aren't kept to the polls that they concern.
+    func pass(_ events: [PassingEvent]) {
+        finish(state.withLock { $0.pass(events) })
+    }
+
     /// Takes a poll away, because its client has gone or its session has ended; false if it has been answered.
     @discardableResult
     package func cancel(_ user: UserID, poll: UInt64) -> Bool {

@@ -34,8 +34,10 @@ extension HubState {
             if let next = mailbox.parked.map(\.deadlineTick).min() { setAlarm(mailbox, at: next) }
         }
         if tick.isMultiple(of: limits.mailboxCheckTickCount) {
-            for mailbox in mailboxes.values
-            where mailbox.parked.isEmpty && tick - mailbox.lastPolledTick > limits.mailboxIdleTickCountMax {
+            for mailbox in mailboxes.values where mailbox.parked.isEmpty {
+                let idleTickCount = tick - mailbox.lastPolledTick
+                if idleTickCount > limits.onlineTickCountMax { noteGone(mailbox) }
+                guard idleTickCount > limits.mailboxIdleTickCountMax else { continue }
                 deliveries.leave(mailbox)
                 close(mailbox)
             }
@@ -60,6 +62,7 @@ extension HubState {
     }
 
     private mutating func close(_ mailbox: Mailbox) {
+        noteGone(mailbox)
         mailboxes[mailbox.user] = nil
         for feed in mailbox.close() { dropUnused(feed) }
     }

@@ -12,6 +12,8 @@ package struct HubLimits: Sendable {
     package var answerByteCountMax = 256 << 10
     /// Ticks after its last poll that a mailbox is kept: 90 s.
     package var mailboxIdleTickCountMax = 90_000 / HubLimits.tickMs
+    /// Ticks after the last poll that its user counts as online: 60 s.
+    package var onlineTickCountMax = 60_000 / HubLimits.tickMs
     /// Ticks between looks for those that are to go: 5 s.
     package var mailboxCheckTickCount = 5000 / HubLimits.tickMs
     package init() {}
@@ -58,6 +60,8 @@ struct HubState {
     var alarms: [Int: [Mailbox]] = [:]
     /// What devices have got and nobody has written down yet.
     var deliveries = HubDeliveries()
+    /// Who has come and gone, as far as nobody has asked for it.
+    var presence = PresenceChanges()
     private var lastPoll: UInt64 = 0
 
     init(start: Cursor, limits: HubLimits = HubLimits()) {
@@ -82,6 +86,8 @@ struct HubState {
         else { return .cold }
         mailbox.lastPolledTick = tick
         if position > mailbox.acked { mailbox.acked = position }
+        noteSeen(mailbox)
+        if found.events.isEmpty, let held = heldAnswer(mailbox, after: position) { return .answer(held) }
         if !found.events.isEmpty || waitTickCount == 0 {
             return .answer(answer(found, mailbox: mailbox, after: position))
         }
@@ -113,6 +119,7 @@ struct HubState {
             return false
         }
         mailbox.parked.remove(at: index)
+        mailbox.lastPolledTick = tick
         counters.parked -= 1
         counters.abandoned += 1
         return true
@@ -131,6 +138,7 @@ struct HubState {
         // What a standing one lacks was dropped; its parked polls stay, for they wait for what comes after.
         if let mailbox = mailboxes[user] {
             mailbox.acked = max(mailbox.acked, acked)
+            noteSeen(mailbox)
             return mailbox.since <= position
         }
         guard position >= recent.since else { return false }
@@ -138,6 +146,7 @@ struct HubState {
         mailbox.acked = acked
         mailboxes[user] = mailbox
         deliveries.opened.append(mailbox)
+        noteSeen(mailbox)
         for thread in threads { mailbox.join(feed(thread, since: position), since: position) }
         for event in recent.after(position) {
             if event.begins.contains(user) { begin(mailbox, with: event) }

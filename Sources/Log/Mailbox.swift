@@ -58,6 +58,10 @@ final class Mailbox {
     var acked: Position
     /// What came up to here may have got no mark yet: the database is asked about all threads. Nil once it was.
     var unmarkedUpTo: Position?
+    /// Whether the user counts as online here: polls, or did lately.
+    var isOnline = false
+    /// Passing events that came while no poll waited.
+    var held: [HeldEvent] = []
 
     init(user: UserID, at position: Position, head: Position, tick: Int) {
         self.user = user

@@ -66,7 +66,9 @@ create or replace function thread_view(t threads, m members) returns json
 language sql stable as $$
     select json_build_object(
         'id', t.id, 'kind', t.kind, 'title', coalesce(t.title, p.name), 'image', coalesce(t.image, p.profile_image),
-        'peer', case when p.id is not null then user_json(p) end,
+        'peer', case when p.id is not null then
+            case when m.status = 'joined' and (member_of(t.id, p.id)).status = 'joined' then profile_json(p)
+                else user_json(p) end end,
         'member_count', t.member_count, 'retention', t.retention, 'created_at', rfc3339(t.created_at),
         'last_message', case when l.seq is not null then message_json(l.thread_id, l.seq, l.id, l.sender_id, u.name,
             u.profile_image, l.type, l.payload, l.reply_to, l.mentions, l.created_at, l.edited_at, l.deleted_at,

@@ -55,7 +55,7 @@ extension SystemTests {
                 ("GET", "", nil), ("GET", "/members", nil), ("GET", "/messages", nil),
                 ("GET", "/messages?after=0", nil),
                 ("GET", "/messages?before=\(message)", nil), ("GET", "/messages/\(message)", nil),
-                ("PUT", "/unread", ["from": 1]),
+                ("PUT", "/unread", ["from": 1]), ("PUT", "/typing", [:]),
                 ("GET", "/messages/\(message)/receipts", nil), ("DELETE", "/messages/\(message)?for=everyone", nil),
                 ("POST", "/messages", ["payload": ["text": "hi"]]),
                 ("POST", "/messages", ["payload": ["text": "hi"], "reply_to": .string(message)]),
