@@ -184,9 +184,9 @@ CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos)
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
 CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id);
-CREATE INDEX messages_by_sender ON public.messages USING btree (thread_id, sender_id, seq);
+CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, thread_id, seq);
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
-CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
+CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
 CREATE INDEX presence_by_node ON public.presence USING btree (node);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);

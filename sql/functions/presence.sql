@@ -9,16 +9,17 @@ language sql stable rows 1 as $$
     from (select case
         when u.preferences ->> 'share_presence' = 'false' then null
         when exists (select from presence x where x.user_id = u.id) then 'online'
-        else 'offline' end as presence) p
+        else 'offline' end as presence offset 0) p
 $$;
 
 -- A profile as somebody sees it who shares a thread with the user. The shape of user_json.
 create or replace function profile_json(u users) returns json
-language sql stable as $$
-    select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
+language plpgsql stable as $$
+begin
+    return (select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
         'status_text', u.status_text, 'presence', p.presence, 'last_seen_at', rfc3339(p.last_seen_at))
-    from presence_of(u) p
-$$;
+    from presence_of(u) p);
+end $$;
 
 -- Whether both have joined one and the same thread.
 create or replace function users_share_thread(p_user uuid, p_other uuid) returns boolean
