@@ -51,7 +51,8 @@ package struct API: Sendable {
     /// All calls that there are.
     package var routes: [Route] {
         authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
-            + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes + [SyncEndpoint.route] + operationRoutes
+            + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes + searchRoutes + [SyncEndpoint.route]
+            + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {

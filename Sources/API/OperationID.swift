@@ -14,6 +14,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case putReaction, deleteReaction
     case putReceipt, putReceipts, listReceipts, putUnread, putTyping
     case getInbox
+    case searchMessages
     case sync
     case getLiveness, getReadiness, getMetrics, getOpenAPI
 }
