@@ -13,6 +13,7 @@ as $$
 declare
     v_now timestamptz;
     v_message messages;
+    v_before json;
     v_version int;
     v_pos bigint;
     v_body text;
@@ -28,13 +29,15 @@ begin
     update message_edits e set payload = null
     where e.thread_id = p_thread and e.seq = v_message.seq and e.version = v_version - 100 and e.version > 0;
 
-    v_pos := log_begin() + 1;
-    insert into message_edits (thread_id, seq, version, payload, replaced_at, pos)
-    values (p_thread, v_message.seq, v_version, v_message.payload, v_now, v_pos);
+    v_before := v_message.payload;
     update messages m set payload = p_payload, edited_at = v_now
     where m.thread_id = p_thread and m.seq = v_message.seq
     returning m.* into v_message;
     v_body := message_view(v_message);
+
+    v_pos := log_begin() + 1;
+    insert into message_edits (thread_id, seq, version, payload, replaced_at, pos)
+    values (p_thread, v_message.seq, v_version, v_before, v_now, v_pos);
     insert into events (pos, at, type, thread_id, body)
     values (v_pos, v_now, 'message.updated', p_thread, event_json('message.updated', p_thread, v_now, v_body));
     perform log_announce(v_pos);
