@@ -186,7 +186,7 @@ begin
     end loop;
 
     return query
-    select '{"message":' || message_view(h) || ',"snippet":'
+    select '{"message":' || message_view(h, p_user) || ',"snippet":'
         || to_json(search_snippet(v_state.config, search_text(h.type, h.payload), v_prefixes)) || '}',
         search_rank(h.created_at), h.id
     from unnest(v_hits) h order by h.created_at desc, h.id desc;
@@ -203,6 +203,7 @@ create or replace function search_is_due(m messages, p_member members, p_after_r
 returns boolean
 language sql stable as $$
     select m.deleted_at is null and m.payload is not null and m.seq >= p_member.hidden_before_seq
+        and not (p_member.hides and message_is_hidden(p_member.thread_id, p_member.user_id, m.seq))
         and (p_after_rank is null or (search_rank(m.created_at), m.id) < (p_after_rank, p_after_id))
 $$;
 
