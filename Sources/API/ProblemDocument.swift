@@ -26,6 +26,8 @@ extension ProblemCode {
         case .usernameTaken: (.conflict, "Username taken")
         case .idTaken: (.conflict, "Id taken")
         case .directMembersFixed: (.conflict, "Direct members are fixed")
+        case .lastOwner: (.conflict, "Last owner")
+        case .titleTaken: (.conflict, "Title taken")
         case .messageDeleted: (.conflict, "Message deleted")
         case .cursorExpired: (.gone, "Cursor expired")
         case .bodyTooLarge: (.contentTooLarge, "Body too large")

@@ -43,12 +43,13 @@ package final class Hub: Sendable {
     }
 
     /// The steady state: no query, no suspension. `wait` in milliseconds.
+    /// - Parameter acks: whether the cursor comes from the client, which thereby has all before it.
     package func poll(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true
     ) -> Outcome {
         let waitTickCount = (waitMs + HubLimits.tickMs - 1) / HubLimits.tickMs
         let decision = state.withLock {
-            $0.poll(identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter)
+            $0.poll(identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter, acks: acks)
         }
         return switch decision {
         case .answer(let answer): .answer(answer)
@@ -59,7 +60,7 @@ package final class Hub: Sendable {
 
     /// Reads what the mailbox lacks from the database, opens the mailbox, and answers or parks as `poll` does.
     package func read(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true
     ) async throws -> Outcome {
         // Again only if this node's tail ran further than it remembers while the database was being read.
         for _ in 0..<5 {
@@ -71,7 +72,10 @@ package final class Hub: Sendable {
             case .part(let events, let last):
                 return .answer(.events(events.map(Event.init), upTo: last, more: true))
             case .whole(let events, let head, let threads):
-                let isOpen = state.withLock { $0.open(identity.user, threads: threads, at: head) }
+                let isOpen = state.withLock {
+                    $0.open(
+                        identity.user, threads: threads, at: head, acked: acks ? cursor.position : .start)
+                }
                 if !events.isEmpty {
                     return .answer(.events(events.map(Event.init), upTo: head, more: false))
                 }
@@ -79,7 +83,7 @@ package final class Hub: Sendable {
                     try await wait(for: head.epoch)
                     continue
                 }
-                switch poll(identity, from: head, limit: limit, waitMs: waitMs, waiter: waiter) {
+                switch poll(identity, from: head, limit: limit, waitMs: waitMs, waiter: waiter, acks: acks) {
                 case .cold: continue
                 case let outcome: return outcome
                 }
@@ -91,6 +95,20 @@ package final class Hub: Sendable {
     /// Gives the tail time to notice an epoch that the database is in already: what opens it also notifies.
     private func wait(for epoch: Int32) async throws {
         for _ in 0..<30 where head.epoch != epoch { try await Task.sleep(for: .milliseconds(50)) }
+    }
+
+    /// What devices have got since the last call, as far as it is due to be written down.
+    func takeDeliveries() -> [Delivery] { state.withLock { $0.takeDeliveries() } }
+
+    /// Who has come to this node and gone from it since the last call.
+    func takePresence() -> PresenceChanges { state.withLock { $0.takePresence() } }
+
+    /// Whether the user polls here, or did lately.
+    func isOnline(_ user: UserID) -> Bool { state.withLock { $0.mailboxes[user]?.isOnline ?? false } }
+
+    /// Hands events that aren't kept to the polls that they concern.
+    func pass(_ events: [PassingEvent]) {
+        finish(state.withLock { $0.pass(events) })
     }
 
     /// Takes a poll away, because its client has gone or its session has ended; false if it has been answered.

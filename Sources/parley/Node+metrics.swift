@@ -100,6 +100,11 @@ extension Node {
         text.gauge("parley_mailboxes", "Open mailboxes.", hub.mailboxCount)
         text.counter("parley_mailbox_events_total", "Events put into mailboxes.", polls.delivered)
         text.counter("parley_mailbox_dropped_total", "Events a full mailbox let go.", polls.dropped)
+        text.counter(
+            "parley_delivered_marks_total", "Delivered marks that polls' cursors gave, told to the database.",
+            deliveryFigures.marks.value)
+        text.counter(
+            "parley_delivered_mark_failures_total", "Calls with them that failed.", deliveryFigures.failures.value)
     }
 
     private func writePool(to text: inout MetricsText) {

@@ -74,7 +74,7 @@ begin
 
     -- Counted once nobody else can write: this event's counts are those of its place in the log.
     v_head := log_begin();
-    v_read := member_read_seq(v_member);
+    select r.own_seq into v_read from member_marks(v_member) r;
     insert into events (pos, at, type, thread_id, user_id, body)
     values (v_head + 1, v_now, 'message.deleted', p_thread, p_user,
         event_json('message.deleted', p_thread, v_now, json_build_object('id', v_message.id, 'thread_id', p_thread,
