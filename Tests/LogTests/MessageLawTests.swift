@@ -39,7 +39,7 @@ struct MessageLawTests {
         try await node.running {
             let people = try await People(3, in: node.store)
             let thread = try await people.group(people.users, in: node.store)
-            var random = Seeded(seed: seed)
+            var random = SplitMix64(seed: seed)
             var model = ThreadModel(marks: [0, 0, 0])
             for step in 1...150 {
                 try await change(&model, thread, people.users, node, &random)
@@ -52,7 +52,7 @@ struct MessageLawTests {
     }
 
     private func change(
-        _ model: inout ThreadModel, _ thread: ThreadID, _ users: [UserID], _ node: LogNode, _ random: inout Seeded
+        _ model: inout ThreadModel, _ thread: ThreadID, _ users: [UserID], _ node: LogNode, _ random: inout SplitMix64
     ) async throws {
         let who = Int.random(in: 0..<3, using: &random)
         let user = users[who]
@@ -121,7 +121,7 @@ struct MessageLawTests {
                     for (index, user) in people.users.enumerated() {
                         group.addTask {
                             let store = nodes[index % 2].store
-                            var random = Seeded(seed: UInt64(index + 1))
+                            var random = SplitMix64(seed: UInt64(index + 1))
                             for _ in 0..<20 {
                                 let emoji = emojis[Int.random(in: 0...1, using: &random)]
                                 if Bool.random(using: &random) {
