@@ -115,7 +115,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", logging],
             path: "Tests/TestSupport", swiftSettings: settings),
-        .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: settings),
+        .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging],
@@ -130,7 +130,8 @@ let package = Package(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport", logging], swiftSettings: settings),
         .testTarget(
             name: "TransportTests",
-            dependencies: ["Transport", hummingbird, httpTypes, logging, nioCore, nioPosix], swiftSettings: settings),
+            dependencies: ["TestSupport", "Transport", hummingbird, httpTypes, logging, nioCore, nioPosix],
+            swiftSettings: settings),
         .testTarget(name: "StoreTests", dependencies: ["Postgres", "Store", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],

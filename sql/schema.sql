@@ -8,8 +8,7 @@ CREATE TABLE public.users (
     status_text text,
     preferences json DEFAULT '{}'::json NOT NULL,
     password_hash text,
-    created_at timestamp with time zone NOT NULL,
-    last_seen_at timestamp with time zone
+    created_at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.members (
     thread_id uuid NOT NULL,
@@ -25,8 +24,9 @@ CREATE TABLE public.members (
     archived boolean DEFAULT false NOT NULL,
     pinned boolean DEFAULT false NOT NULL,
     hidden_before_seq bigint DEFAULT 0 NOT NULL,
-    back_to_seq bigint,
-    back_from_seq bigint,
+    invited_at timestamp with time zone,
+    invited_by uuid,
+    hides boolean DEFAULT false NOT NULL,
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
@@ -59,7 +59,8 @@ CREATE TABLE public.messages (
     edited_at timestamp with time zone,
     deleted_at timestamp with time zone,
     expires_at timestamp with time zone,
-    pos bigint NOT NULL
+    pos bigint NOT NULL,
+    reacted boolean
 );
 CREATE TABLE public.sessions (
     id uuid NOT NULL,
@@ -103,13 +104,33 @@ CREATE TABLE public.membership_spans (
     from_pos bigint NOT NULL,
     to_pos bigint
 );
-CREATE TABLE public.presence (
-    user_id uuid NOT NULL,
-    node text NOT NULL
+CREATE TABLE public.message_edits (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    version integer NOT NULL,
+    payload json,
+    replaced_at timestamp with time zone NOT NULL,
+    pos bigint NOT NULL
 );
-CREATE TABLE public.presence_nodes (
-    node text NOT NULL,
-    seen_at timestamp with time zone NOT NULL
+CREATE TABLE public.message_hides (
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    seq bigint NOT NULL
+);
+CREATE TABLE public.message_reaction_counts (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    emoji text NOT NULL COLLATE pg_catalog."C",
+    count integer NOT NULL,
+    created_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='80');
+CREATE TABLE public.message_reactions (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    user_id uuid NOT NULL,
+    emoji text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.receipt_marks (
     thread_id uuid NOT NULL,
@@ -150,12 +171,16 @@ ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (thread_id, user_id);
 ALTER TABLE ONLY public.membership_spans
     ADD CONSTRAINT membership_spans_pkey PRIMARY KEY (user_id, thread_id, from_pos);
+ALTER TABLE ONLY public.message_edits
+    ADD CONSTRAINT message_edits_pkey PRIMARY KEY (thread_id, seq, version);
+ALTER TABLE ONLY public.message_hides
+    ADD CONSTRAINT message_hides_pkey PRIMARY KEY (thread_id, user_id, seq);
+ALTER TABLE ONLY public.message_reaction_counts
+    ADD CONSTRAINT message_reaction_counts_pkey PRIMARY KEY (thread_id, seq, emoji);
+ALTER TABLE ONLY public.message_reactions
+    ADD CONSTRAINT message_reactions_pkey PRIMARY KEY (thread_id, seq, user_id, emoji);
 ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (thread_id, seq);
-ALTER TABLE ONLY public.presence_nodes
-    ADD CONSTRAINT presence_nodes_pkey PRIMARY KEY (node);
-ALTER TABLE ONLY public.presence
-    ADD CONSTRAINT presence_pkey PRIMARY KEY (user_id, node);
 ALTER TABLE ONLY public.receipt_marks
     ADD CONSTRAINT receipt_marks_pkey PRIMARY KEY (thread_id, user_id, kind, seq);
 ALTER TABLE ONLY public.schema_functions
@@ -183,10 +208,11 @@ ALTER TABLE ONLY public.users
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
+CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) WHERE (status = 'invited'::text);
+CREATE INDEX members_present ON public.members USING btree (thread_id, role, user_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
 CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id);
-CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, thread_id, seq);
+CREATE INDEX messages_by_sender ON public.messages USING btree (thread_id, sender_id, seq);
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
-CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
-CREATE INDEX presence_by_node ON public.presence USING btree (node);
+CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);

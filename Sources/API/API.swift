@@ -50,9 +50,9 @@ package struct API: Sendable {
 
     /// All calls that there are.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + messageRoutes + receiptRoutes
-            + typingRoutes
-            + inboxRoutes + [SyncEndpoint.route] + operationRoutes
+        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
+            + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes + searchRoutes + [SyncEndpoint.route]
+            + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {

@@ -7,11 +7,14 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case register, requestCode, login, logout
     case listSessions, deleteSession
     case getOwnAccount, updateOwnAccount, searchUsers, getUser
-    case createThread, getThread, joinRoom, searchRooms
+    case createThread, getThread, updateThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember
-    case sendMessage, listMessages, getMessage, deleteMessage
+    case updateSettings
+    case sendMessage, listMessages, getMessage, editMessage, deleteMessage
+    case putReaction, deleteReaction
     case putReceipt, putReceipts, listReceipts, putUnread, putTyping
     case getInbox
+    case searchMessages
     case sync
     case getLiveness, getReadiness, getMetrics, getOpenAPI
 }

@@ -1,4 +1,4 @@
-// Opening threads, joining rooms, and looking at them. Who is in them is Members.swift's.
+// Opening threads, joining rooms, looking at them, renaming them. Who is in them is Members.swift's.
 import Domain
 import Store
 
@@ -7,6 +7,7 @@ extension API {
         [
             Route(.post, "/v1/threads", .createThread, .signedIn(createThread)),
             Route(.get, "/v1/threads/{thread_id}", .getThread, .signedIn(getThread)),
+            Route(.patch, "/v1/threads/{thread_id}", .updateThread, .signedIn(updateThread)),
             Route(.post, "/v1/rooms", .joinRoom, .signedIn(joinRoom)),
             Route(.get, "/v1/rooms", .searchRooms, query: .read, .signedIn(searchRooms)),
         ]
@@ -23,6 +24,14 @@ extension API {
 
     private func getThread(_ call: Call, _ identity: Identity) async throws -> Answer {
         .json(try await store.thread(call.thread(), for: identity.user))
+    }
+
+    private func updateThread(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        let changes = try ThreadChanges(await call.body(), limits: limits)
+        return .json(
+            try await store.updateThread(
+                thread, by: identity.user, changes: JSONText(.object(changes.members)), roomKey: changes.title?.key))
     }
 
     private func joinRoom(_ call: Call, _ identity: Identity) async throws -> Answer {
@@ -90,6 +99,28 @@ struct ThreadDraft: Sendable {
         self.title = title
         self.members = others
         self.invite = invite ?? false
+    }
+}
+
+/// What a PATCH of a thread says: what is left out stays, null empties where it may.
+private struct ThreadChanges {
+    var title: Title?
+    /// Only what is to change.
+    var members: [JSONValue.Member] = []
+
+    init(_ body: JSONValue, limits: Limits) throws(Invalid) {
+        var fields = try Fields(body)
+        let title = fields.given("title") { json throws(Invalid) -> Title? in
+            if case .null = json { nil } else { try Title(json, characterCountMax: limits.titleCharacterCountMax) }
+        }
+        let image = fields.given("image") { json throws(Invalid) in try ImageURL?(json) }
+        _ = fields.optional("retention", Retention.self)
+        try fields.end()
+        if let title {
+            self.title = title
+            members.append(.init("title", .string(orNull: title?.text)))
+        }
+        if let image { members.append(.init("image", .string(orNull: image?.text))) }
     }
 }
 

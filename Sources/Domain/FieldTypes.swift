@@ -1,4 +1,4 @@
-// How the common types are read from fields: flags, whole numbers, ids, closed sets of words, lists.
+// How the common types are read from fields: flags, whole numbers, ids, times, closed sets of words, lists.
 
 extension Bool: TextField {
     package init(_ json: JSONValue) throws(Invalid) {
@@ -49,6 +49,16 @@ extension Seq: JSONField {
     package init(_ json: JSONValue) throws(Invalid) {
         guard let value = json.integer, value >= 0 else { throw Invalid("Must be a whole number, 0 or more.") }
         self.init(value)
+    }
+}
+
+extension Timestamp: TextField {
+    /// RFC 3339, within what `description` writes with four digits of a year, and not before 1970.
+    package init(text: String) throws(Invalid) {
+        guard let time = Timestamp(parsing: text), (0...253_402_300_799_999_999).contains(time.microsSince1970) else {
+            throw Invalid("Must be an RFC 3339 time from 1970 to 9999.")
+        }
+        self = time
     }
 }
 

@@ -27,6 +27,9 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case usernameTaken = "username_taken"
     case idTaken = "id_taken"
     case directMembersFixed = "direct_members_fixed"
+    case lastOwner = "last_owner"
+    case titleTaken = "title_taken"
+    case messageDeleted = "message_deleted"
     // 410
     case cursorExpired = "cursor_expired"
     // 413 414 415 417 422 431

@@ -20,9 +20,6 @@ package struct HubLimits: Sendable {
 
     /// The clock of the polls, in milliseconds.
     static let tickMs = 250
-    /// Waits of this many ticks and more (10 s) end every other tick, a little early: those that end together are answered
-    /// together, and ask again together, which is most of what makes a renewal cheap.
-    static let longWaitTickCount = 10_000 / tickMs
 }
 
 /// An answer to polls that waited, to be sent once the hub's lock is let go.
@@ -92,9 +89,8 @@ struct HubState {
             return .answer(answer(found, mailbox: mailbox, after: position))
         }
         lastPoll += 1
-        let isLong = waitTickCount >= HubLimits.longWaitTickCount
         // The tick that is passing isn't whole any more.
-        let deadlineTick = isLong ? (tick + waitTickCount) & ~1 : tick + waitTickCount + 1
+        let deadlineTick = tick + waitTickCount + 1
         mailbox.parked.append(
             ParkedPoll(
                 id: lastPoll, waiter: waiter, session: identity.session, after: position, limit: limit,

@@ -45,6 +45,15 @@ extension Store {
         try await json(Statement("thread_get", "select thread_get($1, $2)"), [.id(user), .id(thread)])
     }
 
+    /// `changes` is an object of what to change, `roomKey` a new title, case-folded.
+    package func updateThread(
+        _ thread: ThreadID, by user: UserID, changes: JSONText, roomKey: String?
+    ) async throws -> JSONText {
+        try await json(
+            Statement("thread_update", "select thread_update($1, $2, $3, $4)"),
+            [.id(user), .id(thread), .json(changes), .text(orNull: roomKey)])
+    }
+
     package func members(of thread: ThreadID, for user: UserID, _ request: PageRequest) async throws -> Page {
         try await page(
             Statement("member_list", "select * from member_list($1, $2, $3, $4, $5)"), [.id(user), .id(thread)], request
@@ -67,6 +76,13 @@ extension Store {
     package func deleteMember(_ user: UserID, in thread: ThreadID, by actor: UserID) async throws {
         _ = try await rows(
             Statement("member_delete", "select member_delete($1, $2, $3)"), [.id(actor), .id(thread), .id(user)])
+    }
+
+    /// The caller's own view of a thread; `changes` is an object of what to change in it.
+    package func updateSettings(of thread: ThreadID, for user: UserID, changes: JSONText) async throws -> JSONText {
+        try await json(
+            Statement("settings_update", "select settings_update($1, $2, $3)"),
+            [.id(user), .id(thread), .json(changes)])
     }
 
     package func inbox(for user: UserID, unreadOnly: Bool, _ request: PageRequest) async throws -> InboxPage {

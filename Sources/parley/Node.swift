@@ -25,9 +25,11 @@ struct Node: Sendable {
     let writer: Writer<SendWaiter>
     let presence: PresenceKeeper
     let requests = RequestFigures()
+    let streams = StreamFigures()
     let server = Later<HTTPServer>()
     let upkeepFigures = UpkeepFigures()
     let deliveryFigures = DeliveryFigures()
+    let searchFigures = SearchFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -64,6 +66,7 @@ struct Node: Sendable {
         self.logger = logger
         store = Store(client)
         _ = try await store.extendLog(days: settings.logDays)
+        try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store)
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
@@ -96,6 +99,10 @@ struct Node: Sendable {
             group.addTask { try await presence.run() }
             group.addTask {
                 try await DeliveryKeeper(hub: hub, store: store, figures: deliveryFigures, logger: logger).run()
+            }
+            group.addTask {
+                let head: @Sendable () -> Position = { [hub] in hub.head.position }
+                try await SearchUpkeep(store: store, figures: searchFigures, head: head, logger: logger).run()
             }
             if let embedded = database.embedded {
                 group.addTask {
@@ -164,7 +171,8 @@ struct Node: Sendable {
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
         let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .seconds(1)) }
         let sync = SyncEndpoint(
-            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: logger)
+            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, streams: streams,
+            logger: logger)
         let handler = APIHandler(
             API(
                 store: store, writer: writer, presence: presence, authenticator: authenticator,

@@ -1,6 +1,7 @@
 // Requests that are wrong in ways nobody thought of. They are the same in every run.
 import API
 import Domain
+import TestSupport
 import Testing
 
 @Suite("Noise")
@@ -26,11 +27,12 @@ struct NoiseTests {
                 #"{"username":"x","password":"12345678","name":"N","device_name":"d"}"#,
                 #"{"email":"a@b.c","name":"N"}"#, #"{"email":"a@b.c","code":"1"}"#, #"{"token":"t"}"#,
                 #"{"name":"N","profile_image":null,"status_text":"s","preferences":{"push":"full"}}"#,
-                #"{"role":"member","status":"joined"}"#,
+                #"{"role":"member","status":"joined"}"#, #"{"title":"T","image":null,"retention":{"keep":"forever"}}"#,
+                #"{"muted_until":"2030-01-01T00:00:00Z","archived":true,"pinned":false,"hidden_before_seq":1}"#,
             ]
         }
 
-        func path(_ pattern: String, _ random: inout Noise) -> String {
+        func path(_ pattern: String, _ random: inout SplitMix64) -> String {
             pattern.replacing("{thread_id}", with: random.chance(8) ? "x" : thread)
                 .replacing("{message_id}", with: random.chance(4) ? MessageID.make().description : message)
                 .replacing("{user_id}", with: random.chance(2) ? "me" : person.id)
@@ -62,13 +64,13 @@ struct NoiseTests {
         }
     }
 
-    private func send(_ count: Int, _ change: (String, inout Noise) throws -> [UInt8]) async throws {
+    private func send(_ count: Int, _ change: (String, inout SplitMix64) throws -> [UInt8]) async throws {
         let ground = try await Ground()
         let routes = try await TestNode.shared().routes.filter {
             // Not what waits, nor what would take the ground away.
             ![OperationID.sync, .logout, .deleteMember].contains($0.operation)
         }
-        var random = Noise(state: 3)
+        var random = SplitMix64(seed: 3)
         for round in 0..<count {
             let route = routes[round % routes.count]
             var path = ground.path(route.pattern, &random)
@@ -85,7 +87,7 @@ struct NoiseTests {
 
 extension JSONValue {
     /// The same with one value somewhere in it replaced.
-    fileprivate func changed(_ random: inout Noise) -> JSONValue {
+    fileprivate func changed(_ random: inout SplitMix64) -> JSONValue {
         switch self {
         case .object(var members) where !members.isEmpty && !random.chance(8):
             let at = random.below(members.count)
@@ -109,17 +111,4 @@ extension JSONValue {
             return others[random.below(others.count)]
         }
     }
-}
-
-/// The same random numbers in every run.
-private struct Noise: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state ^ (state >> 33)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-    mutating func chance(_ oneIn: Int) -> Bool { below(oneIn) == 0 }
 }

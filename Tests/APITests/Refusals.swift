@@ -154,6 +154,15 @@ struct Refusals {
         #expect(try await ann.client.post(messages, "{\"payload\":{\"text\":\"\(escaped)\"}}").status == 201)
     }
 
+    @Test("tells those it can't serve now different times to come back, none of them sooner than makes sense")
+    func spreadsRetries() {
+        for code in [ProblemCode.overloaded, .unavailable] {
+            let problem = Problem(code, "Not now.", retryAfterS: 4)
+            let times = (0..<300).map { _ in ProblemDocument.response(problem).headers[.retryAfter] }
+            #expect(Set(times) == ["4", "5", "6"])
+        }
+    }
+
     @Test("ignores a body where none is taken")
     func ignoresBodies() async throws {
         let client = try await Person.make().client

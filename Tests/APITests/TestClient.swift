@@ -2,6 +2,7 @@
 import Domain
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
 
 /// An answer as a client sees it.
@@ -146,6 +147,22 @@ struct Person: Sendable {
             "/v1/threads", #"{"kind":"group","title":"\#(title)","members":[\#(members)]}"#)
         #expect(reply.status == 201, "\(reply.text)")
         return try reply.string("id")
+    }
+
+    /// Puts so many new people into a thread of this person's, straight into the database.
+    func fill(_ thread: String, count: Int, status: String) async throws {
+        _ = try await Psql.run(
+            """
+            with made as (
+                insert into users (id, name, created_at) select gen_random_uuid(), 'n', now() from generate_series(1, \(count))
+                returning id
+            ), put as (
+                insert into members (thread_id, user_id, role, status, joined_at)
+                select '\(thread)', m.id, 'member', '\(status)', now() from made m
+            )
+            update threads set member_count = member_count + case '\(status)' when 'joined' then \(count) else 0 end
+            where id = '\(thread)';
+            """, conninfo: TestNode.shared().database)
     }
 
     /// Sends a text and gives the message.

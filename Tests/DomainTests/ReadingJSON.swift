@@ -1,5 +1,6 @@
 // What the JSON reader takes and refuses, and that nothing makes it crash.
 import Domain
+import TestSupport
 import Testing
 
 @Suite("Reading JSON")
@@ -160,7 +161,7 @@ struct ReadingJSON {
 
     @Test("survives random bytes, and documents cut and changed at random")
     func survivesNoise() {
-        var random = SplitMix(state: 42)
+        var random = SplitMix64(seed: 42)
         let alphabet =
             Array("{}[]\",:\\u0123456789eE+-.truefalsn \n\u{e9}\u{1f600}".utf8) + [0x00, 0x1f, 0x80, 0xc0, 0xff]
         let document = Array(
@@ -187,17 +188,5 @@ struct ReadingJSON {
         let text = value.compactText.utf8
         #expect(String(validating: text, as: UTF8.self) != nil)
         #expect((try? JSONReader.read(text))?.compactText.utf8 == text)
-    }
-}
-
-/// Random numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

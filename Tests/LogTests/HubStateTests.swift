@@ -267,21 +267,6 @@ struct HubStateTests {
         #expect(state.counters.parked == 0)
     }
 
-    @Test("ends long waits at every other tick, and none late")
-    func endsLongWaits() {
-        for early in 0...1 {
-            var state = openState()
-            for _ in 0..<early { _ = state.advance() }
-            _ = poll(&state, ann, after: 0, wait: 100)
-            var tickCount = 0
-            while state.counters.parked > 0, tickCount < 200 {
-                _ = state.advance()
-                tickCount += 1
-            }
-            #expect((tickCount + early).isMultiple(of: 2) && (99...100).contains(tickCount))
-        }
-    }
-
     @Test("drops a mailbox that nobody has asked for in a while, but none with a waiting poll")
     func idle() {
         var state = openState()

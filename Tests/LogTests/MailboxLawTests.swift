@@ -2,6 +2,7 @@
 // whether a poll is answered at once, parked, sent to the database, timed out or taken away.
 import Domain
 import Store
+import TestSupport
 import Testing
 
 @testable import Log
@@ -58,10 +59,10 @@ private struct World {
     var faults: [String] = []
     var parkedCount = 0
     var coldCount = 0
-    private var random: Seeded
+    private var random: SplitMix64
 
     init(seed: UInt64) {
-        random = Seeded(seed: seed)
+        random = SplitMix64(seed: seed)
         history = RandomHistory(count: 150, random: &random)
         // Small, so that all of them are met.
         var limits = HubLimits()

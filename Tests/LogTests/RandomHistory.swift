@@ -1,6 +1,7 @@
 // A random log and what each user may see of it, computed by the rules alone: what the laws are tested against.
 import Domain
 import Store
+import TestSupport
 
 @testable import Log
 
@@ -13,7 +14,7 @@ struct RandomHistory {
     private(set) var memberships: [[UserID: Set<ThreadID>]] = [[:]]
     private var audiences: [Set<UserID>] = [[]]
 
-    init(count: Int, random: inout Seeded) {
+    init(count: Int, random: inout SplitMix64) {
         for position in Int64(1)...Int64(count) {
             let user = users[Int(random.next() % 4)]
             let thread = threads[Int(random.next() % 3)]
@@ -56,19 +57,5 @@ struct RandomHistory {
     /// Messages whose content was withdrawn at or before a position.
     func withdrawn(by position: Int64) -> Set<Int64> {
         Set(events.prefix(Int(position)).compactMap { $0.withdraws?.value })
-    }
-}
-
-/// A generator that gives the same for the same seed (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
     }
 }

@@ -12,7 +12,7 @@ extension SystemTests {
         /// does now and then for all, and what it asks once a connection.
         private static let upkeep: Set = [
             "log_read", "log_place", "log_extend", "log_turn", "session_touch", "pg_backend_pid", "receipt_deliver",
-            "presence_put", "presence_beat", "presence_sweep", "presence_announce",
+            "presence_put", "presence_beat", "presence_sweep", "presence_announce", "search_index",
         ]
 
         @Test("ten thousand rounds of polls cost no statement of their own")
@@ -66,6 +66,27 @@ extension SystemTests {
             others.stop()
             #expect(try await outcomes.allSatisfy { $0.deliveries.verdict.isGood })
             _ = try await idleOutcomes
+            try await node.stop()
+        }
+
+        @Test("events on a stream cost no statement of their own")
+        func streams() async throws {
+            let database = try await CountingDatabase.create()
+            let node = try await Node.start(database: database.conninfo)
+            let ann = try await node.curl.register("Ann")
+            let thread = try await node.curl.thread("group", by: ann, with: [])
+            let cursor = try await node.curl.cursor(of: ann)
+            let source = try await EventSource(Connection(node.address), as: ann, from: cursor)
+            let sender = Connection(node.address)
+            _ = try await sender.sent("first", in: thread, as: ann)
+            #expect(try await source.events(1).count == 1)
+
+            try await database.reset()
+            let messageCount = 200
+            for number in 1...messageCount { _ = try await sender.sent("\(number)", in: thread, as: ann) }
+            #expect(try await source.events(messageCount).count == messageCount)
+            let counts = try await database.counts()
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
             try await node.stop()
         }
 

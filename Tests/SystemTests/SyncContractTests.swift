@@ -199,7 +199,8 @@ extension SystemTests {
                     $0["thread_id"].string == group
                 }
                 let messages = events.filter { $0["type"] == "message.created" }
-                #expect(messages.map { $0["data"]["id"].string } == [during])
+                #expect(messages.map { $0["data"]["payload"]["action"].string } == ["added", nil])
+                #expect(messages.last?["data"]["id"].string == during)
                 #expect(events.first?["type"] == "thread.created")
                 #expect(events.last?["type"] == "member.updated" && events.last?["data"]["status"] == "removed")
             }

@@ -1,6 +1,7 @@
 // What is not a request, or could be read as two, is refused with a problem that the client can read, and a close.
 
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import Transport
@@ -148,7 +149,7 @@ struct RefusingRequests {
     @Test("survives random bytes and mangled requests")
     func garbage() async throws {
         try await withServer({ $0.lingerTimeout = .milliseconds(50) }, handler: echo) { server in
-            var random = SplitMix(state: 20_261_121)
+            var random = SplitMix64(seed: 20_261_121)
             let head = "POST /a?b HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
             let good = Array("\(head)3\r\nabc\r\n0\r\n\r\n".utf8)
             for round in 0..<300 {
@@ -166,18 +167,5 @@ struct RefusingRequests {
             try await client.send("GET /alive HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try await client.answer().body == "GET /alive ")
         }
-    }
-}
-
-/// A seeded generator, so that a failure comes again (Steele, Lea and Flood, "SplitMix").
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -16,13 +16,14 @@ begin
     return query
     with mine as materialized (
         select m.thread_id as id,
-            (date_part('epoch', coalesce(l.created_at,
+            (date_part('epoch', coalesce(l.created_at, case when m.status = 'invited' then m.invited_at end,
                 (select t.created_at from threads t where t.id = m.thread_id))) * 1000)::bigint as rank,
             -- As unread_count has it, which is called where it is more than this.
-            case when l.seq > o.seq is not true then 0
-                when o.seq < r.seq then unread_count(m, m.back_to_seq, l.seq)
-                else l.seq - o.seq - (select count(*) from messages x where x.thread_id = m.thread_id and x.seq > o.seq
-                    and (x.deleted_at is not null or x.sender_id is null)) end as unread
+            case when l.seq > greatest(o.seq, m.hidden_before_seq - 1) is not true then 0
+                when o.seq < r.seq or m.hides then unread_count(m, o.seq, l.seq)
+                else l.seq - greatest(o.seq, m.hidden_before_seq - 1) - (select count(*) from messages x
+                    where x.thread_id = m.thread_id and x.seq > greatest(o.seq, m.hidden_before_seq - 1)
+                        and (x.deleted_at is not null or x.sender_id is null)) end as unread
         from members m
         left join lateral (select x.seq, x.created_at, x.sender_id from messages x
             where x.thread_id = m.thread_id and x.seq >= greatest(m.read_seq, m.delivered_seq) and m.status = 'joined'
@@ -31,8 +32,8 @@ begin
             else greatest(m.read_seq, (select s.seq from messages s
                 where s.thread_id = m.thread_id and s.sender_id = m.user_id and s.seq > m.read_seq
                 order by s.seq desc limit 1)) end as seq offset 0) r
-        cross join lateral (select greatest(m.hidden_before_seq - 1, case when m.back_from_seq = r.seq
-            then coalesce(m.back_to_seq, r.seq) else r.seq end) as seq offset 0) o
+        cross join lateral (select case when m.back_from_seq = r.seq
+            then coalesce(m.back_to_seq, r.seq) else r.seq end as seq offset 0) o
         where m.user_id = p_user and m.status in ('joined', 'invited')
     ), page as (
         select i.*, row_number() over (order by i.rank desc, i.id desc) as place

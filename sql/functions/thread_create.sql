@@ -1,7 +1,8 @@
 -- Makes a thread with its first members, the creator as owner; for a direct pair that has one, gives the standing
--- thread. `p_members` is without the creator and without repeats; with `p_invite` they are invited, else joined.
+-- thread, and lets the caller into it if they were only invited or had declined. `p_members` is without the creator and
+-- without repeats; with `p_invite` they are invited, else joined.
 -- Fails: PY422 (members: somebody isn't a user).
--- locks: the pair's or the room's unique key, then the log
+-- locks: the pair's or the room's unique key, then the log; for a standing thread as member_put
 create or replace function thread_create(
     p_thread uuid, p_kind text, p_title text, p_room_key text, p_creator uuid, p_members uuid[], p_invite boolean
 ) returns table (created boolean, thread text)
@@ -10,6 +11,7 @@ declare
     v_now timestamptz := stamp();
     v_thread threads;
     v_head bigint;
+    v_invited text;
     v_joined uuid[] := p_creator || case when p_invite then '{}' else p_members end;
 begin
     if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id)) then
@@ -23,36 +25,56 @@ begin
     returning * into v_thread;
     if not found then
         -- Another made it first. Only a direct pair can get here: rooms go through room_join.
-        return query select false, thread_view(t, m)::text from threads t
-            join members m on m.thread_id = t.id and m.user_id = p_creator
+        return query select false, thread_reopen(t.id, p_creator) from threads t
             where t.direct_low = least(p_creator, p_members[1]) and t.direct_high = greatest(p_creator, p_members[1]);
         return;
     end if;
-    insert into members (thread_id, user_id, role, status, joined_at)
+    insert into members (thread_id, user_id, role, status, joined_at, invited_at, invited_by)
     select p_thread, n.id, case when n.id = p_creator then 'owner' else 'member' end,
-        case when n.id = any (v_joined) then 'joined' else 'invited' end,
-        case when n.id = any (v_joined) then v_now end
-    from unnest(p_creator || p_members) n (id);
+        case when n.is_joined then 'joined' else 'invited' end, case when n.is_joined then v_now end,
+        case when not n.is_joined then v_now end, case when not n.is_joined then p_creator end
+    from (select u.id, u.id = any (v_joined) as is_joined from unnest(p_creator || p_members) u (id)) n;
 
-    v_head := log_begin();
+    v_head := log_begin() + 1;
     insert into events (pos, at, type, thread_id, begins, body)
-    values (v_head + 1, v_now, 'thread.created', p_thread, v_joined,
-        event_json('thread.created', p_thread, v_now, thread_created_data(v_thread)));
-    insert into membership_spans (user_id, thread_id, from_pos) select n.id, p_thread, v_head + 1 from unnest(v_joined) n (id);
-    insert into events (pos, at, type, thread_id, user_id, body)
-    select v_head + 1 + row_number() over (order by m.user_id), v_now, 'thread.created', p_thread, m.user_id,
-        event_json('thread.created', p_thread, v_now, thread_created_data(v_thread))
-    from members m where m.thread_id = p_thread and m.status = 'invited';
-    perform log_announce(log_head());
+    values (v_head, v_now, 'thread.created', p_thread, v_joined,
+        event_json('thread.created', p_thread, v_now, thread_created_data(v_thread, true)));
+    insert into membership_spans (user_id, thread_id, from_pos) select n.id, p_thread, v_head from unnest(v_joined) n (id);
+    if p_invite then
+        v_invited := event_json('thread.created', p_thread, v_now, thread_created_data(v_thread, false));
+        insert into events (pos, at, type, thread_id, user_id, body)
+        select v_head + n.place, v_now, 'thread.created', p_thread, n.id, v_invited
+        from unnest(p_members) with ordinality n (id, place);
+        v_head := v_head + cardinality(p_members);
+    end if;
+    perform log_announce(v_head);
     return query select true, thread_view(v_thread, m)::text from members m
         where m.thread_id = p_thread and m.user_id = p_creator;
 end $$;
 
--- What thread.created carries: the thread, and its members as far as they are few enough for every one to hear of each.
-create or replace function thread_created_data(t threads) returns text
-language sql stable as $$
-    select (thread_json(t)::jsonb || jsonb_build_object('members', coalesce((
-        select jsonb_agg(member_view(m) order by m.joined_at, m.user_id)
-        from members m
-        where m.thread_id = t.id and m.status in ('joined', 'invited') and t.member_count <= 100), '[]')))::text
-$$;
+-- A standing direct thread as the caller sees it. Who was invited to it, or declined, and opens it now, is in.
+-- locks: as member_put, and only then
+create or replace function thread_reopen(p_thread uuid, p_user uuid) returns text
+language plpgsql volatile as $$
+begin
+    if not exists (select from members m where m.thread_id = p_thread and m.user_id = p_user and m.status = 'joined') then
+        perform member_put(p_user, p_thread, p_user, null, 'joined', 0, 0);
+    end if;
+    return thread_get(p_user, p_thread);
+end $$;
+
+-- What thread.created carries: the thread, and its members if they are few enough for every one to hear of each. None for
+-- the invited (`p_is_member` false), who don't see yet who has read how far.
+drop function if exists thread_created_data(threads);
+create or replace function thread_created_data(t threads, p_is_member boolean) returns text
+language plpgsql stable as $$
+declare
+    v_members members[];
+begin
+    if p_is_member and t.member_count <= 100 then
+        v_members := array(select m from members m where m.thread_id = t.id and m.status in ('joined', 'invited') limit 101);
+    end if;
+    return (thread_json(t)::jsonb || jsonb_build_object('members', coalesce((
+        select jsonb_agg(member_view(m::members) order by m.joined_at, m.user_id)
+        from unnest(v_members) m where cardinality(v_members) <= 100), '[]')))::text;
+end $$;

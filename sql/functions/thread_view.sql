@@ -51,7 +51,19 @@ begin
         -- After a way back, one's own lie behind the mark.
         - case when m.back_to_seq = p_read then (select count(*) from messages x
             where x.thread_id = m.thread_id and x.sender_id = m.user_id and x.seq > v_read and x.deleted_at is null)
-            else 0 end;
+            else 0 end
+        - case when m.hides then hidden_count(m.thread_id, m.user_id, v_read) else 0 end;
+end $$;
+
+-- Of the messages after the mark that the user deleted for themselves, those that would count as unread.
+-- A function of its own: as part of another statement it would cost those, too, who hide nothing.
+create or replace function hidden_count(p_thread uuid, p_user uuid, p_read bigint) returns bigint
+language plpgsql stable as $$
+begin
+    return (select count(*) from message_hides h
+        where h.thread_id = p_thread and h.user_id = p_user and h.seq > p_read
+            and (select m.deleted_at is null and m.sender_id <> p_user from messages m
+                where m.thread_id = p_thread and m.seq = h.seq));
 end $$;
 
 -- Unread messages of others that mention the user.
@@ -62,7 +74,15 @@ declare
     v_read bigint := greatest(p_read, m.hidden_before_seq - 1);
 begin
     return (select count(*) from messages x where x.thread_id = m.thread_id and x.seq > v_read and x.mentions <> '{}'
-        and x.deleted_at is null and m.user_id = any (x.mentions) and x.sender_id is distinct from m.user_id);
+        and x.deleted_at is null and m.user_id = any (x.mentions) and x.sender_id is distinct from m.user_id
+        and not (m.hides and message_is_hidden(m.thread_id, m.user_id, x.seq)));
+end $$;
+
+-- Whether the user has deleted the message for themselves. Only ever true for a member that `hides`.
+create or replace function message_is_hidden(p_thread uuid, p_user uuid, p_seq bigint) returns boolean
+language plpgsql stable as $$
+begin
+    return exists (select from message_hides h where h.thread_id = p_thread and h.user_id = p_user and h.seq = p_seq);
 end $$;
 
 -- The caller's own side of a thread. `p_read` is the mark that they see themselves.
@@ -70,7 +90,16 @@ create or replace function me_json(m members, p_read bigint) returns json
 language sql stable as $$
     select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
         'delivered_seq', greatest(m.delivered_seq, p_read, member_read_seq(m)), 'muted_until', rfc3339(m.muted_until),
-        'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq)
+        'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq,
+        'invited_by', case when m.status = 'invited' then (select json_build_object('id', u.id, 'name', u.name,
+            'profile_image', u.profile_image) from users u where u.id = m.invited_by) end)
+$$;
+
+-- When something last happened in the thread that the member may know of: of the last message, or for lack of one the
+-- thread's making or the invitation.
+create or replace function thread_activity(t threads, m members, p_last_at timestamptz) returns timestamptz
+language sql stable as $$
+    select coalesce(p_last_at, case when m.status = 'invited' then m.invited_at end, t.created_at)
 $$;
 
 -- The thread for the member `m`. Invited people see that it is there, but none of its messages.
@@ -83,18 +112,22 @@ begin
             case when m.status = 'joined' and (member_of(t.id, p.id)).status = 'joined' then profile_json(p)
                 else user_json(p) end end,
         'member_count', t.member_count, 'retention', t.retention, 'created_at', rfc3339(t.created_at),
-        'last_message', case when l.seq is not null then message_json(l.thread_id, l.seq, l.id, l.sender_id, u.name,
-            u.profile_image, l.type, l.payload, l.reply_to, l.mentions, l.created_at, l.edited_at, l.deleted_at,
-            l.expires_at)::json end,
+        'last_message', case when v.seq is not null then message_json(v.thread_id, v.seq, v.id, v.sender_id, u.name,
+            u.profile_image, v.type, v.payload, v.reply_to, v.mentions, v.created_at, v.edited_at, v.deleted_at,
+            v.expires_at, case when v.reacted then reactions_json(v.thread_id, v.seq, m.user_id) end)::json end,
         'unread_count', case when l.seq is null then 0 else unread_count(m, r.own_seq, l.seq) end,
         'mention_count', case when l.seq is null then 0 else mention_count(m, r.own_seq) end,
-        'last_activity_at', rfc3339(coalesce(l.created_at, t.created_at)),
+        'last_activity_at', rfc3339(thread_activity(t, m, l.created_at)),
         'head', coalesce(l.seq, 0), 'me', me_json(m, r.own_seq))
     from member_marks(m) r
-    left join lateral (select x.* from messages x
+    left join lateral (select x.seq, x.created_at from messages x
         where x.thread_id = t.id and x.seq >= greatest(m.read_seq, m.delivered_seq) and m.status = 'joined'
         order by x.seq desc limit 1) l on true
-    left join users u on u.id = l.sender_id
+    -- The last that the member sees: unless they have hidden it or deleted it for themselves, the same one.
+    left join lateral (select x.* from messages x where x.thread_id = t.id and x.seq <= l.seq
+        and x.seq >= m.hidden_before_seq and not (m.hides and message_is_hidden(t.id, m.user_id, x.seq))
+        order by x.seq desc limit 1) v on true
+    left join users u on u.id = v.sender_id
     left join users p on t.kind = 'direct'
         and p.id = case when t.direct_low = m.user_id then t.direct_high else t.direct_low end);
 end $$;

@@ -1,4 +1,5 @@
 // Which fault comes when, by chance, but the same for the same seed.
+import TestSupport
 
 /// What is done to a running service. Each is a test of its own, too, in Faults/.
 enum Fault: String, CaseIterable {
@@ -29,7 +30,7 @@ struct ChaosPlan: Sequence, IteratorProtocol {
 
     init(seed: UInt64, nodeCount: Int) {
         self.nodeCount = nodeCount
-        numbers = SplitMix64(state: seed)
+        numbers = SplitMix64(seed: seed)
     }
 
     mutating func next() -> ChaosStep? {
@@ -53,18 +54,5 @@ struct ChaosPlan: Sequence, IteratorProtocol {
         // They last as long as it takes the nodes.
         case .rollingRestart, .sessionKilled, .listenerCut, .poolCut: 0...0
         }
-    }
-}
-
-/// Steele, Lea and Flood's generator ("Fast splittable pseudorandom number generators", 2014).
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
     }
 }

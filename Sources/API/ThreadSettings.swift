@@ -1,0 +1,35 @@
+// The caller's own view of a thread: muted, archived, pinned, cleared. Nobody else sees it; the caller's devices share it.
+import Domain
+
+extension API {
+    var settingsRoutes: [Route] {
+        [Route(.patch, "/v1/threads/{thread_id}/settings", .updateSettings, .signedIn(updateSettings))]
+    }
+
+    private func updateSettings(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        let changes = try SettingsChanges(await call.body())
+        return .json(
+            try await store.updateSettings(
+                of: thread, for: identity.user, changes: JSONText(.object(changes.members))))
+    }
+}
+
+/// What a PATCH of the settings says: what is left out stays, null unmutes.
+private struct SettingsChanges {
+    /// Only what is to change.
+    var members: [JSONValue.Member] = []
+
+    init(_ body: JSONValue) throws(Invalid) {
+        var fields = try Fields(body)
+        let mutedUntil = fields.given("muted_until") { json throws(Invalid) in try Timestamp?(json) }
+        let archived = fields.given("archived") { json throws(Invalid) in try Bool(json) }
+        let pinned = fields.given("pinned") { json throws(Invalid) in try Bool(json) }
+        let hiddenBefore = fields.given("hidden_before_seq") { json throws(Invalid) in try Seq(json) }
+        try fields.end()
+        if let mutedUntil { members.append(.init("muted_until", .string(orNull: mutedUntil?.description))) }
+        if let archived { members.append(.init("archived", .bool(archived))) }
+        if let pinned { members.append(.init("pinned", .bool(pinned))) }
+        if let hiddenBefore { members.append(.init("hidden_before_seq", .integer(hiddenBefore.value))) }
+    }
+}

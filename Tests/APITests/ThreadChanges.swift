@@ -1,0 +1,145 @@
+// PATCH of a thread, which all see, and of one's own settings of it, which nobody else does.
+import Domain
+import Testing
+
+@Suite("Changing a thread")
+struct ThreadChanges {
+    @Test("gives a group another title and image, tells of the title, and empties both")
+    func changesGroups() async throws {
+        let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
+        let thread = try await ann.group(with: [bob], title: "Old")
+        let path = "/v1/threads/\(thread)"
+        let changed = try await ann.client.patch(path, #"{"title":"  New ","image":"https://example.org/a.png"}"#)
+        #expect(changed.status == 200)
+        #expect(try changed.string("title") == "New")
+        #expect(try await bob.client.get(path).string("image") == "https://example.org/a.png")
+        #expect(try changed.string("last_message.payload.action") == "renamed")
+        #expect(try changed.string("last_message.payload.title") == "New")
+        #expect(try changed.string("last_message.payload.old_title") == "Old")
+        #expect(try changed.string("last_message.payload.by.name") == "Ann")
+        for body in ["{}", #"{"title":"New"}"#, #"{"image":null}"#, #"{"retention":{"keep":"forever"}}"#] {
+            #expect(try await ann.client.patch(path, body).integer("head") == 1)
+        }
+        let emptied = try await ann.client.patch(path, #"{"title":null}"#)
+        #expect(emptied["title"] == .null)
+        #expect(emptied["image"] == .null)
+        #expect(try emptied.integer("head") == 2)
+    }
+
+    @Test("finds a room by its new title, and gives no title twice")
+    func renamesRooms() async throws {
+        let (ann, bob) = (try await Person.make(), try await Person.make())
+        let suffix = UserID.make().description.suffix(12)
+        let room = try await ann.client.post("/v1/rooms", #"{"title":"First \#(suffix)"}"#).string("id")
+        _ = try await ann.client.post("/v1/rooms", #"{"title":"Taken \#(suffix)"}"#)
+        let path = "/v1/threads/\(room)"
+        #expect(try await ann.client.patch(path, #"{"title":"TAKEN  \#(suffix)"}"#).problemCode == "title_taken")
+        #expect(try await ann.client.patch(path, #"{"title":null}"#).errorFields == ["title"])
+        #expect(try await ann.client.patch(path, #"{"title":"Second \#(suffix)"}"#).status == 200)
+        #expect(try await ann.client.patch(path, #"{"title":"SECOND \#(suffix)"}"#).status == 200)
+        let found = try await bob.client.post("/v1/rooms", #"{"title":"second \#(suffix)"}"#)
+        #expect(found.status == 200)
+        #expect(try found.string("id") == room)
+        #expect(try await bob.client.post("/v1/rooms", #"{"title":"First \#(suffix)"}"#).status == 201)
+    }
+
+    @Test("shows a direct thread with the other one's name, and nothing else")
+    func refusesDirect() async throws {
+        let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
+        let made = try await ann.client.post("/v1/threads", #"{"kind":"direct","members":["\#(bob.id)"]}"#)
+        let path = "/v1/threads/\(try made.string("id"))"
+        for person in [ann, bob] {
+            #expect(try await person.client.patch(path, #"{"title":"Us"}"#).errorFields == ["title"])
+            #expect(try await person.client.patch(path, #"{"image":"https://a/b"}"#).errorFields == ["image"])
+        }
+        _ = try await bob.client.patch("/v1/users/me", #"{"name":"Bobby"}"#)
+        #expect(try await ann.client.get(path).string("title") == "Bobby")
+    }
+
+    @Test(
+        "names what is wrong",
+        arguments: [
+            (#"{"title":""}"#, "title"), (#"{"title":7}"#, "title"), (#"{"image":"ftp://a/b"}"#, "image"),
+            (#"{"kind":"room"}"#, "kind"), (#"{"retention":{"keep":"seconds","seconds":5}}"#, "retention.keep"),
+        ])
+    func namesMistakes(_ body: String, _ field: String) async throws {
+        let ann = try await Person.make()
+        #expect(try await ann.client.patch("/v1/threads/\(ann.group())", body).errorFields == [field])
+    }
+}
+
+@Suite("Settings of a thread")
+struct ThreadSettings {
+    @Test("are kept for the caller alone, and null unmutes")
+    func areOnesOwn() async throws {
+        let (ann, bob) = (try await Person.make(), try await Person.make())
+        let thread = try await ann.group(with: [bob])
+        let path = "/v1/threads/\(thread)/settings"
+        let set = try await bob.client.patch(
+            path, #"{"muted_until":"2031-01-02T03:04:05.6789+01:00","archived":true,"pinned":true}"#)
+        #expect(set.status == 200)
+        #expect(try set.string("muted_until") == "2031-01-02T02:04:05.678Z")
+        let seen = try await bob.client.get("/v1/threads/\(thread)")
+        #expect(seen["me.archived"] == .bool(true))
+        #expect(seen["me.pinned"] == .bool(true))
+        #expect(try seen.string("me.muted_until") == "2031-01-02T02:04:05.678Z")
+        #expect(try await ann.client.get("/v1/threads/\(thread)")["me.pinned"] == .bool(false))
+        let unset = try await bob.client.patch(path, #"{"muted_until":null,"archived":false}"#)
+        #expect(unset["muted_until"] == .null)
+        #expect(unset["archived"] == .bool(false))
+        #expect(unset["pinned"] == .bool(true))
+        #expect(try await bob.client.patch(path, "{}").text == unset.text)
+        #expect(try await bob.client.patch(path, #"{"muted_until":"9999-12-31T23:59:59.999Z"}"#).status == 200)
+    }
+
+    @Test("hide what came before a message: from pages, look-ups, the last message and the counts")
+    func hides() async throws {
+        let (ann, bob) = (try await Person.make(), try await Person.make())
+        let thread = try await ann.group(with: [bob])
+        let first = try await ann.say("first", in: thread).string("id")
+        for text in ["second", "third", "fourth"] { try await ann.say(text, in: thread) }
+        let messages = "/v1/threads/\(thread)/messages"
+        let settings = "/v1/threads/\(thread)/settings"
+        let hidden = try await bob.client.patch(settings, #"{"hidden_before_seq":3}"#)
+        #expect(try hidden.integer("unread_count") == 2)
+        func seqs(_ query: String, end: Bool) async throws -> [Int64] {
+            let page = try await bob.client.get(messages + query)
+            #expect(page["end"] == .bool(end), "\(query)")
+            return page["messages"]?.array?.compactMap { $0["seq"]?.integer } ?? []
+        }
+        #expect(try await seqs("", end: true) == [3, 4])
+        #expect(try await seqs("?after=0", end: true) == [3, 4])
+        #expect(try await seqs("?after=0&limit=1", end: false) == [3])
+        #expect(try await seqs("?before=4", end: true) == [3])
+        #expect(try await seqs("?before=2", end: true) == [])
+        #expect(try await seqs("?limit=1", end: false) == [4])
+        #expect(try await bob.client.get("\(messages)/\(first)").problemCode == "message_not_found")
+        #expect(try await ann.client.get("\(messages)/\(first)").status == 200)
+        let inbox = try await bob.client.get("/v1/inbox?unread=true")
+        #expect(try inbox.integer("unread_total") == 2)
+        #expect(try inbox.integer("threads.0.unread_count") == 2)
+
+        #expect(try await bob.client.patch(settings, #"{"hidden_before_seq":5}"#).integer("unread_count") == 0)
+        let cleared = try await bob.client.get("/v1/threads/\(thread)")
+        #expect(cleared["last_message"] == .null)
+        #expect(try cleared.integer("head") == 4)
+        #expect(try await bob.client.patch(settings, #"{"hidden_before_seq":6}"#).errorFields == ["hidden_before_seq"])
+        try await ann.say("fifth", in: thread)
+        #expect(try await seqs("", end: true) == [5])
+        #expect(try await bob.client.patch(settings, #"{"hidden_before_seq":0}"#).integer("unread_count") == 5)
+    }
+
+    @Test(
+        "names what is wrong",
+        arguments: [
+            (#"{"muted_until":"tomorrow"}"#, "muted_until"), (#"{"muted_until":5}"#, "muted_until"),
+            (#"{"muted_until":"9999-12-31T23:59:59-01:00"}"#, "muted_until"),
+            (#"{"muted_until":"0001-01-01T00:00:00Z"}"#, "muted_until"), (#"{"archived":null}"#, "archived"),
+            (#"{"pinned":"yes"}"#, "pinned"), (#"{"hidden_before_seq":-1}"#, "hidden_before_seq"),
+            (#"{"hidden_before_seq":9223372036854775807}"#, "hidden_before_seq"), (#"{"mute":true}"#, "mute"),
+        ])
+    func namesMistakes(_ body: String, _ field: String) async throws {
+        let ann = try await Person.make()
+        #expect(try await ann.client.patch("/v1/threads/\(ann.group())/settings", body).errorFields == [field])
+    }
+}

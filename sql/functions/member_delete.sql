@@ -1,0 +1,81 @@
+-- Leaving, removing, declining, withdrawing. What is told of it is in member_log.sql.
+
+-- Takes `p_user` out: removed by somebody else, or left by themselves. An invitation that is declined or withdrawn leaves
+-- `left` behind. When the last owner goes, the longest-standing admin, else member, becomes owner. In a group a system
+-- message tells of members who went, in a room none (as with member_put).
+-- Fails: PY404 thread_not_found, member_not_found; PY403 not_joined, not_allowed; PY409 direct_members_fixed.
+-- locks: the thread, the members' rows, then the log
+create or replace function member_delete(p_actor uuid, p_thread uuid, p_user uuid) returns void
+language plpgsql volatile as $$
+declare
+    v_thread threads := thread_lock(p_thread);
+    v_now timestamptz := stamp();
+    v_old members := member_delete_check(v_thread, p_actor, p_user);
+    v_new members;
+    v_heir members;
+    v_head bigint;
+begin
+    update members m set role = 'member',
+        status = case when p_actor = p_user or v_old.status = 'invited' then 'left' else 'removed' end
+    where m.thread_id = p_thread and m.user_id = p_user returning m.* into v_new;
+    if v_old.status = 'joined' then
+        update threads t set member_count = t.member_count - 1 where t.id = p_thread returning t.* into v_thread;
+    end if;
+    if v_old.role = 'owner' then
+        v_heir := member_hand_on(p_thread);
+    end if;
+    v_head := log_begin();
+    v_head := member_log(v_head, v_now, v_thread, v_new, case when v_old.status = 'joined' then 'ends' else 'none' end);
+    if v_heir.status is not null then
+        v_head := member_log(v_head, v_now, v_thread, v_heir, 'none');
+    end if;
+    if v_old.status = 'joined' and v_thread.kind = 'group' then
+        v_head := system_message(v_head, v_now, p_thread, member_news(v_new.status, p_actor, p_user));
+    end if;
+    perform log_announce(v_head);
+end $$;
+
+-- The row of the member to be taken out. Raises unless `p_actor` may do it.
+create or replace function member_delete_check(t threads, p_actor uuid, p_user uuid) returns members
+language plpgsql stable as $$
+declare
+    v_actor members := member_of(t.id, p_actor);
+    v_old members := member_of(t.id, p_user);
+begin
+    if p_actor <> p_user then
+        v_actor := member_joined(t.id, p_actor);
+    elsif v_actor.status is null then
+        perform thread_refuse();
+    end if;
+    if t.kind = 'direct' and (p_actor <> p_user or v_old.status = 'joined') then
+        raise exception using errcode = 'PY409', message = 'direct_members_fixed',
+            detail = 'Nobody leaves a direct thread; archive it instead.';
+    end if;
+    if v_old.status is null then
+        raise exception using errcode = 'PY404', message = 'member_not_found', detail = 'The thread has no such member.';
+    elsif p_actor <> p_user and not (v_actor.role = 'owner' or (v_actor.role = 'admin' and v_old.role = 'member')) then
+        raise exception using errcode = 'PY403', message = 'not_allowed',
+            detail = 'Owners may remove anyone, admins only members.';
+    end if;
+    return v_old;
+end $$;
+
+-- Makes the longest-standing admin, else member, owner of a thread that has none any more, and gives their row; nulls
+-- when there is an owner, or nobody. Only for lack of an admin all members are looked at.
+create or replace function member_hand_on(p_thread uuid) returns members
+language plpgsql volatile as $$
+declare
+    v_heir uuid;
+    v_new members;
+begin
+    if exists (select from members m where m.thread_id = p_thread and m.role = 'owner' and m.status = 'joined') then
+        return null;
+    end if;
+    v_heir := coalesce(
+        (select h.user_id from members h where h.thread_id = p_thread and h.role = 'admin' and h.status = 'joined'
+            order by h.joined_at, h.user_id limit 1),
+        (select h.user_id from members h where h.thread_id = p_thread and h.status = 'joined'
+            order by h.joined_at, h.user_id limit 1));
+    update members m set role = 'owner' where m.thread_id = p_thread and m.user_id = v_heir returning m.* into v_new;
+    return v_new;
+end $$;

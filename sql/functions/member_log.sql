@@ -1,0 +1,46 @@
+-- What the log gets when somebody's part in a thread changes. Whoever calls this holds the thread's lock, so that no
+-- message is appended between the check of a membership and its change.
+
+-- Tells of a member's new state, and notes in the spans what begins or ends with it. Call it with the log's lock held;
+-- gives the last position written. In threads of more than 100 only the person concerned and those who run it hear.
+--   p_effect   invites | begins | ends | none: what becomes of the membership
+create or replace function member_log(p_head bigint, p_now timestamptz, t threads, m members, p_effect text) returns bigint
+language plpgsql volatile as $$
+declare
+    v_pos bigint := p_head;
+    v_body text := event_json('member.updated', t.id, p_now, member_view(m)::text);
+    v_is_large boolean := t.member_count > 100;
+    v_count int;
+begin
+    if p_effect in ('invites', 'begins') then
+        v_pos := v_pos + 1;
+        insert into events (pos, at, type, thread_id, user_id, body)
+        values (v_pos, p_now, 'thread.created', t.id, m.user_id,
+            event_json('thread.created', t.id, p_now, thread_created_data(t, p_effect = 'begins')));
+    end if;
+    v_pos := v_pos + 1;
+    insert into events (pos, at, type, thread_id, user_id, begins, ends, body)
+    values (v_pos, p_now, 'member.updated', t.id, case when v_is_large then m.user_id end,
+        case when p_effect = 'begins' then array[m.user_id] end, case when p_effect = 'ends' then array[m.user_id] end, v_body);
+    if p_effect = 'begins' then
+        insert into membership_spans (user_id, thread_id, from_pos) values (m.user_id, t.id, v_pos);
+    elsif p_effect = 'ends' then
+        update membership_spans s set to_pos = v_pos
+        where s.user_id = m.user_id and s.thread_id = t.id and s.to_pos is null;
+    end if;
+    -- Somebody outside the audience who must hear all the same: whoever is, or was, only invited, and whoever runs a
+    -- large thread.
+    if v_is_large then
+        insert into events (pos, at, type, thread_id, user_id, body)
+        select v_pos + row_number() over (order by o.user_id), p_now, 'member.updated', t.id, o.user_id, v_body
+        from members o
+        where o.thread_id = t.id and o.role in ('owner', 'admin') and o.status = 'joined' and o.user_id <> m.user_id;
+        get diagnostics v_count = row_count;
+        v_pos := v_pos + v_count;
+    elsif m.status <> 'joined' and p_effect <> 'ends' then
+        v_pos := v_pos + 1;
+        insert into events (pos, at, type, thread_id, user_id, body)
+        values (v_pos, p_now, 'member.updated', t.id, m.user_id, v_body);
+    end if;
+    return v_pos;
+end $$;

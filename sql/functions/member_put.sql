@@ -1,0 +1,146 @@
+-- Adding, inviting, accepting, promoting. What is told of it is in member_log.sql.
+
+-- Raises unless `p_actor` may bring about what member_put is asked for; `p_old` is the row so far, or nulls.
+-- docs/access.md has the rules as a table.
+create or replace function member_put_check(
+    t threads, p_actor uuid, p_user uuid, p_old members, p_role text, p_status text
+) returns void
+language plpgsql stable as $$
+declare
+    v_actor members := member_of(t.id, p_actor);
+begin
+    if p_actor <> p_user then
+        v_actor := member_joined(t.id, p_actor);
+    elsif v_actor.status is null then
+        -- A room is open to all but those removed; who declined a direct thread may have it after all.
+        if p_status is distinct from 'joined' or t.kind = 'group' or p_old.status = 'removed'
+            or (t.kind = 'direct' and p_old.status is null) then
+            perform thread_refuse();
+        end if;
+    elsif v_actor.status = 'invited' and p_status is distinct from 'joined' then
+        perform thread_refuse_invited();
+    end if;
+    if t.kind = 'direct' and (p_old.status is null or p_role <> p_old.role
+        or (p_actor <> p_user and p_old.status = 'left' and p_status = 'joined')) then
+        raise exception using errcode = 'PY409', message = 'direct_members_fixed',
+            detail = 'A direct thread has its two people and no others; who declined it can be invited again.';
+    end if;
+    if p_role <> coalesce(p_old.role, 'member') and v_actor.role is distinct from 'owner' then
+        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only an owner may change a role.';
+    end if;
+    if p_actor <> p_user and v_actor.role = 'member' and t.kind <> 'direct' then
+        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
+    end if;
+    if not exists (select from users u where u.id = p_user) then
+        raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
+    end if;
+    if p_actor = p_user and p_old.role = 'owner' and p_role <> 'owner' and not exists (select from members m
+        where m.thread_id = t.id and m.role = 'owner' and m.status = 'joined' and m.user_id <> p_user) then
+        raise exception using errcode = 'PY409', message = 'last_owner',
+            detail = 'A thread has an owner: make somebody else one first.';
+    end if;
+end $$;
+
+-- The row as it is after member_put; the same as `p_old` when there is nothing to change.
+create or replace function member_put_wanted(
+    t threads, p_actor uuid, p_user uuid, p_old members, p_role text, p_status text, p_now timestamptz
+) returns members
+language plpgsql stable as $$
+declare
+    v_new members := p_old;
+begin
+    v_new.thread_id := t.id;
+    v_new.user_id := p_user;
+    v_new.role := coalesce(p_role, p_old.role, 'member');
+    if p_old.status is null or p_old.status in ('left', 'removed') then
+        -- Nobody is put back into a direct thread that they declined.
+        v_new.status := coalesce(p_status, case when t.kind = 'direct' and p_actor <> p_user then 'invited' else 'joined' end);
+    elsif p_old.status = 'invited' and p_actor = p_user then
+        -- An invitation is accepted by the invited alone; whoever has joined stays so.
+        v_new.status := coalesce(p_status, 'joined');
+    end if;
+    if v_new.status = 'invited' and p_old.status is distinct from 'invited' then
+        v_new.invited_at := p_now;
+        v_new.invited_by := p_actor;
+    elsif v_new.status = 'joined' and p_old.status is distinct from 'joined' then
+        v_new.joined_at := p_now;
+        -- What was there before isn't unread to somebody who comes new; but between two people all was said to them.
+        if t.kind <> 'direct' then
+            v_new.read_seq := greatest(p_old.read_seq, thread_head(t.id));
+            v_new.read_at := p_now;
+        end if;
+        -- Whoever comes into a thread that all have left runs it from now on.
+        v_new.role := case t.member_count when 0 then 'owner' else v_new.role end;
+    end if;
+    return v_new;
+end $$;
+
+-- Raises when one more can't be taken in. Invitations count as if they were accepted.
+create or replace function thread_refuse_full(t threads, p_old members, p_new members, p_group_max int, p_room_max int)
+returns void
+language plpgsql stable as $$
+declare
+    v_max int := case t.kind when 'room' then p_room_max else p_group_max end;
+    v_count int := t.member_count;
+begin
+    if t.kind = 'direct' then
+        return;
+    elsif p_new.status = 'invited' and p_old.status is distinct from 'invited' then
+        v_count := v_count + (select count(*) from (select from members m
+            where m.thread_id = t.id and m.status = 'invited' limit v_max) i);
+    elsif p_new.status <> 'joined' or p_old.status = 'joined' then
+        return;
+    end if;
+    if v_count >= v_max then
+        raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'The thread is full.';
+    end if;
+end $$;
+
+-- Makes `p_user` joined or invited, or changes their role. `p_role` and `p_status` may be null: unchanged, or member
+-- and joined for somebody new. Gives the member as JSON. Costs the same however many members there are.
+-- In a group a system message tells who joined or was added. Not in a room: people come and go there by the thousand,
+-- and that would drown what is said.
+-- Fails: PY404 thread_not_found, user_not_found; PY403 not_joined, not_allowed; PY409 direct_members_fixed, last_owner;
+--        PY422 (thread is full: `p_group_max` for groups, `p_room_max` for rooms).
+-- locks: the thread, the member's row, then the log
+create or replace function member_put(
+    p_actor uuid, p_thread uuid, p_user uuid, p_role text, p_status text, p_group_max int, p_room_max int
+) returns text
+language plpgsql volatile as $$
+declare
+    v_thread threads := thread_lock(p_thread);
+    v_now timestamptz := stamp();
+    v_old members;
+    v_new members;
+    v_effect text := 'none';
+    v_head bigint;
+begin
+    select * into v_old from members m where m.thread_id = p_thread and m.user_id = p_user;
+    perform member_put_check(v_thread, p_actor, p_user, v_old, p_role, p_status);
+    v_new := member_put_wanted(v_thread, p_actor, p_user, v_old, p_role, p_status, v_now);
+    if (v_new.role, v_new.status) is not distinct from (v_old.role, v_old.status) then
+        return member_view(v_old);
+    end if;
+    perform thread_refuse_full(v_thread, v_old, v_new, p_group_max, p_room_max);
+    if v_new.status is distinct from v_old.status then
+        v_effect := case v_new.status when 'joined' then 'begins' else 'invites' end;
+    end if;
+    if v_effect = 'begins' then
+        update threads t set member_count = t.member_count + 1 where t.id = p_thread returning t.* into v_thread;
+    end if;
+    insert into members as m (thread_id, user_id, role, status, joined_at, read_seq, read_at, invited_at, invited_by)
+    values (p_thread, p_user, v_new.role, v_new.status, v_new.joined_at, coalesce(v_new.read_seq, 0), v_new.read_at,
+        v_new.invited_at, v_new.invited_by)
+    on conflict (thread_id, user_id) do update set role = excluded.role, status = excluded.status,
+        joined_at = excluded.joined_at, read_seq = excluded.read_seq, read_at = excluded.read_at,
+        invited_at = excluded.invited_at, invited_by = excluded.invited_by
+    returning m.* into v_new;
+
+    v_head := member_log(log_begin(), v_now, v_thread, v_new, v_effect);
+    if v_effect = 'begins' and v_thread.kind = 'group' then
+        v_head := system_message(v_head, v_now, p_thread,
+            member_news(case when p_actor = p_user then 'joined' else 'added' end, p_actor, p_user));
+    end if;
+    perform log_announce(v_head);
+    return member_view(v_new);
+end $$;

@@ -1,0 +1,22 @@
+-- Joins the room of that title, making it if there is none: whether it was made, and the room as the caller sees it.
+-- Fails: PY404 thread_not_found (removed from it), PY422 (full).
+create or replace function room_join(p_thread uuid, p_user uuid, p_title text, p_room_key text, p_room_max int)
+returns table (created boolean, thread text)
+language plpgsql volatile as $$
+declare
+    v_room uuid;
+begin
+    -- Twice at most: whoever loses the race to make it finds it made.
+    for v_try in 1 .. 2 loop
+        select t.id into v_room from threads t where t.room_key = p_room_key;
+        if found then
+            perform member_put(p_user, v_room, p_user, null, 'joined', 0, p_room_max);
+            return query select false, thread_get(p_user, v_room);
+            return;
+        end if;
+        return query select c.created, c.thread from thread_create(p_thread, 'room', p_title, p_room_key, p_user, '{}', false) c;
+        if found then
+            return;
+        end if;
+    end loop;
+end $$;

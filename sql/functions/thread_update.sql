@@ -1,0 +1,71 @@
+-- Changes what `p_changes` names (title, image) and tells: thread.updated to members and invited, and of a new title a
+-- system message, too. `p_room_key` is the new title case-folded; only a room's is kept. Gives the thread as the caller
+-- sees it. What is as asked already is no change.
+-- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed; PY409 title_taken (of a room);
+--        PY422 (title, image: a direct thread has none of its own; a room needs a title).
+-- locks: the thread, then the log
+create or replace function thread_update(p_user uuid, p_thread uuid, p_changes json, p_room_key text) returns text
+language plpgsql volatile as $$
+declare
+    v_old threads := thread_lock(p_thread);
+    v_new threads := v_old;
+    v_now timestamptz := stamp();
+    v_member members := member_joined(p_thread, p_user);
+    v_changes jsonb := p_changes::jsonb;
+begin
+    perform thread_update_check(v_old, v_member, v_changes);
+    if v_changes ? 'title' then
+        v_new.title := v_changes ->> 'title';
+        v_new.room_key := case v_old.kind when 'room' then p_room_key end;
+    end if;
+    if v_changes ? 'image' then
+        v_new.image := v_changes ->> 'image';
+    end if;
+    if (v_new.title, v_new.image) is distinct from (v_old.title, v_old.image) then
+        begin
+            update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key where t.id = p_thread;
+        exception when unique_violation then
+            raise exception using errcode = 'PY409', message = 'title_taken', detail = 'There is a room of that title.';
+        end;
+        perform thread_update_log(v_old, v_new, v_now, p_user);
+    end if;
+    return thread_view(v_new, v_member)::text;
+end $$;
+
+-- Raises unless the member may change this of the thread.
+create or replace function thread_update_check(t threads, m members, p_changes jsonb) returns void
+language plpgsql stable as $$
+begin
+    if t.kind = 'direct' then
+        if p_changes ?| array['title', 'image'] then
+            raise exception using errcode = 'PY422', message = 'invalid',
+                hint = case when p_changes ? 'title' then 'title' else 'image' end,
+                detail = 'A direct thread is shown with the other one''s name and image.';
+        end if;
+    elsif m.role = 'member' then
+        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
+    elsif t.kind = 'room' and p_changes ? 'title' and p_changes ->> 'title' is null then
+        raise exception using errcode = 'PY422', message = 'invalid', hint = 'title', detail = 'A room needs a title.';
+    end if;
+end $$;
+
+-- Tells what has become of the thread. One event for all members; the invited, who hear nothing of it, get one each.
+create or replace function thread_update_log(p_old threads, p_new threads, p_now timestamptz, p_by uuid) returns void
+language plpgsql volatile as $$
+declare
+    v_head bigint := log_begin() + 1;
+    v_body text := event_json('thread.updated', p_new.id, p_now, thread_json(p_new)::text);
+    v_count int;
+begin
+    insert into events (pos, at, type, thread_id, body) values (v_head, p_now, 'thread.updated', p_new.id, v_body);
+    insert into events (pos, at, type, thread_id, user_id, body)
+    select v_head + row_number() over (order by m.user_id), p_now, 'thread.updated', p_new.id, m.user_id, v_body
+    from members m where m.thread_id = p_new.id and m.status = 'invited';
+    get diagnostics v_count = row_count;
+    v_head := v_head + v_count;
+    if p_new.title is distinct from p_old.title then
+        v_head := system_message(v_head, p_now, p_new.id, json_build_object('action', 'renamed', 'by', person_json(p_by),
+            'title', p_new.title, 'old_title', p_old.title));
+    end if;
+    perform log_announce(v_head);
+end $$;
