@@ -26,6 +26,7 @@ CREATE TABLE public.members (
     hidden_before_seq bigint DEFAULT 0 NOT NULL,
     invited_at timestamp with time zone,
     invited_by uuid,
+    hides boolean DEFAULT false NOT NULL,
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
@@ -58,7 +59,8 @@ CREATE TABLE public.messages (
     edited_at timestamp with time zone,
     deleted_at timestamp with time zone,
     expires_at timestamp with time zone,
-    pos bigint NOT NULL
+    pos bigint NOT NULL,
+    reacted boolean
 );
 CREATE TABLE public.sessions (
     id uuid NOT NULL,
@@ -102,6 +104,34 @@ CREATE TABLE public.membership_spans (
     from_pos bigint NOT NULL,
     to_pos bigint
 );
+CREATE TABLE public.message_edits (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    version integer NOT NULL,
+    payload json,
+    replaced_at timestamp with time zone NOT NULL,
+    pos bigint NOT NULL
+);
+CREATE TABLE public.message_hides (
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    seq bigint NOT NULL
+);
+CREATE TABLE public.message_reaction_counts (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    emoji text NOT NULL COLLATE pg_catalog."C",
+    count integer NOT NULL,
+    created_at timestamp with time zone NOT NULL
+)
+WITH (fillfactor='80');
+CREATE TABLE public.message_reactions (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    user_id uuid NOT NULL,
+    emoji text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.receipt_marks (
     thread_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -141,6 +171,14 @@ ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (thread_id, user_id);
 ALTER TABLE ONLY public.membership_spans
     ADD CONSTRAINT membership_spans_pkey PRIMARY KEY (user_id, thread_id, from_pos);
+ALTER TABLE ONLY public.message_edits
+    ADD CONSTRAINT message_edits_pkey PRIMARY KEY (thread_id, seq, version);
+ALTER TABLE ONLY public.message_hides
+    ADD CONSTRAINT message_hides_pkey PRIMARY KEY (thread_id, user_id, seq);
+ALTER TABLE ONLY public.message_reaction_counts
+    ADD CONSTRAINT message_reaction_counts_pkey PRIMARY KEY (thread_id, seq, emoji);
+ALTER TABLE ONLY public.message_reactions
+    ADD CONSTRAINT message_reactions_pkey PRIMARY KEY (thread_id, seq, user_id, emoji);
 ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (thread_id, seq);
 ALTER TABLE ONLY public.receipt_marks

@@ -48,8 +48,7 @@ package struct API: Sendable {
     /// All calls that there are.
     package var routes: [Route] {
         authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
-            + receiptRoutes
-            + inboxRoutes + [SyncEndpoint.route] + operationRoutes
+            + reactionRoutes + receiptRoutes + inboxRoutes + [SyncEndpoint.route] + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {

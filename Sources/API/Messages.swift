@@ -1,4 +1,4 @@
-// Sending messages and reading the archive.
+// Sending messages, changing and deleting them, and reading the archive.
 import Domain
 
 extension API {
@@ -9,6 +9,7 @@ extension API {
             Route(.post, Self.path, .sendMessage, .signedIn(sendMessage)),
             Route(.get, Self.path, .listMessages, query: .read, .signedIn(listMessages)),
             Route(.get, Self.path + "/{message_id}", .getMessage, .signedIn(getMessage)),
+            Route(.patch, Self.path + "/{message_id}", .editMessage, .signedIn(editMessage)),
             Route(.delete, Self.path + "/{message_id}", .deleteMessage, query: .read, .signedIn(deleteMessage)),
         ]
     }
@@ -41,19 +42,34 @@ extension API {
         .json(try await store.message(call.message(), in: call.thread(), for: identity.user))
     }
 
+    /// What the payload must hold depends on the message's type, which has to be looked up first.
+    private func editMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        let message = try call.message()
+        let body = try await call.body(byteCountMax: limits.bodyByteCountMax)
+        let type = try await store.editableType(of: message, in: thread, by: identity.user)
+        let edit = try MessageEdit(body, type: type, limits: limits)
+        return .json(
+            try await store.editMessage(message, in: thread, by: identity.user, payload: edit.payload))
+    }
+
     private func deleteMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
         let message = try call.message()
-        var query = call.query
-        _ = query.given("for") { text throws(Invalid) in
-            switch text {
-            case "everyone": break
-            case "me": throw Invalid("Deleting for oneself alone is not available so far.")
-            default: throw Invalid("Must be one of: everyone, me.")
-            }
+        switch try Self.audience(call.query) {
+        case .everyone: try await store.deleteMessage(message, in: thread, by: identity.user)
+        case .me: try await store.hideMessage(message, in: thread, from: identity.user)
         }
-        try query.end()
-        try await store.deleteMessage(message, in: thread, by: identity.user)
         return .noContent
     }
+
+    private static func audience(_ query: Fields<String>) throws -> Audience {
+        var query = query
+        let audience = query.optional("for", Audience.self)
+        try query.end()
+        return audience ?? .everyone
+    }
 }
+
+/// For whom a message is deleted.
+private enum Audience: String, WordField { case everyone, me }

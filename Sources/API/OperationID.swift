@@ -10,7 +10,8 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case createThread, getThread, updateThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember
     case updateSettings
-    case sendMessage, listMessages, getMessage, deleteMessage
+    case sendMessage, listMessages, getMessage, editMessage, deleteMessage
+    case putReaction, deleteReaction
     case putReceipt, putReceipts, listReceipts
     case getInbox
     case sync

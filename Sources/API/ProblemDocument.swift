@@ -28,6 +28,7 @@ extension ProblemCode {
         case .directMembersFixed: (.conflict, "Direct members are fixed")
         case .lastOwner: (.conflict, "Last owner")
         case .titleTaken: (.conflict, "Title taken")
+        case .messageDeleted: (.conflict, "Message deleted")
         case .cursorExpired: (.gone, "Cursor expired")
         case .bodyTooLarge: (.contentTooLarge, "Body too large")
         case .targetTooLong: (.uriTooLong, "Target too long")

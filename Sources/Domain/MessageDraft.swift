@@ -34,6 +34,21 @@ package struct MessageDraft: Sendable {
     }
 }
 
+/// What a client may change of a message.
+package struct MessageEdit: Sendable {
+    /// Compact, an object.
+    package var payload: JSONText
+
+    /// - Parameter type: the message's, which stays.
+    package init(_ body: JSONValue, type: MessageType, limits: Limits) throws(Invalid) {
+        var fields = try Fields(body)
+        let payload = fields.required("payload") { json throws(Invalid) in
+            try MessagePayload.checked(json, as: type, limits: limits)
+        }
+        self.payload = try fields.values(payload)
+    }
+}
+
 /// How a payload is to be read.
 package enum MessageType: Hashable, Sendable {
     case message

@@ -29,6 +29,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case directMembersFixed = "direct_members_fixed"
     case lastOwner = "last_owner"
     case titleTaken = "title_taken"
+    case messageDeleted = "message_deleted"
     // 410
     case cursorExpired = "cursor_expired"
     // 413 414 415 417 422 431

@@ -52,8 +52,8 @@ extension Fields where Raw == String {
     }
 }
 
-/// The text that was percent-encoded; nil for a broken escape, and for what is not UTF-8.
-func percentDecoded(_ encoded: Substring.UTF8View) -> String? {
+/// The text that was percent-encoded; nil for a broken escape, and for what is not UTF-8. In paths `+` is itself.
+func percentDecoded(_ encoded: Substring.UTF8View, plusIsSpace: Bool = true) -> String? {
     if !encoded.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) {
         return String(Substring(encoded))
     }
@@ -62,7 +62,7 @@ func percentDecoded(_ encoded: Substring.UTF8View) -> String? {
     var rest = encoded.makeIterator()
     while let byte = rest.next() {
         switch byte {
-        case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+        case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
         case UInt8(ascii: "%"):
             guard let high = rest.next().flatMap(hexadecimalDigit), let low = rest.next().flatMap(hexadecimalDigit)
             else { return nil }

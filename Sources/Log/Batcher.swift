@@ -5,6 +5,16 @@ import Postgres
 import Store
 import Synchronization
 
+/// Who tells a stream of calls how other nodes' calls go with it.
+protocol Turns: Sendable {
+    /// Whether others write, too, so that a batch that follows upon another waits for its turn.
+    var areShared: Bool { get }
+    /// Says when to take what has gathered.
+    func wait(_ take: @escaping @Sendable () -> Void)
+    /// No call follows.
+    func end()
+}
+
 /// Gathers items into calls. One call is under way at a time; a lone item goes at once; nothing waits for a timer.
 ///
 /// It has no task of its own. A call is begun by who brings its first item, or, on the database's I/O thread, by the end
@@ -17,8 +27,8 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         let begin: @Sendable ([Item], _ done: @escaping Store.BatchDone) -> Void
         /// What its answer says of each item.
         let read: @Sendable (Rows, [Item]) throws(Store.BatchFailure) -> [Outcome]
-        /// Before a batch that follows right upon another: says when to take what has gathered. Nil: at once.
-        var turn: (@Sendable (_ take: @escaping @Sendable () -> Void) -> Void)?
+        /// Nil: other nodes' calls are none of its business.
+        var turns: (any Turns)?
     }
     typealias Answer = @Sendable ([(Caller, Result<Outcome, Problem>)]) -> Void
 
@@ -85,16 +95,17 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
             if batch.isEmpty { state.isCalling = false }
             return batch
         }
-        guard !batch.isEmpty else { return }
+        guard !batch.isEmpty else {
+            call.turns?.end()
+            return
+        }
         let start = ContinuousClock.now
         figures.sizes.record(batch.count)
         for entry in batch { figures.waits.record(start - entry.since) }
         call.begin(batch.map { $0.item }) { result in
             self.figures.calls.record(ContinuousClock.now - start)
             switch result {
-            case .success(let rows):
-                self.sendNextInTurn()
-                self.finish(batch, rows)
+            case .success(let rows): self.finishAndSendNext(batch, rows)
             case .failure(let failure):
                 Task {
                     await self.sendAgain(batch, after: failure, until: start + self.patience)
@@ -104,16 +115,29 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         }
     }
 
-    private func sendNextInTurn() {
-        if let turn = call.turn { turn { self.sendNext() } } else { sendNext() }
+    private func finishAndSendNext(_ batch: [Entry], _ rows: Rows) {
+        guard let turns = call.turns, turns.areShared else {
+            sendNext()
+            finish(batch, rows)
+            return
+        }
+        // Read first: what others wrote is asked for from there on.
+        let outcomes = outcomes(of: batch, in: rows)
+        turns.wait { self.sendNext() }
+        answer(outcomes)
     }
 
     private func finish(_ batch: [Entry], _ rows: Rows) {
+        answer(outcomes(of: batch, in: rows))
+    }
+
+    private func outcomes(of batch: [Entry], in rows: Rows) -> [(Caller, Result<Outcome, Problem>)] {
         do {
-            let outcomes = try call.read(rows, batch.map { $0.item })
-            answer(zip(batch, outcomes).map { ($0.waiter, .success($1)) })
+            return zip(batch, try call.read(rows, batch.map { $0.item })).map { ($0.waiter, .success($1)) }
         } catch {
-            answer(batch.map { ($0.waiter, .failure(error.problem)) })
+            figures.failures.add()
+            logger.error("a batch's answer can't be read", metadata: ["reason": "\(error.problem.detail)"])
+            return batch.map { ($0.waiter, .failure(error.problem)) }
         }
     }
 

@@ -104,24 +104,27 @@ package final class Hub: Sendable {
         finish(state.withLock { $0.apply(events) })
     }
 
-    /// Applies what was just written, if it is what comes next here; false leaves it to be read.
+    /// Applies events that follow upon each other, if nothing is missing between what this node has and them; false leaves
+    /// them to be read.
     func applyNext(_ events: [Event], epoch: Int32) -> Bool {
+        guard let first = events.first else { return true }
         let wakes = state.withLock { state in
-            let isNext = state.epoch == epoch && events.first?.position.value == state.head.value + 1
+            let isNext = state.epoch == epoch && first.position.value <= state.head.value + 1
             return isNext ? state.apply(events) : nil
         }
         finish(wakes ?? [])
         return wakes != nil
     }
 
-    /// The log goes on in a new epoch, and all that this node has read up to `read` is part of it. Does nothing when the
-    /// node has come further since.
+    /// The log goes on in a new epoch, and all that this node has read up to `read` is part of it. False, and nothing done,
+    /// when the node has come further since.
     /// - Parameter end: the first position after the epoch so far.
-    func adopt(epoch: Int32, after end: Position, from read: Cursor) {
+    func adopt(epoch: Int32, after end: Position, from read: Cursor) -> Bool {
         let wakes = state.withLock { state in
-            Cursor(epoch: state.epoch, position: state.head) == read ? state.adopt(epoch, after: end) : []
+            Cursor(epoch: state.epoch, position: state.head) == read ? state.adopt(epoch, after: end) : nil
         }
-        finish(wakes)
+        finish(wakes ?? [])
+        return wakes != nil
     }
 
     /// Forgets everything: the log isn't what this node has read of it.

@@ -24,14 +24,14 @@ package final class TailFigures: Sendable {
         package let events = Counter()
     }
 
-    /// Reads that found something: after a notification, now and then for safety, for a poll that doesn't wait, or because
-    /// what this node had written came after what others wrote. Events of `own` also count what needed no read.
+    /// Reads that found something: after a notification, in turn with the node's own writing, now and then for safety, for
+    /// a poll that doesn't wait, or because what this node had written came after what others wrote. Events of `own` also
+    /// count what needed no read.
     package let notified = Cause()
+    package let turn = Cause()
     package let safety = Cause()
     package let asked = Cause()
     package let own = Cause()
-    /// Notifications of what others wrote.
-    package let heard = Counter()
     /// From a notification's arrival to the handing of its events to the waiting polls, both on this node's clock.
     package let deliveries = Histogram(.seconds)
     /// From an event's `at` to the same, a value an event. `at` is stamped before the commit, by the database's clock:

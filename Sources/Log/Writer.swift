@@ -20,12 +20,11 @@ package final class Writer<Caller: Sendable>: Sendable {
         _ store: Store, tail: Tail, logger: Logger, answer: @escaping @Sendable ([(Caller, Appended)]) -> Void
     ) {
         let heads = ThreadHeads()
-        let turns = Turns()
         messages = Batcher(
             logger: logger,
             call: .init(
                 begin: { batch, done in
-                    turns.begin(heard: tail.figures.heard.value)
+                    tail.begin()
                     store.append(batch, known: heads.known(of: batch), node: tail.node) { result in
                         if case .failure = result { tail.check() }
                         done(result)
@@ -37,9 +36,7 @@ package final class Writer<Caller: Sendable>: Sendable {
                     tail.take(written: written)
                     return outcomes
                 },
-                turn: { take in
-                    if turns.isShared(heard: tail.figures.heard.value) { store.awaitTurn(take) } else { take() }
-                }),
+                turns: tail),
             answer: answer)
         receipts = Batcher(
             logger: logger,
@@ -76,18 +73,6 @@ package final class Writer<Caller: Sendable>: Sendable {
         messages.close()
         receipts.close()
     }
-}
-
-/// Whether other nodes write, too. While they do, a batch that is sent at once only waits at the log's lock, and what comes
-/// meanwhile is left behind: three nodes would share the work in batches of a third the size, each paid for in full.
-private final class Turns: Sendable {
-    private let heardBefore = Atomic(0)
-
-    /// - Parameter heard: how many notifications have come of what others wrote.
-    func begin(heard: Int) { heardBefore.store(heard, ordering: .relaxed) }
-
-    /// Whether others wrote during the call that has just ended.
-    func isShared(heard: Int) -> Bool { heard != heardBefore.load(ordering: .relaxed) }
 }
 
 /// The last seqs that this node has given out, by thread. Another node may have gone further; that costs a little time.

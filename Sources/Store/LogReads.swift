@@ -62,25 +62,34 @@ extension Store {
     package func readLog(after position: Position, limit: Int) async throws -> LogPart {
         let rows = try await rows(
             Statement("log_read", "select * from log_read($1, $2)"), [.int8(position.value), .int4(Int32(limit))])
-        return try await decoded {
-            let events = try rows.map { row in
-                StoredEvent(
-                    position: Position(try row.int8(0)), type: try row.text(1),
-                    thread: try row.uuidOrNull(2).map(ThreadID.init), user: try row.uuidOrNull(3).map(UserID.init),
-                    begins: row.isNull(4) ? [] : try row.uuids(4).map(UserID.init),
-                    ends: row.isNull(5) ? [] : try row.uuids(5).map(UserID.init),
-                    session: try row.uuidOrNull(6).map(SessionID.init),
-                    withdraws: try row.int8OrNull(7).map { Position($0) },
-                    at: Timestamp(microsSince1970: try row.timestamp(9)), body: try row.json(8))
-            }
-            return LogPart(events: events, epoch: try rows.first?.int4(10))
+        return try await decoded { try Self.logPart(rows) }
+    }
+
+    /// The same, once those who are writing to the log now, or wait to, are through.
+    /// - Parameter done: hears of the end once, on the database's I/O thread: it must not block.
+    package func readLogInTurn(
+        after position: Position, limit: Int, _ done: @escaping @Sendable (Result<LogPart, any Error>) -> Void
+    ) {
+        client.begin(
+            Statement("log_read_in_turn", "select * from log_read($1, $2, true)"),
+            [.int8(position.value), .int4(Int32(limit))]
+        ) { result in
+            done(result.flatMap { rows in Result { try Self.logPart(rows) } })
         }
     }
 
-    /// Calls `done` once those who are writing to the log now, or wait to, are through, or it can't be waited for.
-    /// On the database's I/O thread: it must not block.
-    package func awaitTurn(_ done: @escaping @Sendable () -> Void) {
-        client.begin(Statement("log_turn", "select log_turn()"), []) { _ in done() }
+    private static func logPart(_ rows: Rows) throws -> LogPart {
+        let events = try rows.map { row in
+            StoredEvent(
+                position: Position(try row.int8(0)), type: try row.text(1),
+                thread: try row.uuidOrNull(2).map(ThreadID.init), user: try row.uuidOrNull(3).map(UserID.init),
+                begins: row.isNull(4) ? [] : try row.uuids(4).map(UserID.init),
+                ends: row.isNull(5) ? [] : try row.uuids(5).map(UserID.init),
+                session: try row.uuidOrNull(6).map(SessionID.init),
+                withdraws: try row.int8OrNull(7).map { Position($0) },
+                at: Timestamp(microsSince1970: try row.timestamp(9)), body: try row.json(8))
+        }
+        return LogPart(events: events, epoch: try rows.first?.int4(10))
     }
 
     /// The point of the log that is now.

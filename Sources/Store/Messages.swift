@@ -163,6 +163,35 @@ extension Store {
             Statement("message_delete", "select message_delete($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
     }
 
+    /// Withdraws a message for one member alone.
+    package func hideMessage(_ message: MessageID, in thread: ThreadID, from user: UserID) async throws {
+        _ = try await rows(
+            Statement("message_hide", "select message_hide($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+    }
+
+    /// The type of a message that `user` may edit.
+    package func editableType(
+        of message: MessageID, in thread: ThreadID, by user: UserID
+    ) async throws -> MessageType {
+        let row = try await row(
+            Statement("message_type", "select message_type($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+        let text = try await decoded { try row.text(0) }
+        do {
+            return try MessageType(text: text)
+        } catch {
+            throw Problem(.internalError, "A message that somebody sent has the type \(text).")
+        }
+    }
+
+    /// Gives a message another payload, which must be one of its type. The message as it is then.
+    package func editMessage(
+        _ message: MessageID, in thread: ThreadID, by user: UserID, payload: JSONText
+    ) async throws -> JSONText {
+        try await json(
+            Statement("message_edit", "select message_edit($1, $2, $3, $4)"),
+            [.id(user), .id(thread), .id(message), .json(payload.utf8)])
+    }
+
     /// Who has a message and who read it, `{receipts}`.
     package func receipts(of message: MessageID, in thread: ThreadID, for user: UserID) async throws -> JSONText {
         try await json(

@@ -54,15 +54,17 @@ extension Node {
     private func writeTail(to text: inout MetricsText) {
         let figures = tail.figures
         let causes: [(labels: MetricsText.Labels, figures: TailFigures.Cause)] = [
-            ([("cause", "notify")], figures.notified), ([("cause", "safety")], figures.safety),
-            ([("cause", "poll")], figures.asked), ([("cause", "own")], figures.own),
+            ([("cause", "notify")], figures.notified), ([("cause", "turn")], figures.turn),
+            ([("cause", "safety")], figures.safety), ([("cause", "poll")], figures.asked),
+            ([("cause", "own")], figures.own),
         ]
         let head = hub.head
         text.gauge("parley_log_position", "Where this node's tail is.", Int(head.position.value))
         text.gauge("parley_log_epoch", "The stretch of unbroken history that it is in.", Int(head.epoch))
         text.counter(
             "parley_log_events_total",
-            "Events that the tail delivered, by what made it read; `own`: written by this node, mostly without reading.",
+            "Events that the tail delivered, by what made it read; `turn`: this node's writing in turn with others; `own`: "
+                + "written by this node, mostly without reading.",
             causes.map { ($0.labels, $0.figures.events.value) })
         text.counter(
             "parley_log_reads_total", "Reads that found events.", causes.map { ($0.labels, $0.figures.reads.value) })

@@ -81,7 +81,9 @@ struct Description: Sendable {
         let (properties, required) = shape(schema)
         var found = required.filter { value[$0] == nil }.map { "\(path): lacks \($0)" }
         if properties.isEmpty {
-            if schema["maxProperties"]?.integer == 0, !members.isEmpty { found.append("\(path): not empty") }
+            if let each = schema["additionalProperties"], each.object != nil {
+                for member in members { found += mistakes(member.value, each, at: "\(path).\(member.key)") }
+            }
             return found
         }
         for member in members {

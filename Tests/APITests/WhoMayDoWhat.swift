@@ -107,6 +107,15 @@ private let attempts: [String: Attempt] = [
     "read the archive": attempt("GET", { _ in "/messages" }),
     "read one message": attempt("GET", { "/messages/\($0.message)" }),
     "send a message": attempt("POST", { _ in "/messages" }, #"{"payload":{"text":"hi"}}"#),
+    "edit one's own message": { ground, standing, client in
+        guard let message = ground.ownMessages[standing] else { return nil }
+        return try await client.patch(
+            "/v1/threads/\(ground.thread)/messages/\(message)", #"{"payload":{"text":"yours"}}"#)
+    },
+    "edit another's message": attempt("PATCH", { "/messages/\($0.message)" }, #"{"payload":{"text":"x"}}"#),
+    "react to a message": attempt("PUT", { "/messages/\($0.message)/reactions/%F0%9F%91%8D" }),
+    "take one's reaction back": attempt("DELETE", { "/messages/\($0.message)/reactions/%F0%9F%91%8D" }),
+    "delete a message for oneself": attempt("DELETE", { "/messages/\($0.message)?for=me" }),
     "delete one's own message for everyone": { ground, standing, client in
         guard let message = ground.ownMessages[standing] else { return nil }
         return try await client.delete("/v1/threads/\(ground.thread)/messages/\(message)")

@@ -107,6 +107,33 @@ struct DeliveryLawTests {
         }
     }
 
+    /// As an outsider who knows a message's id, and is quicker than its sender, could otherwise do harm with it.
+    @Test("judges an item by itself when the one before it with its id was refused")
+    func repeatedRefusals() async throws {
+        let node = try await LogNode(conninfo: MigratedDatabase.create())
+        try await running([node]) {
+            let people = try await People(3, in: node.store)
+            let thread = try await people.group(Array(people.users[0...1]), in: node.store)
+            let id = MessageID.make()
+            var stray = NewMessage.text("a", in: thread, by: people.users[0], id: .make())
+            stray.replyTo = .make()
+            let outcomes = try await node.store.append([
+                .text("a", in: thread, by: people.users[2], id: id), stray, stray,
+                .text("a", in: thread, by: people.users[0], id: id),
+                .text("a", in: thread, by: people.users[0], id: id),
+                .text("b", in: thread, by: people.users[1]),
+            ])
+            let words = outcomes.map { outcome in
+                switch outcome {
+                case .created: "created"
+                case .exists: "exists"
+                case .refused(let problem): problem.code.rawValue
+                }
+            }
+            #expect(words == ["thread_not_found", "invalid", "invalid", "created", "exists", "created"])
+        }
+    }
+
     @Test("delivers what the node wrote itself from the call's answer, though it hears of nothing")
     func ownWrites() async throws {
         let node = try await LogNode(conninfo: MigratedDatabase.create(), channel: "nothing_comes_here")

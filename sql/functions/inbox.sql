@@ -10,7 +10,7 @@ as $$
     with mine as materialized (
         select m as member, t as thread,
             (extract(epoch from thread_activity(t, m, l.created_at)) * 1000)::bigint as rank,
-            case when l.seq is null then 0 else unread_count(t.id, member_seen_seq(m), l.seq) end as unread
+            case when l.seq is null then 0 else unread_count(m, member_read_seq(m), l.seq) end as unread
         from members m
         join threads t on t.id = m.thread_id
         left join lateral (select x.seq, x.created_at from messages x

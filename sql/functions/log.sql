@@ -36,14 +36,6 @@ language sql volatile as $$
     select (log_enter()).head
 $$;
 
--- Returns once those who hold the log's lock now, or wait for it, are through. A node that shares the log with other busy
--- ones waits here before it takes up a batch, and not with it: what comes meanwhile goes along.
--- locks: the log (shared), for an instant
-create or replace function log_turn() returns void
-language sql volatile as $$
-    select pg_advisory_xact_lock_shared(7266001)
-$$;
-
 -- The last position in the caller's snapshot, 0 in an empty log. All below it is in that snapshot too.
 -- It is known to be at the newest epoch's `floor_pos` or later, and partitions before that are left alone: starting up
 -- their scans is what the answer would cost (with 41 partitions 31 µs without a floor, 17 with).
@@ -130,18 +122,26 @@ begin
 end $$;
 
 -- What a node's tail reads: the events after `p_after`, in order, and the newest epoch of the snapshot they are from.
+-- In turn: once those who hold the log's lock now, or wait for it, are through. A node that shares the log with other busy
+-- ones waits here before it takes up a batch, and not with it: what comes meanwhile goes along.
 -- In PL/pgSQL with one plan for all: by itself PostgreSQL would plan this anew at every call, since a plan that knows
--- `p_after` leaves out partitions, and planning is three quarters of what reading one event costs.
+-- `p_after` leaves out partitions, and planning is three quarters of what reading one event costs. VOLATILE, so that what
+-- comes after the lock sees what its last holder committed.
 -- Dropped first, because its columns may become more: at the end, where older nodes don't look.
--- locks: nothing
+-- locks: in turn, the log (shared), while it reads
+drop function if exists log_turn();
 drop function if exists log_read(bigint, int);
-create function log_read(p_after bigint, p_limit int) returns table (
+drop function if exists log_read(bigint, int, bool);
+create function log_read(p_after bigint, p_limit int, p_in_turn bool default false) returns table (
     pos bigint, type text, thread_id uuid, user_id uuid, begins uuid[], ends uuid[], session_id uuid, withdraws bigint,
     body text, at timestamptz, epoch int)
-language plpgsql stable
+language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_sort = off
 as $$
 begin
+    if p_in_turn then
+        perform pg_advisory_xact_lock_shared(7266001);
+    end if;
     return query
     select e.pos, e.type, e.thread_id, e.user_id, e.begins, e.ends, e.session_id, e.withdraws, e.body, e.at,
         (select max(l.epoch) from log_epochs l)

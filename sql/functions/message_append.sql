@@ -2,7 +2,8 @@
 --   item      the item's place in the arrays, from 1
 --   outcome   created | exists (the same message is there already) | conflict (the id is taken by another message)
 --             | no_thread (there is none that the sender has a part in) | not_joined (invited only)
---             | no_reply (reply_to is not a message of this thread) | no_mention (somebody mentioned is not a member)
+--             | no_reply (reply_to is not a message of this thread, or the sender doesn't see it)
+--             | no_mention (somebody mentioned is not a member)
 --   message, seq   the stored message as JSON text, and its seq, with created and exists
 --   pos, at, event, epoch   what was written to the log, as log_read gives it, with created
 -- An item that is refused changes nothing and doesn't touch its neighbours. A message's id is unique in its thread.
@@ -50,14 +51,10 @@ begin
                     or (select m.seq from messages m where m.thread_id = g.thread_id and m.id between g.id and g.id
                         order by m.id limit 1) is not null
                     then 'again'
-                when g.reply_to is not null
-                    and (select m.seq from messages m where m.thread_id = g.thread_id
-                        and m.id between g.reply_to and g.reply_to order by m.id limit 1) is null
+                -- Called, and not looked up in here: what this statement refers to is paid for by messages without, too.
+                when g.reply_to is not null and message_reply_to(g.thread_id, g.sender_id, s.hides, s.hidden_before_seq, g.reply_to) is null
                     then 'no_reply'
-                when g.mentions <> '{}' and exists
-                    (select from unnest(g.mentions::uuid[]) x (id) where not exists (select from members n
-                        where n.thread_id = g.thread_id and n.user_id = x.id and n.status = 'joined'))
-                    then 'no_mention'
+                when g.mentions <> '{}' and not message_may_mention(g.thread_id, g.mentions::uuid[]) then 'no_mention'
                 else 'created'
             end as verdict
         from unnest(p_ids, p_threads, p_senders, p_types, p_payloads, p_reply_to, p_mentions, p_known)
@@ -118,18 +115,57 @@ begin
     -- Retries: compared with what is stored by now, this batch's own messages included.
     if v_again is not null then
         return query
-        select g.item::int, r.verdict, case when r.verdict = 'exists' then
-            message_json(m.thread_id, m.seq, m.id, m.sender_id, u.name, u.profile_image, m.type, m.payload, m.reply_to,
-                m.mentions, m.created_at, m.edited_at, m.deleted_at, m.expires_at) end,
-            m.seq, null::bigint, null::timestamptz, null::text, null::int
+        select g.item::int, r.verdict, case when r.verdict = 'exists' then message_view(m) end, m.seq, null::bigint,
+            null::timestamptz, null::text, null::int
         from unnest(p_ids, p_threads, p_senders, p_types, p_payloads, p_reply_to, p_mentions)
             with ordinality as g (id, thread_id, sender_id, type, payload, reply_to, mentions, item)
-        join messages m on m.thread_id = g.thread_id and m.id = g.id
-        left join users u on u.id = m.sender_id
+        cross join message_find(g.thread_id, g.id) m
         cross join lateral (select case when m.sender_id = g.sender_id and (m.deleted_at is not null
-                or (m.type = g.type and m.payload::text = g.payload::text
+                or (m.type = g.type and message_sent(m)::text = g.payload::text
                     and m.reply_to is not distinct from g.reply_to and m.mentions = g.mentions::uuid[]))
             then 'exists' else 'conflict' end as verdict) r
-        where g.item = any (v_again);
+        where g.item = any (v_again) and m.seq is not null;
+        -- Those whose id an item before them had that was refused: judged again, without it.
+        v_again := array(select i from unnest(v_again) i where (message_find(p_threads[i], p_ids[i])).seq is null);
+        if v_again <> '{}' then
+            return query
+            select v_again[a.item], a.outcome, a.message, a.seq, a.pos, a.at, a.event, a.epoch
+            from message_append(
+                array(select p_ids[i] from unnest(v_again) i), array(select p_threads[i] from unnest(v_again) i),
+                array(select p_senders[i] from unnest(v_again) i), array(select p_types[i] from unnest(v_again) i),
+                array(select p_payloads[i] from unnest(v_again) i), array(select p_reply_to[i] from unnest(v_again) i),
+                array(select p_mentions[i] from unnest(v_again) i), array(select p_known[i] from unnest(v_again) i),
+                p_node, p_now) a;
+        end if;
     end if;
+end $$;
+
+-- The seq of the message that an item answers; null when there is none that its sender sees.
+create or replace function message_reply_to(
+    p_thread uuid, p_user uuid, p_hides boolean, p_hidden_before bigint, p_message uuid) returns bigint
+language plpgsql stable as $$
+declare
+    v_seq bigint := (message_find(p_thread, p_message)).seq;
+begin
+    return case when v_seq < p_hidden_before or (p_hides and message_is_hidden(p_thread, p_user, v_seq)) then null
+        else v_seq end;
+end $$;
+
+-- Whether all of them are members of the thread.
+create or replace function message_may_mention(p_thread uuid, p_users uuid[]) returns boolean
+language plpgsql stable as $$
+begin
+    return not exists (select from unnest(p_users) x (id) where not exists (
+        select from members n where n.thread_id = p_thread and n.user_id = x.id and n.status = 'joined'));
+end $$;
+
+-- What the message was sent with, however often it has been edited.
+create or replace function message_sent(m messages) returns json
+language plpgsql stable as $$
+begin
+    if m.edited_at is null then
+        return m.payload;
+    end if;
+    return (select e.payload from message_edits e
+        where e.thread_id = m.thread_id and e.seq = m.seq order by e.version limit 1);
 end $$;

@@ -1,19 +1,23 @@
--- Withdraws a message for everyone: its row becomes a tombstone, and what the log holds of its content goes with it.
--- Deleting it again changes nothing.
+-- Withdraws a message for everyone: its row becomes a tombstone, and what it said before edits, its reactions and what the
+-- log holds of its content go with it. Deleting it again changes nothing.
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined, not_allowed (neither sender nor owner nor admin).
--- locks: the thread, the message's row, then the log
+-- locks: the thread, then the log
 create or replace function message_delete(p_user uuid, p_thread uuid, p_message uuid) returns void
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off
+as $$
 declare
     v_now timestamptz := stamp();
     v_member members;
     v_message messages;
+    -- Where the log has its content.
+    v_told bigint[];
     v_head bigint;
 begin
     perform thread_lock(p_thread);
     v_member := member_joined(p_thread, p_user);
-    select * into v_message from messages m where m.thread_id = p_thread and m.id = p_message for no key update;
-    if not found then
+    v_message := message_find(p_thread, p_message);
+    if v_message.seq is null then
         perform message_refuse();
     elsif v_message.sender_id is distinct from p_user and v_member.role = 'member' then
         raise exception using errcode = 'PY403', message = 'not_allowed',
@@ -21,15 +25,59 @@ begin
     elsif v_message.deleted_at is not null then
         return;
     end if;
-    update messages m set payload = null, mentions = '{}', deleted_at = v_now
+    v_told := array(select e.pos from message_edits e
+        where e.thread_id = p_thread and e.seq = v_message.seq order by e.version desc) || v_message.pos;
+    delete from message_edits e where e.thread_id = p_thread and e.seq = v_message.seq;
+    delete from message_reactions r where r.thread_id = p_thread and r.seq = v_message.seq;
+    delete from message_reaction_counts c where c.thread_id = p_thread and c.seq = v_message.seq;
+    update messages m set payload = null, mentions = '{}', reacted = null, deleted_at = v_now
     where m.thread_id = p_thread and m.seq = v_message.seq
     returning m.* into v_message;
-    update events e set body = event_json('message.created', p_thread, v_message.created_at, message_view(v_message))
-    where e.pos = v_message.pos;
+    update events e set body = event_json(e.type, p_thread, e.at, message_view(v_message)) where e.pos = any (v_told);
 
+    -- Nodes forget the thread's events up to the one that is withdrawn: the last of them.
     v_head := log_begin();
     insert into events (pos, at, type, thread_id, withdraws, body)
-    values (v_head + 1, v_now, 'message.deleted', p_thread, v_message.pos,
+    values (v_head + 1, v_now, 'message.deleted', p_thread, v_told[1],
         event_json('message.deleted', p_thread, v_now, message_view(v_message)));
+    perform log_announce(v_head + 1);
+end $$;
+
+-- Deletes a message for the caller alone, on all their devices: it leaves their history, their last message and their
+-- counts, which only those devices are told. Deleting it again changes nothing.
+-- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined.
+-- locks: the member's row, then the log
+create or replace function message_hide(p_user uuid, p_thread uuid, p_message uuid) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_now timestamptz := stamp();
+    v_member members;
+    v_message messages;
+    v_head bigint;
+    v_read bigint;
+begin
+    perform from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
+    v_member := member_joined(p_thread, p_user);
+    v_message := message_find(p_thread, p_message);
+    if v_message.seq is null then
+        perform message_refuse();
+    end if;
+    insert into message_hides (thread_id, user_id, seq) values (p_thread, p_user, v_message.seq) on conflict do nothing;
+    if not found then
+        return;
+    end if;
+    update members m set hides = true where m.thread_id = p_thread and m.user_id = p_user and not m.hides;
+    v_member.hides := true;
+
+    -- Counted once nobody else can write: this event's counts are those of its place in the log.
+    v_head := log_begin();
+    v_read := member_read_seq(v_member);
+    insert into events (pos, at, type, thread_id, user_id, body)
+    values (v_head + 1, v_now, 'message.deleted', p_thread, p_user,
+        event_json('message.deleted', p_thread, v_now, json_build_object('id', v_message.id, 'thread_id', p_thread,
+            'seq', v_message.seq, 'for', 'me', 'unread_count', unread_count(v_member, v_read, thread_head(p_thread)),
+            'mention_count', mention_count(v_member, v_read))::text));
     perform log_announce(v_head + 1);
 end $$;

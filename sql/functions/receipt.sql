@@ -56,8 +56,7 @@ begin
             event_json('receipt.updated', m.thread_id, v_now, json_build_object('user_id', m.user_id,
                 'read_seq', r.seq, 'delivered_seq', greatest(m.delivered_seq, r.seq),
                 'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at),
-                'unread_count', unread_count(m.thread_id, greatest(r.seq, m.hidden_before_seq - 1),
-                    thread_head(m.thread_id)))::text)
+                'unread_count', unread_count(m::members, r.seq, thread_head(m.thread_id)))::text)
         from unnest(v_moved) m join threads t on t.id = m.thread_id
         cross join lateral (select member_read_seq(m::members) as seq) r;
         perform log_announce(v_head + cardinality(v_moved));
@@ -77,15 +76,13 @@ end $$;
 -- {receipts: [{user, delivered_at, read_at}]}. Sending a later message counts as reading.
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined.
 create or replace function message_receipts(p_user uuid, p_thread uuid, p_message uuid) returns text
-language plpgsql stable as $$
+language plpgsql stable
+set enable_seqscan = off
+as $$
 declare
     v_member members := member_joined(p_thread, p_user);
-    v_message messages;
+    v_message messages := message_of(v_member, p_message);
 begin
-    select * into v_message from messages m where m.thread_id = p_thread and m.id = p_message;
-    if not found then
-        perform message_refuse();
-    end if;
     return (
         select json_build_object('receipts', coalesce(json_agg(json_build_object('user', user_json(u),
             'delivered_at', rfc3339(r.delivered_at), 'read_at', rfc3339(r.read_at)) order by r.delivered_at, u.id), '[]'))::text

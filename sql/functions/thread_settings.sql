@@ -1,19 +1,12 @@
 -- The caller's own view of a thread: muted, archived, pinned, and up to where it is cleared.
 
--- How far the caller has nothing unread: their read mark, or what they have hidden.
-create or replace function member_seen_seq(m members) returns bigint
-language sql stable as $$
-    select greatest(member_read_seq(m), m.hidden_before_seq - 1)
-$$;
-
 -- Settings as the caller gets them, with the counts that depend on them.
 create or replace function settings_json(m members) returns json
 language sql stable as $$
     select json_build_object('muted_until', rfc3339(m.muted_until), 'archived', m.archived, 'pinned', m.pinned,
         'hidden_before_seq', m.hidden_before_seq,
-        'unread_count', unread_count(m.thread_id, s.seq, thread_head(m.thread_id)),
-        'mention_count', mention_count(m.thread_id, m.user_id, s.seq))
-    from (select member_seen_seq(m) as seq) s
+        'unread_count', unread_count(m, r.seq, thread_head(m.thread_id)), 'mention_count', mention_count(m, r.seq))
+    from (select member_read_seq(m) as seq) r
 $$;
 
 -- Changes what `p_changes` names (muted_until, archived, pinned, hidden_before_seq) and tells the caller's own devices.

@@ -24,19 +24,48 @@ language sql stable as $$
 $$;
 
 -- The messages of others, not deleted, after the mark. Seqs are dense and one's own messages lie before the mark,
--- so it is a difference less the few that don't count: a few index probes however many are unread.
-create or replace function unread_count(p_thread uuid, p_read bigint, p_head bigint) returns bigint
-language sql stable as $$
-    select p_head - p_read - (select count(*) from messages m
-        where m.thread_id = p_thread and m.seq > p_read and (m.deleted_at is not null or m.sender_id is null))
-$$;
+-- so it is a difference less the few that don't count: a few index probes however many are unread. What a member has
+-- hidden isn't unread to them.
+drop function if exists unread_count(uuid, bigint, bigint);
+create or replace function unread_count(m members, p_read bigint, p_head bigint) returns bigint
+language plpgsql stable as $$
+declare
+    v_read bigint := least(greatest(p_read, m.hidden_before_seq - 1), p_head);
+begin
+    return p_head - v_read - (select count(*) from messages x
+        where x.thread_id = m.thread_id and x.seq > v_read and (x.deleted_at is not null or x.sender_id is null))
+        - case when m.hides then hidden_count(m.thread_id, m.user_id, v_read) else 0 end;
+end $$;
+
+-- Of the messages after the mark that the user deleted for themselves, those that would count as unread.
+-- A function of its own: as part of another statement it would cost those, too, who hide nothing.
+create or replace function hidden_count(p_thread uuid, p_user uuid, p_read bigint) returns bigint
+language plpgsql stable as $$
+begin
+    return (select count(*) from message_hides h
+        where h.thread_id = p_thread and h.user_id = p_user and h.seq > p_read
+            and (select m.deleted_at is null and m.sender_id <> p_user from messages m
+                where m.thread_id = p_thread and m.seq = h.seq));
+end $$;
 
 -- Unread messages that mention the user.
-create or replace function mention_count(p_thread uuid, p_user uuid, p_read bigint) returns bigint
-language sql stable as $$
-    select count(*) from messages m where m.thread_id = p_thread and m.seq > p_read
-        and m.mentions <> '{}' and m.deleted_at is null and p_user = any (m.mentions)
-$$;
+drop function if exists mention_count(uuid, uuid, bigint);
+create or replace function mention_count(m members, p_read bigint) returns bigint
+language plpgsql stable as $$
+declare
+    v_read bigint := greatest(p_read, m.hidden_before_seq - 1);
+begin
+    return (select count(*) from messages x where x.thread_id = m.thread_id and x.seq > v_read and x.mentions <> '{}'
+        and x.deleted_at is null and m.user_id = any (x.mentions)
+        and not (m.hides and message_is_hidden(m.thread_id, m.user_id, x.seq)));
+end $$;
+
+-- Whether the user has deleted the message for themselves. Only ever true for a member that `hides`.
+create or replace function message_is_hidden(p_thread uuid, p_user uuid, p_seq bigint) returns boolean
+language plpgsql stable as $$
+begin
+    return exists (select from message_hides h where h.thread_id = p_thread and h.user_id = p_user and h.seq = p_seq);
+end $$;
 
 -- The caller's own side of a thread.
 create or replace function me_json(m members, p_read bigint) returns json
@@ -62,18 +91,21 @@ language sql stable as $$
         'id', t.id, 'kind', t.kind, 'title', coalesce(t.title, p.name), 'image', coalesce(t.image, p.profile_image),
         'peer', case when p.id is not null then user_json(p) end,
         'member_count', t.member_count, 'retention', t.retention, 'created_at', rfc3339(t.created_at),
-        'last_message', case when l.seq >= m.hidden_before_seq then message_json(l.thread_id, l.seq, l.id, l.sender_id, u.name,
-            u.profile_image, l.type, l.payload, l.reply_to, l.mentions, l.created_at, l.edited_at, l.deleted_at,
-            l.expires_at)::json end,
-        'unread_count', case when l.seq is null then 0 else unread_count(t.id, greatest(r.seq, m.hidden_before_seq - 1), l.seq) end,
-        'mention_count', case when l.seq is null then 0 else mention_count(t.id, m.user_id,
-            greatest(r.seq, m.hidden_before_seq - 1)) end,
+        'last_message', case when v.seq is not null then message_json(v.thread_id, v.seq, v.id, v.sender_id, u.name,
+            u.profile_image, v.type, v.payload, v.reply_to, v.mentions, v.created_at, v.edited_at, v.deleted_at,
+            v.expires_at, case when v.reacted then reactions_json(v.thread_id, v.seq, m.user_id) end)::json end,
+        'unread_count', case when l.seq is null then 0 else unread_count(m, r.seq, l.seq) end,
+        'mention_count', case when l.seq is null then 0 else mention_count(m, r.seq) end,
         'last_activity_at', rfc3339(thread_activity(t, m, l.created_at)),
         'head', coalesce(l.seq, 0), 'me', me_json(m, r.seq))
     from (select member_read_seq(m) as seq) r
-    left join lateral (select x.* from messages x where x.thread_id = t.id and m.status = 'joined'
+    left join lateral (select x.seq, x.created_at from messages x where x.thread_id = t.id and m.status = 'joined'
         order by x.seq desc limit 1) l on true
-    left join users u on u.id = l.sender_id
+    -- The last that the member sees: unless they have hidden it or deleted it for themselves, the same one.
+    left join lateral (select x.* from messages x where x.thread_id = t.id and x.seq <= l.seq
+        and x.seq >= m.hidden_before_seq and not (m.hides and message_is_hidden(t.id, m.user_id, x.seq))
+        order by x.seq desc limit 1) v on true
+    left join users u on u.id = v.sender_id
     left join users p on t.kind = 'direct'
         and p.id = case when t.direct_low = m.user_id then t.direct_high else t.direct_low end
 $$;

@@ -56,6 +56,11 @@ extension SystemTests {
                 ("GET", "/messages?after=0", nil),
                 ("GET", "/messages?before=\(message)", nil), ("GET", "/messages/\(message)", nil),
                 ("GET", "/messages/\(message)/receipts", nil), ("DELETE", "/messages/\(message)?for=everyone", nil),
+                ("DELETE", "/messages/\(message)?for=me", nil),
+                ("PATCH", "/messages/\(message)", ["payload": ["text": "hi"]]),
+                ("PATCH", "/messages/\(message)", ["payload": ["text": ""]]),
+                ("PUT", "/messages/\(message)/reactions/%E2%9C%85", nil),
+                ("DELETE", "/messages/\(message)/reactions/%E2%9C%85", nil),
                 ("POST", "/messages", ["payload": ["text": "hi"]]),
                 ("POST", "/messages", ["payload": ["text": "hi"], "reply_to": .string(message)]),
                 ("POST", "/messages", ["id": .string(message), "payload": ["text": "in the group"]]),
@@ -90,6 +95,10 @@ extension SystemTests {
                 ("POST", "/messages", ["payload": ["text": "hi"]]), ("PUT", "/receipts", ["read": 1]),
                 ("PUT", "/members/\(stage.eve.id)", [:]),
                 ("DELETE", "/messages/\(stage.groupMessage)?for=everyone", nil),
+                ("DELETE", "/messages/\(stage.groupMessage)?for=me", nil),
+                ("PATCH", "/messages/\(stage.groupMessage)", ["payload": ["text": "hi"]]),
+                ("PUT", "/messages/\(stage.groupMessage)/reactions/%E2%9C%85", nil),
+                ("DELETE", "/messages/\(stage.groupMessage)/reactions/%E2%9C%85", nil),
             ]
             let refusals = calls.map {
                 Refusal($0.0, path + $0.1, [403], code: "not_joined", as: stage.ivy, json: $0.2)
@@ -111,6 +120,9 @@ extension SystemTests {
                     Refusal(
                         "DELETE", group + "/messages/\(stage.groupMessage)?for=everyone", [403], code: "not_allowed",
                         as: bob),
+                    Refusal(
+                        "PATCH", group + "/messages/\(stage.groupMessage)", [403], code: "not_allowed", as: bob,
+                        json: ["payload": ["text": "changed"]]),
                     Refusal("DELETE", group + "/members/\(stage.ann.id)", [403], code: "not_allowed", as: bob),
                     Refusal("PUT", group + "/members/\(stage.eve.id)", [403], code: "not_allowed", as: bob, json: [:]),
                     Refusal("PUT", group + "/members/me", [403], code: "not_allowed", as: bob, json: ["role": "owner"]),
@@ -134,6 +146,9 @@ extension SystemTests {
                     Refusal("GET", group, [404], code: "thread_not_found", as: stage.bob),
                     Refusal("GET", group + "/messages", [404], code: "thread_not_found", as: stage.bob),
                     Refusal("POST", group + "/messages", [404], as: stage.bob, json: ["payload": ["text": "hi"]]),
+                    Refusal(
+                        "PUT", group + "/messages/\(stage.groupMessage)/reactions/%E2%9C%85", [404], as: stage.bob),
+                    Refusal("DELETE", group + "/messages/\(stage.groupMessage)?for=me", [404], as: stage.bob),
                     Refusal("PUT", group + "/members/me", [404], as: stage.bob, json: ["status": "joined"]),
                 ], from: stage.node)
             let cursor = try await stage.node.curl.cursor(of: stage.bob)

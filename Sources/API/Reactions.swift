@@ -1,0 +1,33 @@
+// Answering a message with an emoji, and taking it back. The reactions themselves are shown with their message.
+import Domain
+
+extension API {
+    var reactionRoutes: [Route] {
+        let path = "/v1/threads/{thread_id}/messages/{message_id}/reactions/{emoji}"
+        return [
+            Route(.put, path, .putReaction, .signedIn(putReaction)),
+            Route(.delete, path, .deleteReaction, .signedIn(deleteReaction)),
+        ]
+    }
+
+    private func putReaction(_ call: Call, _ identity: Identity) async throws -> Answer {
+        try await store.putReaction(call.emoji(), to: call.message(), in: call.thread(), by: identity.user)
+        return .noContent
+    }
+
+    private func deleteReaction(_ call: Call, _ identity: Identity) async throws -> Answer {
+        try await store.deleteReaction(call.emoji(), to: call.message(), in: call.thread(), by: identity.user)
+        return .noContent
+    }
+}
+
+extension Call {
+    /// The emoji of the path. A slash in it would be another path, so nothing needs undoing but the percent-encoding.
+    fileprivate func emoji() throws(Problem) -> Emoji {
+        do {
+            return try Emoji(percentEncoded: context.parameters["emoji"] ?? "")
+        } catch {
+            throw Problem(error.inside("emoji"))
+        }
+    }
+}

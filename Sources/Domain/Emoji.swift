@@ -1,0 +1,65 @@
+// What people react with. Whether a text is one is decided by its first scalar: tables of all emoji age with every Unicode.
+
+/// One emoji, as people see it: a single character, perhaps of many code points (skin tones, flags, families).
+///
+/// Spelled in full: where a character may be shown as text or as an emoji, what asks for the emoji (U+FE0F) is there,
+/// so that ❤ from one keyboard and ❤️ from another are one reaction.
+package struct Emoji: Hashable, TextField, Sendable {
+    /// In UTF-8. The longest in Unicode, a kiss of two people with skin tones, takes 42.
+    package static let byteCountMax = 64
+    /// How many different ones a message may have.
+    package static let countMaxPerMessage = 20
+
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        let full = Self.spelledInFull(text)
+        guard full.utf8.count <= Self.byteCountMax, full.count == 1, Self.isEmoji(full.unicodeScalars) else {
+            throw Invalid("Must be one emoji.")
+        }
+        self.text = full
+    }
+
+    /// From a segment of a path.
+    package init(percentEncoded segment: Substring) throws(Invalid) {
+        guard let text = percentDecoded(segment.utf8, plusIsSpace: false) else {
+            throw Invalid("Has a percent-encoding that can't be read as UTF-8.")
+        }
+        try self.init(text: text)
+    }
+
+    /// Symbols that this Swift doesn't know yet count: in the next Unicode they may be emoji.
+    private static func isEmoji(_ scalars: String.UnicodeScalarView) -> Bool {
+        guard let first = scalars.first else { return false }
+        // Digits, # and * are for keycaps only.
+        if first.isASCII { return scalars.last == keycap && scalars.count > 1 && first.properties.isEmoji }
+        switch first.properties.generalCategory {
+        case .otherSymbol, .mathSymbol, .unassigned: return true
+        default: return first.properties.isEmoji
+        }
+    }
+
+    private static func spelledInFull(_ text: String) -> String {
+        // What is longer is refused in any case.
+        guard text.utf8.count <= byteCountMax else { return text }
+        var full = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars where scalar != asText {
+            if let last = full.last, last.mayBeText, scalar != asEmoji, !scalar.properties.isEmojiModifier {
+                full.append(asEmoji)
+            }
+            // Said twice, or after what is an emoji in any case: no other character for it.
+            if scalar == asEmoji, full.last?.mayBeText != true { continue }
+            full.append(scalar)
+        }
+        if let last = full.last, last.mayBeText { full.append(asEmoji) }
+        return String(full)
+    }
+
+    private static let asText: Unicode.Scalar = "\u{FE0E}"
+    private static let asEmoji: Unicode.Scalar = "\u{FE0F}"
+    private static let keycap: Unicode.Scalar = "\u{20E3}"
+}
+
+extension Unicode.Scalar {
+    fileprivate var mayBeText: Bool { properties.isEmoji && !properties.isEmojiPresentation }
+}

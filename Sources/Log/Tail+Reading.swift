@@ -1,0 +1,114 @@
+// What a tail does with the log: reading it to its end, in order, and noticing where its history breaks.
+import Domain
+import FoundationEssentials
+import Logging
+import Store
+
+extension Tail {
+    /// Events of one read, at most.
+    static let pageCount = 1000
+
+    func read() async throws {
+        let why = state.withLock { state in
+            defer { (state.notifiedAt, state.isToBeChecked, state.isBehindOwn) = (nil, false, false) }
+            return state
+        }
+        if why.isToBeChecked { try await checkHistory() }
+        let cause =
+            why.notifiedAt != nil
+            ? figures.notified : why.isBehindOwn ? figures.own : why.isToBeChecked ? figures.safety : figures.asked
+        try await readOn(cause, notifiedAt: why.notifiedAt)
+    }
+
+    /// Reads to the log's end.
+    private func readOn(_ cause: TailFigures.Cause, notifiedAt: ContinuousClock.Instant?) async throws {
+        while true {
+            let read = hub.head
+            let start = ContinuousClock.now
+            let part = try await store.readLog(after: read.position, limit: Self.pageCount)
+            if let first = part.events.first {
+                if part.epoch != read.epoch || first.position.value != read.position.value + 1 {
+                    try await checkHistory()
+                    // Perhaps not what this node was reading: read from where it stands now.
+                    if hub.head != read { continue }
+                    guard part.epoch == read.epoch else {
+                        // Two connections lead to databases of different history.
+                        throw Problem(.unavailable, "The node is finding its place in the log.", retryAfterS: 1)
+                    }
+                }
+                take(part.events, after: read.position)
+                count(part.events, cause, notifiedAt: notifiedAt)
+            }
+            if part.events.count < Self.pageCount {
+                state.withLock { $0.caughtUpAt = start }
+                return
+            }
+        }
+    }
+
+    private func take(_ stored: [StoredEvent], after: Position) {
+        var expected = after.value + 1
+        var gaps = 0
+        for event in stored {
+            if event.position.value != expected { gaps += 1 }
+            expected = event.position.value + 1
+        }
+        if gaps > 0 {
+            logger.critical(
+                "positions are missing in the log", metadata: ["after": "\(after.value)", "gaps": "\(gaps)"])
+        }
+        revokeSessions(in: stored)
+        hub.apply(stored.map(Event.init))
+        figures.gaps.add(gaps)
+    }
+
+    func revokeSessions(in stored: [StoredEvent]) {
+        for event in stored {
+            if let session = event.session { sessions.revoke(session, at: event.position) }
+        }
+    }
+
+    func count(
+        _ delivered: [StoredEvent], _ cause: TailFigures.Cause, notifiedAt: ContinuousClock.Instant?
+    ) {
+        cause.reads.add()
+        cause.events.add(delivered.count)
+        if let notifiedAt { figures.deliveries.record(ContinuousClock.now - notifiedAt) }
+        recordAges(of: delivered)
+    }
+
+    func recordAges(of delivered: [StoredEvent]) {
+        let now = Int64(Date.now.timeIntervalSince1970 * 1_000_000)
+        for event in delivered { figures.ages.record(.microseconds(now - event.at.microsSince1970)) }
+    }
+
+    /// Makes sure that the log still goes on from what this node has read. Where it does in a new epoch, all but the
+    /// sessions stays (of a sign-in that was lost no event tells). Where it doesn't, everything is dropped.
+    private func checkHistory() async throws {
+        let read = hub.head
+        var place = try await store.place(of: read)
+        if place.state == .lost, place.now.epoch == read.epoch {
+            try await store.reportLoss(of: read)
+            place = try await store.place(of: read)
+        }
+        let metadata: Logger.Metadata = [
+            "epoch": "\(place.now.epoch)", "read": "\(read.position.value)", "now": "\(place.now.position.value)",
+        ]
+        if place.state == .kept {
+            guard place.now.epoch != read.epoch, let end = place.epochEnd,
+                hub.adopt(epoch: place.now.epoch, after: end, from: read)
+            else { return }
+            logger.notice("the log goes on in a new epoch", metadata: metadata)
+            sessions.restart(at: place.now.position)
+            figures.epochs.add()
+        } else {
+            let isLost = place.state == .lost
+            logger.error(
+                isLost ? "the log has lost its tail" : "the log was trimmed beyond what this node had read",
+                metadata: metadata)
+            sessions.restart(at: place.now.position)
+            hub.restart(at: place.now)
+            figures.restarts.add()
+        }
+    }
+}

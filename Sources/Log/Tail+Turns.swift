@@ -1,0 +1,88 @@
+// The tail beside this node's own writing: delivering it without reading, and taking turns with nodes that write, too.
+import Domain
+import Store
+
+/// Whether this node writes, and others with it.
+struct TurnState {
+    /// A call is under way or about to be. After it the log is read anyway, if others have written.
+    private(set) var isWriting = false
+    /// What wasn't written by this node's calls has come since the last one began.
+    var areShared = false
+    private var wereShared = false
+
+    /// Sticks for one call more: in one's turn, nobody else writes.
+    var isTurnNeeded: Bool { wereShared || areShared }
+
+    mutating func begin() {
+        isWriting = true
+        (wereShared, areShared) = (areShared, false)
+    }
+
+    mutating func end() { isWriting = false }
+}
+
+/// While other nodes write, a batch that is sent at once only waits at the log's lock, and what comes meanwhile is left
+/// behind: three nodes would share the work in batches of a third the size, each paid for in full. So a node waits for
+/// its turn before it takes up a batch; and since it asks the database for that, the answer brings what the others
+/// have written. Beside its writing such a node reads nothing.
+extension Tail: Turns {
+    func begin() { state.withLock { $0.turns.begin() } }
+
+    var areShared: Bool { state.withLock { $0.turns.isTurnNeeded } }
+
+    func wait(_ take: @escaping @Sendable () -> Void) {
+        let start = ContinuousClock.now
+        store.readLogInTurn(after: hub.head.position, limit: Self.pageCount) { result in
+            if case .success(let part) = result, part.events.count < Self.pageCount, self.takeNext(part) {
+                self.caughtUp(with: part, since: start)
+            } else {
+                self.check()
+            }
+            take()
+        }
+    }
+
+    func end() {
+        let isBehind = state.withLock { state in
+            state.turns.end()
+            return state.notifiedAt != nil || state.isBehindOwn
+        }
+        if isBehind { ask() }
+    }
+
+    /// Takes what this node has just written, as the call's answer brought it: it is committed, and if it comes next here,
+    /// nothing below it is missing. Otherwise it is read like everything else.
+    func take(written: LogPart) {
+        guard !takeNext(written) else {
+            figures.own.events.add(written.events.count)
+            recordAges(of: written.events)
+            return
+        }
+        let isToBeRead = state.withLock { state in
+            state.isBehindOwn = true
+            state.turns.areShared = true
+            return !state.turns.isWriting
+        }
+        if isToBeRead { ask() }
+    }
+
+    /// Delivers events if the first of them comes next here, or has come already.
+    private func takeNext(_ part: LogPart) -> Bool {
+        guard let epoch = part.epoch, let first = part.events.first, let last = part.events.last else { return true }
+        guard last.position.value - first.position.value == Int64(part.events.count - 1) else { return false }
+        revokeSessions(in: part.events)
+        return hub.applyNext(part.events.map(Event.init), epoch: epoch)
+    }
+
+    /// The log was read to the end that it had at `start`, or later.
+    private func caughtUp(with part: LogPart, since start: ContinuousClock.Instant) {
+        let head = hub.head.position
+        let notifiedAt = state.withLock { state in
+            state.caughtUpAt = start
+            state.isBehindOwn = false
+            defer { if state.notified <= head { state.notifiedAt = nil } }
+            return state.notifiedAt
+        }
+        if !part.events.isEmpty { count(part.events, figures.turn, notifiedAt: notifiedAt) }
+    }
+}

@@ -1,0 +1,76 @@
+-- Changing what a message says. What it said before is kept for those who run the service.
+
+-- Gives the message a new payload, which must be one of its type (message_type tells), as JSON text. Others see that it
+-- was edited, and when. The payload that it has already changes nothing.
+-- Of the versions before, the first and the last hundred are kept. The log keeps what it told: who catches up sees the
+-- message change, as they would have at the time.
+-- Fails: as message_type.
+-- locks: the thread, then the log
+create or replace function message_edit(p_user uuid, p_thread uuid, p_message uuid, p_payload json) returns text
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_now timestamptz;
+    v_message messages;
+    v_before json;
+    v_version int;
+    v_pos bigint;
+    v_body text;
+begin
+    perform thread_lock(p_thread);
+    v_now := stamp();
+    v_message := message_own(p_user, p_thread, p_message);
+    if v_message.payload::text = p_payload::text then
+        return message_view(v_message);
+    end if;
+    v_version := coalesce((select e.version + 1 from message_edits e
+        where e.thread_id = p_thread and e.seq = v_message.seq order by e.version desc limit 1), 0);
+    update message_edits e set payload = null
+    where e.thread_id = p_thread and e.seq = v_message.seq and e.version = v_version - 100 and e.version > 0;
+
+    v_before := v_message.payload;
+    update messages m set payload = p_payload, edited_at = v_now
+    where m.thread_id = p_thread and m.seq = v_message.seq
+    returning m.* into v_message;
+    v_body := message_view(v_message);
+
+    v_pos := log_begin() + 1;
+    insert into message_edits (thread_id, seq, version, payload, replaced_at, pos)
+    values (p_thread, v_message.seq, v_version, v_before, v_now, v_pos);
+    insert into events (pos, at, type, thread_id, body)
+    values (v_pos, v_now, 'message.updated', p_thread, event_json('message.updated', p_thread, v_now, v_body));
+    perform log_announce(v_pos);
+    return v_body;
+end $$;
+
+-- The type of a message that the caller may edit, by which a new payload is checked. It never changes.
+-- Fails: as message_own.
+create or replace function message_type(p_user uuid, p_thread uuid, p_message uuid) returns text
+language plpgsql stable as $$
+begin
+    return (message_own(p_user, p_thread, p_message)).type;
+end $$;
+
+-- A message that the caller sent.
+-- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined, not_allowed (somebody else sent it);
+--        PY409 message_deleted.
+create or replace function message_own(p_user uuid, p_thread uuid, p_message uuid) returns messages
+language plpgsql stable as $$
+declare
+    v_message messages := message_of(member_joined(p_thread, p_user), p_message);
+begin
+    if v_message.sender_id is distinct from p_user then
+        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only its sender may edit a message.';
+    elsif v_message.payload is null then
+        perform message_refuse_deleted();
+    end if;
+    return v_message;
+end $$;
+
+-- Raises for what can be done with a message only as long as it says something.
+create or replace function message_refuse_deleted() returns void
+language plpgsql volatile as $$
+begin
+    raise exception using errcode = 'PY409', message = 'message_deleted', detail = 'This message was deleted.';
+end $$;
