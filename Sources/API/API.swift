@@ -11,6 +11,7 @@ import Telemetry
 package struct API: Sendable {
     let store: Store
     let writer: Writer<SendWaiter>
+    let presence: PresenceKeeper
     let authenticator: Authenticator
     let hasher: PasswordHasher
     let limits: Limits
@@ -25,12 +26,14 @@ package struct API: Sendable {
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
     package init(
-        store: Store, writer: Writer<SendWaiter>, authenticator: Authenticator, hasher: PasswordHasher, limits: Limits,
+        store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
+        hasher: PasswordHasher, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger
     ) {
         self.store = store
         self.writer = writer
+        self.presence = presence
         self.authenticator = authenticator
         self.hasher = hasher
         self.limits = limits
@@ -48,7 +51,8 @@ package struct API: Sendable {
     /// All calls that there are.
     package var routes: [Route] {
         authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
-            + reactionRoutes + receiptRoutes + inboxRoutes + [SyncEndpoint.route] + operationRoutes
+            + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes + searchRoutes + [SyncEndpoint.route]
+            + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {

@@ -49,6 +49,9 @@ package struct Authenticator: Sendable {
         }
     }
 
+    /// Whether a session goes on that was found before, by what this node knows. It counts as used.
+    func goesOn(_ session: SessionID) -> Bool { sessions.touch(session, now: nowMicros) }
+
     private var nowMicros: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 }
 

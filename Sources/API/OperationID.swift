@@ -12,8 +12,9 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case updateSettings
     case sendMessage, listMessages, getMessage, editMessage, deleteMessage
     case putReaction, deleteReaction
-    case putReceipt, putReceipts, listReceipts
+    case putReceipt, putReceipts, listReceipts, putUnread, putTyping
     case getInbox
+    case searchMessages
     case sync
     case getLiveness, getReadiness, getMetrics, getOpenAPI
 }

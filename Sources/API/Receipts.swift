@@ -12,6 +12,7 @@ extension API {
             Route(.post, "/v1/receipts", .putReceipts, .signedIn(putReceipts)),
             Route(
                 .get, "/v1/threads/{thread_id}/messages/{message_id}/receipts", .listReceipts, .signedIn(listReceipts)),
+            Route(.put, "/v1/threads/{thread_id}/unread", .putUnread, .signedIn(putUnread)),
         ]
     }
 
@@ -69,6 +70,16 @@ extension API {
 
     private func listReceipts(_ call: Call, _ identity: Identity) async throws -> Answer {
         .json(try await store.receipts(of: call.message(), in: call.thread(), for: identity.user))
+    }
+
+    private func putUnread(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        let from = try await call.fields { fields in
+            let from = fields.required("from", Seq.self)
+            return try fields.values(from)
+        }
+        try await store.putUnread(from: from, in: thread, by: identity.user)
+        return .noContent
     }
 }
 

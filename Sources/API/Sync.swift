@@ -28,17 +28,22 @@ package final class SyncEndpoint: Sendable {
     private let store: Store
     private let catchUp: @Sendable () async throws -> Void
     private let logger: Logger
+    private let streams: EventStreams
 
-    /// - Parameter catchUp: returns once the hub has all that was committed before the call.
+    /// - Parameters:
+    ///   - catchUp: returns once the hub has all that was committed before the call.
+    ///   - streams: how many answers are streams, and how they ended.
     package init(
         authenticator: Authenticator, hub: Hub, store: Store,
-        catchUp: @escaping @Sendable () async throws -> Void, logger: Logger
+        catchUp: @escaping @Sendable () async throws -> Void, streams: StreamFigures = StreamFigures(), logger: Logger
     ) {
         self.authenticator = authenticator
         self.hub = hub
         self.store = store
         self.catchUp = catchUp
         self.logger = logger
+        self.streams = EventStreams(
+            authenticator: authenticator, hub: hub, store: store, figures: streams, logger: logger)
     }
 
     private struct Poll: Sendable {
@@ -57,6 +62,10 @@ package final class SyncEndpoint: Sendable {
         do {
             let known = try authenticator.known(request.headers[.authorization])
             let poll = try Self.parse(request)
+            if EventStreams.areAccepted(by: request.headers.first(.accept)) {
+                let cursor = try EventStreams.lastSeen(request.headers.first(.lastEventID)) ?? poll.cursor
+                return streams.open(known, from: cursor, limit: poll.limit, reply, request.number)
+            }
             let waiter = ParkedPollReply(reply: reply, preferredWaitS: poll.preferredWaitS)
             if case .identity(let identity) = known, let cursor = poll.cursor, poll.waitMs > 0 {
                 let outcome = hub.poll(identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
@@ -91,20 +100,12 @@ package final class SyncEndpoint: Sendable {
                     identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
             }
             if case .expired = outcome {
-                let fresh = try await store.restart(identity.user, from: cursor)
-                let problem = Problem(
-                    .cursorExpired, "The log no longer holds what follows this cursor. Reload these threads.")
-                waiter.reply.send(
-                    Self.refusal(
-                        problem,
-                        extra: [
-                            ("cursor", JSONText(utf8: Array("\"\(fresh.cursor)\"".utf8))), ("threads", fresh.threads),
-                        ]))
+                waiter.reply.send(try await Self.expiry(of: cursor, identity, store))
             } else {
                 finish(outcome, identity, waiter)
             }
         } catch {
-            fail(error, waiter.reply, number)
+            waiter.reply.send(Self.failure(error, number, logger))
         }
     }
 
@@ -123,12 +124,6 @@ package final class SyncEndpoint: Sendable {
             // Both were dealt with where they came up.
             waiter.reply.send(Self.refusal(Problem(.overloaded, "Ask again.", retryAfterS: 1)))
         }
-    }
-
-    private func fail(_ error: any Error, _ reply: Reply, _ number: RequestNumber) {
-        var response = Failure(error).answer(requestID: number.text, logger: logger).outbound
-        response.operation = OperationID.sync.rawValue
-        reply.send(response)
     }
 
     private static func parse(_ request: InboundRequest) throws(Problem) -> Poll {
@@ -177,10 +172,24 @@ extension SyncEndpoint {
             status: .ok, headers: headers, body: body, closesConnection: closes, operation: OperationID.sync.rawValue)
     }
 
-    private static func refusal(_ problem: Problem, extra: [(String, JSONText)] = []) -> OutboundResponse {
+    static func refusal(_ problem: Problem, extra: [(String, JSONText)] = []) -> OutboundResponse {
         var response = ProblemDocument.answer(problem, extra: extra).outbound
         response.operation = OperationID.sync.rawValue
         return response
+    }
+
+    static func failure(_ error: any Error, _ number: RequestNumber, _ logger: Logger) -> OutboundResponse {
+        var response = Failure(error).answer(requestID: number.text, logger: logger).outbound
+        response.operation = OperationID.sync.rawValue
+        return response
+    }
+
+    /// 410, with where to go on and the threads to load again.
+    static func expiry(of cursor: Cursor, _ identity: Identity, _ store: Store) async throws -> OutboundResponse {
+        let fresh = try await store.restart(identity.user, from: cursor)
+        let problem = Problem(.cursorExpired, "The log no longer holds what follows this cursor. Reload these threads.")
+        let place = JSONText(utf8: Array("\"\(fresh.cursor)\"".utf8))
+        return refusal(problem, extra: [("cursor", place), ("threads", fresh.threads)])
     }
 
     private static func body(_ events: [Event], _ upTo: Cursor, _ more: Bool) -> ByteBuffer {
@@ -195,25 +204,34 @@ extension SyncEndpoint {
         return buffer
     }
 
-    /// Answers parked polls. Those that get the same share one rendering, however many they are.
+    /// Answers parked polls, and streams. Those that get the same share one rendering, however many they are.
     package static func send(_ wakes: [Wake]) {
         var answers: [(OutboundResponse, [Reply])] = []
+        var pieces: [(bytes: ByteBuffer, streams: [ResponseStream])] = []
         for wake in wakes {
             var replies: [Int?: [Reply]] = [:]
-            for case let waiter as ParkedPollReply in wake.waiters {
-                replies[waiter.preferredWaitS, default: []].append(waiter.reply)
+            var streams: [EventStream] = []
+            for waiter in wake.waiters {
+                if let poll = waiter as? ParkedPollReply {
+                    replies[poll.preferredWaitS, default: []].append(poll.reply)
+                } else if let stream = waiter as? EventStream {
+                    streams.append(stream)
+                }
             }
+            if !streams.isEmpty { EventStream.answer(streams, wake.answer, &pieces) }
             for (preferredWaitS, replies) in replies {
                 var answer = response(to: wake.answer, preferredWaitS: preferredWaitS)
                 answer.hasWaited = true
                 answers.append((answer, replies))
             }
         }
-        sendAll(answers)
+        if !answers.isEmpty { sendAll(answers) }
+        if !pieces.isEmpty { sendAll(pieces) }
     }
 }
 
 extension HTTPField.Name {
+    static let lastEventID = Self("Last-Event-ID")!
     static let prefer = Self("Prefer")!
     static let preferenceApplied = Self("Preference-Applied")!
 }

@@ -21,8 +21,11 @@ extension API {
         if changes.members.isEmpty { return .json(try await store.account(user)) }
         var words: [String] = []
         if let name = changes.name { words = name.directoryWords(with: try await username(of: user)) }
-        return .json(
-            try await store.updateAccount(user, changes: JSONText(.object(changes.members)), words: words))
+        let account = try await store.updateAccount(
+            user, changes: JSONText(.object(changes.members)), words: words)
+        // Who shares their presence no more, or does again, looks different at once.
+        if changes.hasPreferences { presence.add(presence: try await store.presence(of: user)) }
+        return .json(account)
     }
 
     /// The account's username, which never changes; nil for accounts that sign in another way.
@@ -44,7 +47,7 @@ extension API {
     }
 
     private func getUser(_ call: Call, _ identity: Identity) async throws -> Answer {
-        .json(try await store.user(call.id("user_id", orElse: .userNotFound)))
+        .json(try await store.user(call.id("user_id", orElse: .userNotFound), for: identity.user))
     }
 }
 
@@ -53,6 +56,7 @@ private struct AccountChanges {
     var name: DisplayName?
     /// Only what is to change.
     var members: [JSONValue.Member] = []
+    let hasPreferences: Bool
 
     init(_ body: JSONValue) throws(Invalid) {
         var fields = try Fields(body)
@@ -61,6 +65,7 @@ private struct AccountChanges {
         let status = fields.given("status_text") { json throws(Invalid) in try StatusText?(json) }
         let preferences = fields.given("preferences") { json throws(Invalid) in try Preferences(json) }
         try fields.end()
+        hasPreferences = preferences != nil
         if let name { members.append(.init("name", .string(name.text))) }
         if let image { members.append(.init("profile_image", .string(orNull: image?.text))) }
         if let status { members.append(.init("status_text", .string(orNull: status?.text))) }

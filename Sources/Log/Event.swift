@@ -12,6 +12,8 @@ package final class Event: Sendable {
     let ends: [UserID]
     let session: SessionID?
     let withdraws: Position?
+    /// Whether devices that have it have got a message.
+    let isMessage: Bool
 
     package init(_ stored: StoredEvent) {
         position = stored.position
@@ -22,6 +24,7 @@ package final class Event: Sendable {
         ends = stored.ends
         session = stored.session
         withdraws = stored.withdraws
+        isMessage = stored.type == "message.created"
     }
 }
 

@@ -71,7 +71,9 @@ package final class Hub: Sendable {
             case .part(let events, let last):
                 return .answer(.events(events.map(Event.init), upTo: last, more: true))
             case .whole(let events, let head, let threads):
-                let isOpen = state.withLock { $0.open(identity.user, threads: threads, at: head) }
+                let isOpen = state.withLock {
+                    $0.open(identity.user, threads: threads, at: head, acked: cursor.position)
+                }
                 if !events.isEmpty {
                     return .answer(.events(events.map(Event.init), upTo: head, more: false))
                 }
@@ -91,6 +93,20 @@ package final class Hub: Sendable {
     /// Gives the tail time to notice an epoch that the database is in already: what opens it also notifies.
     private func wait(for epoch: Int32) async throws {
         for _ in 0..<30 where head.epoch != epoch { try await Task.sleep(for: .milliseconds(50)) }
+    }
+
+    /// What devices have got since the last call, as far as it is due to be written down.
+    func takeDeliveries() -> [Delivery] { state.withLock { $0.takeDeliveries() } }
+
+    /// Who has come to this node and gone from it since the last call.
+    func takePresence() -> PresenceChanges { state.withLock { $0.takePresence() } }
+
+    /// Whether the user polls here, or did lately.
+    func isOnline(_ user: UserID) -> Bool { state.withLock { $0.mailboxes[user]?.isOnline ?? false } }
+
+    /// Hands events that aren't kept to the polls that they concern.
+    func pass(_ events: [PassingEvent]) {
+        finish(state.withLock { $0.pass(events) })
     }
 
     /// Takes a poll away, because its client has gone or its session has ended; false if it has been answered.

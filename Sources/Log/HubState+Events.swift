@@ -45,6 +45,7 @@ extension HubState {
         } else if let thread = event.thread, let feed = feeds[thread] {
             if feed.events.last <= sources.before { sources.feeds.append(feed) }
             counters.delivered += feed.mailboxes.count
+            if event.isMessage { deliveries.note(event.position, in: feed, at: tick) }
             counters.dropped += feed.events.append(
                 event, countMax: limits.mailboxEventCountMax, byteCountMax: limits.mailboxByteCountMax)
         }

@@ -33,9 +33,12 @@ extension HubState {
             endWaits(of: mailbox, &ended)
             if let next = mailbox.parked.map(\.deadlineTick).min() { setAlarm(mailbox, at: next) }
         }
-        if tick.isMultiple(of: HubLimits.mailboxCheckTickCount) {
-            for mailbox in mailboxes.values
-            where mailbox.parked.isEmpty && tick - mailbox.lastPolledTick > limits.mailboxIdleTickCountMax {
+        if tick.isMultiple(of: limits.mailboxCheckTickCount) {
+            for mailbox in mailboxes.values where mailbox.parked.isEmpty {
+                let idleTickCount = tick - mailbox.lastPolledTick
+                if idleTickCount > limits.onlineTickCountMax { noteGone(mailbox) }
+                guard idleTickCount > limits.mailboxIdleTickCountMax else { continue }
+                deliveries.leave(mailbox)
                 close(mailbox)
             }
         }
@@ -59,6 +62,7 @@ extension HubState {
     }
 
     private mutating func close(_ mailbox: Mailbox) {
+        noteGone(mailbox)
         mailboxes[mailbox.user] = nil
         for feed in mailbox.close() { dropUnused(feed) }
     }
@@ -78,6 +82,8 @@ extension HubState {
                 return Wake(waiters: [poll.waiter], answer: .events([], upTo: same, more: true))
             }
             mailbox.parked.removeAll { isLost || $0.after >= end }
+            // Of what was lost nobody has got anything.
+            mailbox.acked = min(mailbox.acked, Position(end.value - 1))
             if isLost { close(mailbox) }
         }
         counters.parked -= wakes.count
@@ -90,6 +96,7 @@ extension HubState {
         let wakes = takeParked(atMost: .max) { .events([], upTo: Cursor(epoch: old, position: $0.after), more: false) }
         for mailbox in mailboxes.values { close(mailbox) }
         alarms = [:]
+        deliveries = HubDeliveries()
         recent = EventQueue(since: start.position)
         head = start.position
         epoch = start.epoch

@@ -12,12 +12,14 @@ package struct HubLimits: Sendable {
     package var answerByteCountMax = 256 << 10
     /// Ticks after its last poll that a mailbox is kept: 90 s.
     package var mailboxIdleTickCountMax = 90_000 / HubLimits.tickMs
+    /// Ticks after the last poll that its user counts as online: 60 s.
+    package var onlineTickCountMax = 60_000 / HubLimits.tickMs
+    /// Ticks between looks for those that are to go: 5 s.
+    package var mailboxCheckTickCount = 5000 / HubLimits.tickMs
     package init() {}
 
     /// The clock of the polls, in milliseconds.
     static let tickMs = 250
-    /// Ticks between looks for mailboxes that are to go: 5 s.
-    static let mailboxCheckTickCount = 5000 / tickMs
 }
 
 /// An answer to polls that waited, to be sent once the hub's lock is let go.
@@ -53,6 +55,10 @@ struct HubState {
     var recent: EventQueue
     /// The mailboxes to be looked at, by tick. One is in here at most once with its `alarmTick`.
     var alarms: [Int: [Mailbox]] = [:]
+    /// What devices have got and nobody has written down yet.
+    var deliveries = HubDeliveries()
+    /// Who has come and gone, as far as nobody has asked for it.
+    var presence = PresenceChanges()
     private var lastPoll: UInt64 = 0
 
     init(start: Cursor, limits: HubLimits = HubLimits()) {
@@ -76,6 +82,9 @@ struct HubState {
             let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         else { return .cold }
         mailbox.lastPolledTick = tick
+        if position > mailbox.acked { mailbox.acked = position }
+        noteSeen(mailbox)
+        if found.events.isEmpty, let held = heldAnswer(mailbox, after: position) { return .answer(held) }
         if !found.events.isEmpty || waitTickCount == 0 {
             return .answer(answer(found, mailbox: mailbox, after: position))
         }
@@ -106,6 +115,7 @@ struct HubState {
             return false
         }
         mailbox.parked.remove(at: index)
+        mailbox.lastPolledTick = tick
         counters.parked -= 1
         counters.abandoned += 1
         return true
@@ -115,14 +125,24 @@ struct HubState {
 
     /// Makes a mailbox from what was read of the database at `position`, unless there is one that reaches back as far.
     /// False when the events since then aren't at hand any more: read again.
-    mutating func open(_ user: UserID, threads: [ThreadID], at snapshot: Cursor) -> Bool {
+    /// - Parameter acked: the cursor that was polled with.
+    mutating func open(
+        _ user: UserID, threads: [ThreadID], at snapshot: Cursor, acked: Position = .start
+    ) -> Bool {
         let position = snapshot.position
         guard snapshot.epoch == epoch else { return false }
         // What a standing one lacks was dropped; its parked polls stay, for they wait for what comes after.
-        if let mailbox = mailboxes[user] { return mailbox.since <= position }
+        if let mailbox = mailboxes[user] {
+            mailbox.acked = max(mailbox.acked, acked)
+            noteSeen(mailbox)
+            return mailbox.since <= position
+        }
         guard position >= recent.since else { return false }
         let mailbox = Mailbox(user: user, at: position, head: head, tick: tick)
+        mailbox.acked = acked
         mailboxes[user] = mailbox
+        deliveries.opened.append(mailbox)
+        noteSeen(mailbox)
         for thread in threads { mailbox.join(feed(thread, since: position), since: position) }
         for event in recent.after(position) {
             if event.begins.contains(user) { begin(mailbox, with: event) }

@@ -21,10 +21,12 @@ final class Feed {
     let thread: ThreadID
     var events: EventQueue
     var mailboxes: Set<Mailbox> = []
+    var deliveries: FeedDeliveries
 
     init(_ thread: ThreadID, since position: Position) {
         self.thread = thread
         events = EventQueue(since: position)
+        deliveries = FeedDeliveries(marked: position)
     }
 }
 
@@ -52,6 +54,14 @@ final class Mailbox {
     var alarmTick: Int?
     /// Of the sources that one read of the log brought events from: how many concern this mailbox. 0 between reads.
     var sourceCount = 0
+    /// The furthest cursor that was polled with: a device has everything before it.
+    var acked: Position
+    /// What came up to here may have got no mark yet: the database is asked about all threads. Nil once it was.
+    var unmarkedUpTo: Position?
+    /// Whether the user counts as online here: polls, or did lately.
+    var isOnline = false
+    /// Passing events that came while no poll waited.
+    var held: [HeldEvent] = []
 
     init(user: UserID, at position: Position, head: Position, tick: Int) {
         self.user = user
@@ -59,6 +69,8 @@ final class Mailbox {
         own = EventQueue(since: position)
         last = head
         lastPolledTick = tick
+        acked = .start
+        unmarkedUpTo = max(position, head)
     }
 
     /// Nothing is known here about what came up to this position.

@@ -62,6 +62,14 @@ package final class SessionCache: Sendable {
         }
     }
 
+    /// Notes that a session is in use; false if this node knows it to be signed out.
+    package func touch(_ session: SessionID, now: Int64) -> Bool {
+        state.withLock {
+            if let digest = $0.digests[session] { $0.entries[digest]?.usedAt = now }
+            return $0.revoked[session] == nil
+        }
+    }
+
     /// Whether this node knows the session to be signed out.
     package func isRevoked(_ session: SessionID) -> Bool { state.withLock { $0.revoked[session] != nil } }
 

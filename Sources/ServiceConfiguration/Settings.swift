@@ -51,6 +51,9 @@ package struct Settings: Sendable, Equatable {
     /// How long events stay in the log; the archive of messages isn't the log.
     package var logDays = 14
 
+    /// A text search configuration of the database's.
+    package var searchConfiguration = "simple"
+
     package var rateLimitsEnabled = true
     package var limits = Limits()
 

@@ -57,6 +57,11 @@ extension Setting {
             "log_days", \.logDays, .integer(1...3_650), "DAYS",
             "how long the log of events is kept; a client that comes back later loads its threads anew (messages stay)"),
         Setting(
+            "search_configuration", \.searchConfiguration, .name, "NAME",
+            "PostgreSQL's text search configuration by which messages are found, the same on all nodes; simple: words as "
+                + "they are written; with another name (english, german, …) by their stems. A change has all messages "
+                + "indexed anew"),
+        Setting(
             "slow_request_ms", \.slowRequestMs, .integer(0...600_000), "MS",
             "requests that take longer to answer are logged, waiting polls aside; 0: none for that. Those that fail on "
                 + "our side always are, up to 20 a second"),

@@ -82,6 +82,13 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
+    /// Of something in the database.
+    static var name: Self {
+        ValueFormat(
+            expectation: "a name of letters, digits and underscores, with its schema's before a point if need be",
+            parse: { $0.wholeMatch(of: /[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)?/) != nil ? $0 : nil }, print: { $0 })
+    }
+
     static var path: Self {
         ValueFormat(
             expectation: "a path", parse: { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? $0 : nil },

@@ -63,9 +63,9 @@ extension Store {
             [.id(user), .json(changes), .texts(words)])
     }
 
-    /// Throws `user_not_found`.
-    package func user(_ user: UserID) async throws -> JSONText {
-        let row = try await row(Statement("user_get", "select user_get($1)"), [.id(user)])
+    /// A profile, with the user's presence if the viewer may see it. Throws `user_not_found`.
+    package func user(_ user: UserID, for viewer: UserID) async throws -> JSONText {
+        let row = try await row(Statement("user_get", "select user_get($1, $2)"), [.id(user), .id(viewer)])
         guard !row.isNull(0) else { throw Problem(.userNotFound, "There is no such user.") }
         return try await decoded { try row.json(0) }
     }

@@ -88,6 +88,16 @@ extension Store {
         }
     }
 
+    /// Notes what devices have got, a batch in one transaction.
+    package func deliver(_ batch: [Delivery]) async throws {
+        _ = try await rows(
+            Statement("receipt_deliver", "select receipt_deliver($1, $2, $3)"),
+            [
+                .ids(batch.map(\.user)), .uuids(batch.map { $0.thread?.uuid }),
+                .int8s(batch.map { Int64?($0.position.value) }),
+            ])
+    }
+
     /// Why a batch failed as a whole.
     package enum BatchFailure: Error {
         /// The connection broke after sending: the batch may have been committed.
@@ -197,6 +207,12 @@ extension Store {
         try await json(
             Statement("message_receipts", "select message_receipts($1, $2, $3)"),
             [.id(user), .id(thread), .id(message)])
+    }
+
+    /// Makes a thread unread again from a message on, for this user alone. Throws `invalid` past the head.
+    package func putUnread(from seq: Seq, in thread: ThreadID, by user: UserID) async throws {
+        _ = try await rows(
+            Statement("unread_put", "select unread_put($1, $2, $3)"), [.id(user), .id(thread), .int8(seq.value)])
     }
 }
 

@@ -181,19 +181,22 @@ extension HTTPConnection {
 
     /// A piece from who doesn't wait for the client: one that falls too far behind is cut.
     func pushStream(_ id: UInt32, _ bytes: ByteBuffer) {
-        guard writeStream(id, bytes), let context, !context.channel.isWritable else { return }
+        guard writeStream(id, bytes), let context else { return }
+        if streamSource != nil { return offerRoom() }
+        guard !context.channel.isWritable else { return }
         if unsentByteCount > server.settings.unsentByteCountMax { close() }
     }
 
     func endStream(_ id: UInt32) {
         guard phase == .streaming, id == requestID else { return }
         goneHandler = nil
+        let hasSource = streamSource.take() != nil
         switch streamFraming {
         case .chunked: write(ByteBuffer(string: "0\r\n\r\n"))
         case .length(let missingCount) where missingCount > 0 && !requestIsHead: return close()
         case .length, .untilClose, .none: break
         }
-        report(streamOperation, Int(streamStatus), hasWaited: false)
+        report(streamOperation, Int(streamStatus), hasWaited: hasSource)
         endRequest(keepsAlive: requestKeepsAlive && !server.isClosing.load(ordering: .relaxed))
     }
 
@@ -201,6 +204,7 @@ extension HTTPConnection {
     func abortStream(_ id: UInt32) {
         guard phase == .streaming, id == requestID else { return }
         goneHandler = nil
+        streamSource = nil
         close()
     }
 

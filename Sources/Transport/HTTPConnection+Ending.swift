@@ -109,6 +109,7 @@ extension HTTPConnection {
         if wasWaiting { server.counters.clientsGone.add(1, ordering: .relaxed) }
         writableWaiter.take()?.resume(throwing: ChannelError.ioOnClosedChannel)
         goneHandler.take()?()
+        streamSource.take()?.clientIsGone()
     }
 
     private func countOut() {

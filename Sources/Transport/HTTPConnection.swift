@@ -68,6 +68,11 @@ final class HTTPConnection: ChannelDuplexHandler {
     var isGoneAtHalfClose = false
     var streamFraming = BodyFraming.none
     var writableWaiter: CheckedContinuation<Void, any Error>?
+    /// Of a stream that no task writes, until it has ended.
+    var streamSource: (any StreamSource)?
+    /// The source is to be asked once the channel can be written to again.
+    var owesRoom = false
+    var isOfferingRoom = false
 
     var queue = RequestQueue()
     /// Between a read's first part and its end, when what was written is flushed at once.
@@ -136,6 +141,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard context.channel.isWritable else { return }
         writableWaiter.take()?.resume()
+        if owesRoom { offerRoom() }
         advance()
     }
 

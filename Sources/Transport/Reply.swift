@@ -75,6 +75,21 @@ package final class Reply: Sendable {
         return stream
     }
 
+    /// Answers with a body that `source` has, and is asked for piece by piece; `first` begins it. From any thread; a second
+    /// answer is treated as in ``send(_:)``. The time that such an answer takes is not reported.
+    package func stream(
+        _ status: HTTPResponse.Status, headers: HTTPFields, operation: UInt8 = 0, first: ByteBuffer,
+        source: any StreamSource
+    ) {
+        guard claim() else { return }
+        handle.onLoop { [id] in
+            $0.startStream(id, status, headers, operation: operation, first: first, source: source)
+        }
+    }
+
+    /// The body of the answer that this was used for.
+    package var body: ResponseStream { ResponseStream(handle: handle, id: id) }
+
     /// Calls `body` once, on the event loop, if the client goes away before the answer; at once if it has gone. The
     /// last registered one counts. From any thread. See the type for what gone means.
     package func onClientGone(_ body: @escaping @Sendable () -> Void) {

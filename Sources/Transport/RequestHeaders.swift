@@ -16,6 +16,9 @@ package struct RequestHeaders: Sendable {
         return all.count < 2 ? all.first : all.joined(separator: name == .cookie ? "; " : ", ")
     }
 
+    /// The first value of one name, found without an allocation.
+    package func first(_ name: HTTPField.Name) -> String? { headers.first(name: name.canonicalName) }
+
     /// All values of one name, in their order.
     package subscript(values name: HTTPField.Name) -> [String] { headers[name.canonicalName] }
 

@@ -2,7 +2,8 @@
 
 import NIOCore
 
-/// Writes the body of an answer begun by ``Reply/stream(_:headers:contentLength:)``. One writer at a time.
+/// Writes the body of an answer begun by ``Reply/stream(_:headers:contentLength:operation:)``, or by
+/// ``Reply/stream(_:headers:operation:first:source:)`` with `sendAll`. One writer at a time.
 ///
 /// From any thread. After the client has gone, writes are dropped (`send`) or throw (`write`).
 package struct ResponseStream: Sendable {

@@ -15,6 +15,8 @@ extension Node {
         writeBatches(to: &text)
         writeTail(to: &text)
         writePolls(to: &text)
+        streams.write(to: &text)
+        searchFigures.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text
@@ -93,11 +95,16 @@ extension Node {
 
     private func writePolls(to text: inout MetricsText) {
         let polls = hub.counters
-        text.gauge("parley_polls_waiting", "Parked polls.", polls.parked)
+        text.gauge("parley_polls_waiting", "Parked polls, open streams among them.", polls.parked)
         text.counter("parley_polls_abandoned_total", "Parked polls whose client went away.", polls.abandoned)
         text.gauge("parley_mailboxes", "Open mailboxes.", hub.mailboxCount)
         text.counter("parley_mailbox_events_total", "Events put into mailboxes.", polls.delivered)
         text.counter("parley_mailbox_dropped_total", "Events a full mailbox let go.", polls.dropped)
+        text.counter(
+            "parley_delivered_marks_total", "Delivered marks that polls' cursors gave, told to the database.",
+            deliveryFigures.marks.value)
+        text.counter(
+            "parley_delivered_mark_failures_total", "Calls with them that failed.", deliveryFigures.failures.value)
     }
 
     private func writePool(to text: inout MetricsText) {

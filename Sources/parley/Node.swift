@@ -23,9 +23,13 @@ struct Node: Sendable {
     let hub: Hub
     let tail: Tail
     let writer: Writer<SendWaiter>
+    let presence: PresenceKeeper
     let requests = RequestFigures()
+    let streams = StreamFigures()
     let server = Later<HTTPServer>()
     let upkeepFigures = UpkeepFigures()
+    let deliveryFigures = DeliveryFigures()
+    let searchFigures = SearchFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -62,10 +66,15 @@ struct Node: Sendable {
         self.logger = logger
         store = Store(client)
         _ = try await store.extendLog(days: settings.logDays)
+        try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store)
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
+        presence = PresenceKeeper(
+            hub: hub, store: store,
+            listener: PostgresListener(database.listenSettings, channel: PresenceKeeper.channel, logger: logger),
+            logger: logger)
         writer = Writer(store, tail: tail, logger: logger, answer: SendEndpoint.answer(logger: logger))
     }
 
@@ -87,6 +96,14 @@ struct Node: Sendable {
             group.addTask { try await tail.run() }
             group.addTask { try await hub.run() }
             group.addTask { try await upkeep.run() }
+            group.addTask { try await presence.run() }
+            group.addTask {
+                try await DeliveryKeeper(hub: hub, store: store, figures: deliveryFigures, logger: logger).run()
+            }
+            group.addTask {
+                let head: @Sendable () -> Position = { [hub] in hub.head.position }
+                try await SearchUpkeep(store: store, figures: searchFigures, head: head, logger: logger).run()
+            }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {
@@ -154,10 +171,11 @@ struct Node: Sendable {
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
         let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .seconds(1)) }
         let sync = SyncEndpoint(
-            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: logger)
+            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, streams: streams,
+            logger: logger)
         let handler = APIHandler(
             API(
-                store: store, writer: writer, authenticator: authenticator,
+                store: store, writer: writer, presence: presence, authenticator: authenticator,
                 hasher: PasswordHasher(waitingCountMax: 256), limits: settings.limits, isReady: isReady,
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(

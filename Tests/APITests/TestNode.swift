@@ -39,7 +39,11 @@ struct TestNode: Sendable {
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
         let figures = RequestFigures()
         let api = API(
-            store: store, writer: writer, authenticator: authenticator,
+            store: store, writer: writer,
+            presence: PresenceKeeper(
+                hub: hub, store: store,
+                listener: PostgresListener(settings, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
+            authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256), limits: Limits(),
             isReady: { tail.isFresh() },
             metrics: {

@@ -122,6 +122,11 @@ private let attempts: [String: Attempt] = [
     },
     "delete another's message for everyone": attempt("DELETE", { "/messages/\($0.message)" }),
     "put a receipt": attempt("PUT", { _ in "/receipts" }, #"{"read":1}"#),
+    "mark messages unread again": attempt("PUT", { _ in "/unread" }, #"{"from":1}"#),
+    "show that one is typing": attempt("PUT", { _ in "/typing" }),
+    "search the thread": { ground, _, client in
+        try await client.get("/v1/search?q=hello&thread=\(ground.thread)")
+    },
     "see who has read a message": attempt("GET", { "/messages/\($0.message)/receipts" }),
 ]
 

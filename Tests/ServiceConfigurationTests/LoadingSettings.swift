@@ -77,7 +77,7 @@ struct LoadingSettings {
         "payload_bytes_max": "100000",
         "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",
         "drain_seconds": "8", "log_days": "30", "slow_request_ms": "250", "log_level": "debug",
-        "log_format": "json",
+        "log_format": "json", "search_configuration": "english",
     ]
 
     @Test("counts an empty variable as unset")

@@ -10,7 +10,10 @@ extension SystemTests {
     struct CountedQueryTests {
         /// What a node asks however many poll: the tail's reads, its look at the log's history twice a second, what it
         /// does now and then for all, and what it asks once a connection.
-        private static let upkeep: Set = ["log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid"]
+        private static let upkeep: Set = [
+            "log_read", "log_place", "log_extend", "log_turn", "session_touch", "pg_backend_pid", "receipt_deliver",
+            "presence_put", "presence_beat", "presence_sweep", "presence_announce", "search_index",
+        ]
 
         @Test("ten thousand rounds of polls cost no statement of their own")
         func steadyState() async throws {
@@ -51,14 +54,38 @@ extension SystemTests {
             #expect(members.counts.answers - before.0.answers >= 10_000)
             #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
             #expect(counts["message_append"]?.calls == messageCount)
+            // What the polls say they have got is written down every five seconds, however many polls there were.
+            let markCalls = counts["receipt_deliver"]?.calls ?? 0
+            #expect((1...(seconds / 5 + 2)).contains(markCalls), "\(counts)")
             // Two looks a second for safety. What the node wrote itself it doesn't read, unless a look comes first.
-            #expect(counts["log_read"]?.calls ?? 0 <= 2 * seconds + 2, "\(counts)")
+            #expect(counts["log_read"]?.calls ?? 0 <= 2 * seconds + 2 + markCalls, "\(counts)")
             #expect(counts["log_place"]?.calls ?? 0 <= 2 * seconds + 2, "\(counts)")
 
             members.stop()
             others.stop()
             #expect(try await outcomes.allSatisfy { $0.deliveries.verdict.isGood })
             _ = try await idleOutcomes
+            try await node.stop()
+        }
+
+        @Test("events on a stream cost no statement of their own")
+        func streams() async throws {
+            let database = try await CountingDatabase.create()
+            let node = try await Node.start(database: database.conninfo)
+            let ann = try await node.curl.register("Ann")
+            let thread = try await node.curl.thread("group", by: ann, with: [])
+            let cursor = try await node.curl.cursor(of: ann)
+            let source = try await EventSource(Connection(node.address), as: ann, from: cursor)
+            let sender = Connection(node.address)
+            _ = try await sender.sent("first", in: thread, as: ann)
+            #expect(try await source.events(1).count == 1)
+
+            try await database.reset()
+            let messageCount = 200
+            for number in 1...messageCount { _ = try await sender.sent("\(number)", in: thread, as: ann) }
+            #expect(try await source.events(messageCount).count == messageCount)
+            let counts = try await database.counts()
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
             try await node.stop()
         }
 
@@ -91,6 +118,15 @@ extension SystemTests {
             #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
             let rows = messageCount * (nodes.count - 1)...messageCount * nodes.count
             #expect(rows.contains(counts["log_read"]?.rows ?? 0), "\(counts)")
+
+            // All but the sender are marked, in batches of a hundred, and nobody hears of it.
+            try await eventually("delivered marks", within: .seconds(30), every: .milliseconds(200)) {
+                let marked = "select count(*) from members where delivered_seq = \(messageCount)"
+                return try await database.sql(marked) == "1999" ? true : nil
+            }
+            let marks = try await database.counts()["receipt_deliver"]?.calls ?? 0
+            #expect((20...120).contains(marks), "\(marks)")
+            #expect(try await database.sql("select count(*) from events where type = 'receipt.updated'") == "0")
 
             swarm.stop()
             #expect(try await outcomes.allSatisfy { $0.deliveries.verdict.isGood })

@@ -18,7 +18,12 @@ extension SystemTests {
             let nodes = try await Nodes.own(on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "2"])
             let ann = try await nodes.a.curl.register("Ann")
             var guests: [Person] = []
-            for _ in 1...10 { guests.append(try await nodes.a.curl.register("Guest")) }
+            // Nobody hears of their coming: that would answer the others' polls.
+            let alone: JSON = ["preferences": ["share_presence": false]]
+            for _ in 1...10 {
+                guests.append(try await nodes.a.curl.register("Guest"))
+                _ = try await nodes.a.curl.call("PATCH", "/v1/users/me", alone, as: guests.last)
+            }
             let group = try await nodes.a.curl.thread("group", by: ann, with: guests)
             let diary = try await nodes.a.curl.thread("group", by: ann, with: [])
             let path = "/v1/sync?wait=50&cursor=\(try await nodes.a.curl.cursor(of: ann))"

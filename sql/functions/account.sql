@@ -67,9 +67,13 @@ begin
     return account_json(v_user)::text;
 end $$;
 
-create or replace function user_get(p_user uuid) returns text
+-- A profile. Presence is shown to oneself and to those who share a thread.
+-- Beside the one of before, a call that leaves out the viewer would be ambiguous.
+drop function if exists user_get(uuid);
+create or replace function user_get(p_user uuid, p_viewer uuid default null) returns text
 language sql stable as $$
-    select user_json(u)::text from users u where u.id = p_user
+    select case when p_viewer = p_user or users_share_thread(p_viewer, p_user) then profile_json(u) else user_json(u) end::text
+    from users u where u.id = p_user
 $$;
 
 -- The directory: users of whom a word of the name, or the username, begins with `p_prefix` (folded by the caller).

@@ -12,7 +12,7 @@ language sql volatile as $$
     select date_trunc('milliseconds', clock_timestamp())
 $$;
 
--- A profile as anyone sees it. Presence is not kept here: null says that it isn't known or isn't shown.
+-- A profile as anyone sees it, without presence, which is for those who share a thread (profile_json).
 create or replace function user_json(u users) returns json
 language sql stable as $$
     select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,

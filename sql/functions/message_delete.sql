@@ -1,7 +1,7 @@
 -- Withdraws a message for everyone: its row becomes a tombstone, and what it said before edits, its reactions and what the
 -- log holds of its content go with it. Deleting it again changes nothing.
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined, not_allowed (neither sender nor owner nor admin).
--- locks: the thread, then the log
+-- locks: the thread, the search index's state, then the log
 create or replace function message_delete(p_user uuid, p_thread uuid, p_message uuid) returns void
 language plpgsql volatile
 set enable_seqscan = off
@@ -25,6 +25,7 @@ begin
     elsif v_message.deleted_at is not null then
         return;
     end if;
+    perform search_forget(v_message);
     v_told := array(select e.pos from message_edits e
         where e.thread_id = p_thread and e.seq = v_message.seq order by e.version desc) || v_message.pos;
     delete from message_edits e where e.thread_id = p_thread and e.seq = v_message.seq;
@@ -73,7 +74,7 @@ begin
 
     -- Counted once nobody else can write: this event's counts are those of its place in the log.
     v_head := log_begin();
-    v_read := member_read_seq(v_member);
+    select r.own_seq into v_read from member_marks(v_member) r;
     insert into events (pos, at, type, thread_id, user_id, body)
     values (v_head + 1, v_now, 'message.deleted', p_thread, p_user,
         event_json('message.deleted', p_thread, v_now, json_build_object('id', v_message.id, 'thread_id', p_thread,

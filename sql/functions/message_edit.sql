@@ -5,7 +5,7 @@
 -- Of the versions before, the first and the last hundred are kept. The log keeps what it told: who catches up sees the
 -- message change, as they would have at the time.
 -- Fails: as message_type.
--- locks: the thread, then the log
+-- locks: the thread, the search index's state, then the log
 create or replace function message_edit(p_user uuid, p_thread uuid, p_message uuid, p_payload json) returns text
 language plpgsql volatile
 set enable_seqscan = off
@@ -30,9 +30,11 @@ begin
     where e.thread_id = p_thread and e.seq = v_message.seq and e.version = v_version - 100 and e.version > 0;
 
     v_before := v_message.payload;
+    perform search_forget(v_message);
     update messages m set payload = p_payload, edited_at = v_now
     where m.thread_id = p_thread and m.seq = v_message.seq
     returning m.* into v_message;
+    perform search_remember(v_message);
     v_body := message_view(v_message);
 
     v_pos := log_begin() + 1;

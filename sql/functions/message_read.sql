@@ -1,5 +1,5 @@
--- Reading the archive. All of it fails with PY404 thread_not_found and PY403 not_joined for those without a part in the
--- thread, and changes nothing.
+-- Reading the archive, from the first message on that the caller has not hidden. All of it fails with PY404
+-- thread_not_found and PY403 not_joined for those without a part in the thread, and changes nothing.
 
 -- A message as JSON text, with its sender's name of today. For the one who asks for it (`p_user`) it says which reactions
 -- are theirs; what everyone gets says nothing of that.

@@ -1,5 +1,43 @@
 -- Receipts: marks that say how far a member has got a thread's messages, and read them.
 
+-- A member's marks as receipt.updated tells of them. `p_read` is the read mark: the one that all see, or the member's own
+-- (member_marks). The counts are always the member's own.
+create or replace function receipt_json(m members, p_read bigint) returns text
+language sql stable as $$
+    select json_build_object('user_id', m.user_id, 'read_seq', p_read,
+        'delivered_seq', greatest(m.delivered_seq, r.read_seq), 'read_at', rfc3339(m.read_at),
+        'delivered_at', rfc3339(m.delivered_at), 'unread_count', unread_count(m, r.own_seq, thread_head(m.thread_id)),
+        'mention_count', mention_count(m, r.own_seq))::text
+    from member_marks(m) r
+$$;
+
+-- Tells of members' new marks, and gives the last position written. In threads of more than 100 only the one concerned
+-- hears. Call it with the log's lock held.
+--   p_public   for each member, whether a mark has moved that others see
+--   p_own      and whether the mark that they see themselves has, which nobody else hears of
+create or replace function receipt_log(
+    p_head bigint, p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[]) returns bigint
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_count bigint;
+begin
+    insert into events (pos, at, type, thread_id, user_id, body)
+    select p_head + row_number() over (order by t.id, (x.member).user_id, k.is_own), p_now, 'receipt.updated', t.id,
+        case when k.is_own or t.member_count > 100 then (x.member).user_id end,
+        event_json('receipt.updated', t.id, p_now,
+            receipt_json(x.member, case when k.is_own then r.own_seq else r.read_seq end))
+    from generate_subscripts(p_members, 1) i
+    cross join lateral (select p_members[i] as member) x
+    join threads t on t.id = (x.member).thread_id
+    cross join lateral member_marks(x.member) r
+    cross join (values (false), (true)) k (is_own)
+    where case when k.is_own then p_own[i] else p_public[i] end;
+    get diagnostics v_count = row_count;
+    return p_head + v_count;
+end $$;
+
 -- Moves marks forward, a batch at once: an outcome an item, in no particular order.
 --   outcome   ok (moved, or already further) | no_thread | not_joined | past_head
 -- `p_read` and `p_delivered` may each be null. Reading implies having got. Several items of one member are one move.
@@ -11,8 +49,9 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 as $$
 declare
     v_now timestamptz := stamp();
-    v_head bigint;
     v_moved members[];
+    v_public boolean[];
+    v_own boolean[];
 begin
     perform from members m
     where (m.thread_id, m.user_id) in (select u.thread_id, u.user_id from unnest(p_threads, p_users) u (thread_id, user_id))
@@ -27,10 +66,14 @@ begin
         group by g.thread_id, g.user_id
     ), moves as (
         select m.thread_id, m.user_id,
-            case when w.read > member_read_seq(m) then w.read end as read,
-            case when w.delivered > greatest(m.delivered_seq, member_read_seq(m)) then w.delivered end as delivered
+            case when w.read > r.read_seq then w.read end as read,
+            case when w.delivered > greatest(m.delivered_seq, r.read_seq) then w.delivered end as delivered,
+            -- Who has gone back comes forward again from there.
+            case when r.own_seq < r.read_seq and w.read > r.own_seq then w.read end as own,
+            r.own_seq < r.read_seq and coalesce(w.read, 0) <= r.read_seq as is_back, r.read_seq
         from wanted w
         join members m on m.thread_id = w.thread_id and m.user_id = w.user_id and m.status = 'joined'
+        cross join lateral member_marks(m) r
     ), marked as (
         insert into receipt_marks (thread_id, user_id, kind, seq, at)
         select v.thread_id, v.user_id, k.kind, k.seq, v_now
@@ -41,25 +84,17 @@ begin
         update members m set
             read_seq = coalesce(v.read, m.read_seq), read_at = case when v.read is null then m.read_at else v_now end,
             delivered_seq = coalesce(v.delivered, m.delivered_seq),
-            delivered_at = case when v.delivered is null then m.delivered_at else v_now end
+            delivered_at = case when v.delivered is null then m.delivered_at else v_now end,
+            back_to_seq = case when v.is_back and coalesce(v.own, 0) < v.read_seq then coalesce(v.own, m.back_to_seq) end
         from moves v
-        where m.thread_id = v.thread_id and m.user_id = v.user_id and (v.read is not null or v.delivered is not null)
-        returning m as member
+        where m.thread_id = v.thread_id and m.user_id = v.user_id
+            and (v.read is not null or v.delivered is not null or v.own is not null)
+        returning m as member, v.read is not null or v.delivered is not null as is_public, v.is_back
     )
-    select array_agg(x.member) into v_moved from moved x;
+    select array_agg(x.member), array_agg(x.is_public), array_agg(x.is_back) into v_moved, v_public, v_own from moved x;
 
     if v_moved is not null then
-        v_head := log_begin();
-        insert into events (pos, at, type, thread_id, user_id, body)
-        select v_head + row_number() over (order by m.thread_id, m.user_id), v_now, 'receipt.updated', m.thread_id,
-            case when t.member_count > 100 then m.user_id end,
-            event_json('receipt.updated', m.thread_id, v_now, json_build_object('user_id', m.user_id,
-                'read_seq', r.seq, 'delivered_seq', greatest(m.delivered_seq, r.seq),
-                'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at),
-                'unread_count', unread_count(m::members, r.seq, thread_head(m.thread_id)))::text)
-        from unnest(v_moved) m join threads t on t.id = m.thread_id
-        cross join lateral (select member_read_seq(m::members) as seq) r;
-        perform log_announce(v_head + cardinality(v_moved));
+        perform log_announce(receipt_log(log_begin(), v_now, v_moved, v_public, v_own));
     end if;
 
     return query
@@ -89,12 +124,15 @@ begin
         from members m
         join users u on u.id = m.user_id
         cross join lateral (
-            select least(x.read_at, x.delivered_at, x.answered_at) as delivered_at, least(x.read_at, x.answered_at) as read_at
+            select least(x.read_at, x.delivered_at, x.answered_at, x.got_at) as delivered_at,
+                least(x.read_at, x.answered_at) as read_at
             from (select
                 (select min(k.at) from receipt_marks k where k.thread_id = p_thread and k.user_id = m.user_id
                     and k.kind = 'read' and k.seq >= v_message.seq) as read_at,
                 (select min(k.at) from receipt_marks k where k.thread_id = p_thread and k.user_id = m.user_id
                     and k.kind = 'delivered' and k.seq >= v_message.seq) as delivered_at,
+                -- The last mark's time, where a large thread keeps no others.
+                case when m.delivered_seq >= v_message.seq then m.delivered_at end as got_at,
                 (select a.created_at from messages a where a.thread_id = p_thread and a.sender_id = m.user_id
                     and a.seq > v_message.seq order by a.seq limit 1) as answered_at) x
         ) r

@@ -5,8 +5,9 @@ create or replace function settings_json(m members) returns json
 language sql stable as $$
     select json_build_object('muted_until', rfc3339(m.muted_until), 'archived', m.archived, 'pinned', m.pinned,
         'hidden_before_seq', m.hidden_before_seq,
-        'unread_count', unread_count(m, r.seq, thread_head(m.thread_id)), 'mention_count', mention_count(m, r.seq))
-    from (select member_read_seq(m) as seq) r
+        'unread_count', unread_count(m, r.own_seq, thread_head(m.thread_id)),
+        'mention_count', mention_count(m, r.own_seq))
+    from member_marks(m) r
 $$;
 
 -- Changes what `p_changes` names (muted_until, archived, pinned, hidden_before_seq) and tells the caller's own devices.

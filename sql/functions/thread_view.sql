@@ -1,16 +1,30 @@
 -- A thread as one of its members sees it: the shape of GET /v1/threads/{id} and of each entry of the inbox.
+-- What is called for each of many rows is in PL/pgSQL, which keeps its plans: an SQL function that can't be inlined is
+-- planned again for every row of a function that calls it, which costs ten times what it does.
 
 -- The last seq of a thread, 0 when it has no message.
 create or replace function thread_head(p_thread uuid) returns bigint
-language sql stable as $$
-    select coalesce((select m.seq from messages m where m.thread_id = p_thread order by m.seq desc limit 1), 0)
-$$;
+language plpgsql stable as $$
+begin
+    return coalesce((select m.seq from messages m where m.thread_id = p_thread order by m.seq desc limit 1), 0);
+end $$;
 
 -- How far a member has read: the mark put by receipts, or their own last message, since who sends has seen it all.
 create or replace function member_read_seq(m members) returns bigint
-language sql stable as $$
-    select greatest(m.read_seq, (select o.seq from messages o
-        where o.thread_id = m.thread_id and o.sender_id = m.user_id order by o.seq desc limit 1))
+language plpgsql stable as $$
+begin
+    return greatest(m.read_seq, (select o.seq from messages o where o.thread_id = m.thread_id
+        and o.sender_id = m.user_id and o.seq > m.read_seq order by o.seq desc limit 1));
+end $$;
+
+-- How far a member has read as they see it themselves: less far than others see after an explicit way back (unread_put).
+-- Inlined where it stands in FROM, as a function that gives one value would not be.
+create or replace function member_marks(m members) returns table (read_seq bigint, own_seq bigint)
+language sql stable rows 1 as $$
+    select r.seq, case when m.back_from_seq = r.seq then coalesce(m.back_to_seq, r.seq) else r.seq end
+    -- `offset 0`: else what is used three times would be computed three times.
+    from (select greatest(m.read_seq, (select o.seq from messages o where o.thread_id = m.thread_id
+        and o.sender_id = m.user_id and o.seq > m.read_seq order by o.seq desc limit 1)) as seq offset 0) r
 $$;
 
 -- A member as the other members see them, with the effective marks.
@@ -34,6 +48,10 @@ declare
 begin
     return p_head - v_read - (select count(*) from messages x
         where x.thread_id = m.thread_id and x.seq > v_read and (x.deleted_at is not null or x.sender_id is null))
+        -- After a way back, one's own lie behind the mark.
+        - case when m.back_to_seq = p_read then (select count(*) from messages x
+            where x.thread_id = m.thread_id and x.sender_id = m.user_id and x.seq > v_read and x.deleted_at is null)
+            else 0 end
         - case when m.hides then hidden_count(m.thread_id, m.user_id, v_read) else 0 end;
 end $$;
 
@@ -48,7 +66,7 @@ begin
                 where m.thread_id = p_thread and m.seq = h.seq));
 end $$;
 
--- Unread messages that mention the user.
+-- Unread messages of others that mention the user.
 drop function if exists mention_count(uuid, uuid, bigint);
 create or replace function mention_count(m members, p_read bigint) returns bigint
 language plpgsql stable as $$
@@ -56,7 +74,7 @@ declare
     v_read bigint := greatest(p_read, m.hidden_before_seq - 1);
 begin
     return (select count(*) from messages x where x.thread_id = m.thread_id and x.seq > v_read and x.mentions <> '{}'
-        and x.deleted_at is null and m.user_id = any (x.mentions)
+        and x.deleted_at is null and m.user_id = any (x.mentions) and x.sender_id is distinct from m.user_id
         and not (m.hides and message_is_hidden(m.thread_id, m.user_id, x.seq)));
 end $$;
 
@@ -67,11 +85,11 @@ begin
     return exists (select from message_hides h where h.thread_id = p_thread and h.user_id = p_user and h.seq = p_seq);
 end $$;
 
--- The caller's own side of a thread.
+-- The caller's own side of a thread. `p_read` is the mark that they see themselves.
 create or replace function me_json(m members, p_read bigint) returns json
 language sql stable as $$
     select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
-        'delivered_seq', greatest(m.delivered_seq, p_read), 'muted_until', rfc3339(m.muted_until),
+        'delivered_seq', greatest(m.delivered_seq, p_read, member_read_seq(m)), 'muted_until', rfc3339(m.muted_until),
         'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq,
         'invited_by', case when m.status = 'invited' then (select json_build_object('id', u.id, 'name', u.name,
             'profile_image', u.profile_image) from users u where u.id = m.invited_by) end)
@@ -86,20 +104,24 @@ $$;
 
 -- The thread for the member `m`. Invited people see that it is there, but none of its messages.
 create or replace function thread_view(t threads, m members) returns json
-language sql stable as $$
-    select json_build_object(
+language plpgsql stable as $$
+begin
+    return (select json_build_object(
         'id', t.id, 'kind', t.kind, 'title', coalesce(t.title, p.name), 'image', coalesce(t.image, p.profile_image),
-        'peer', case when p.id is not null then user_json(p) end,
+        'peer', case when p.id is not null then
+            case when m.status = 'joined' and (member_of(t.id, p.id)).status = 'joined' then profile_json(p)
+                else user_json(p) end end,
         'member_count', t.member_count, 'retention', t.retention, 'created_at', rfc3339(t.created_at),
         'last_message', case when v.seq is not null then message_json(v.thread_id, v.seq, v.id, v.sender_id, u.name,
             u.profile_image, v.type, v.payload, v.reply_to, v.mentions, v.created_at, v.edited_at, v.deleted_at,
             v.expires_at, case when v.reacted then reactions_json(v.thread_id, v.seq, m.user_id) end)::json end,
-        'unread_count', case when l.seq is null then 0 else unread_count(m, r.seq, l.seq) end,
-        'mention_count', case when l.seq is null then 0 else mention_count(m, r.seq) end,
+        'unread_count', case when l.seq is null then 0 else unread_count(m, r.own_seq, l.seq) end,
+        'mention_count', case when l.seq is null then 0 else mention_count(m, r.own_seq) end,
         'last_activity_at', rfc3339(thread_activity(t, m, l.created_at)),
-        'head', coalesce(l.seq, 0), 'me', me_json(m, r.seq))
-    from (select member_read_seq(m) as seq) r
-    left join lateral (select x.seq, x.created_at from messages x where x.thread_id = t.id and m.status = 'joined'
+        'head', coalesce(l.seq, 0), 'me', me_json(m, r.own_seq))
+    from member_marks(m) r
+    left join lateral (select x.seq, x.created_at from messages x
+        where x.thread_id = t.id and x.seq >= greatest(m.read_seq, m.delivered_seq) and m.status = 'joined'
         order by x.seq desc limit 1) l on true
     -- The last that the member sees: unless they have hidden it or deleted it for themselves, the same one.
     left join lateral (select x.* from messages x where x.thread_id = t.id and x.seq <= l.seq
@@ -107,8 +129,8 @@ language sql stable as $$
         order by x.seq desc limit 1) v on true
     left join users u on u.id = v.sender_id
     left join users p on t.kind = 'direct'
-        and p.id = case when t.direct_low = m.user_id then t.direct_high else t.direct_low end
-$$;
+        and p.id = case when t.direct_low = m.user_id then t.direct_high else t.direct_low end);
+end $$;
 
 -- The thread, locked against messages and changes of its members. No new row version comes of it.
 -- Fails: PY404 thread_not_found.
@@ -127,10 +149,14 @@ end $$;
 
 -- The row of the caller's membership if it gives a part in the thread, else null.
 create or replace function member_of(p_thread uuid, p_user uuid) returns members
-language sql stable as $$
-    select m from members m
-    where m.thread_id = p_thread and m.user_id = p_user and m.status in ('joined', 'invited')
-$$;
+language plpgsql stable as $$
+declare
+    v_member members;
+begin
+    select * into v_member from members m
+    where m.thread_id = p_thread and m.user_id = p_user and m.status in ('joined', 'invited');
+    return v_member;
+end $$;
 
 -- Raises what a caller without a part in the thread gets: the same whether it exists or not.
 create or replace function thread_refuse() returns void

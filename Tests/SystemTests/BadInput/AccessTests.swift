@@ -55,6 +55,7 @@ extension SystemTests {
                 ("GET", "", nil), ("GET", "/members", nil), ("GET", "/messages", nil),
                 ("GET", "/messages?after=0", nil),
                 ("GET", "/messages?before=\(message)", nil), ("GET", "/messages/\(message)", nil),
+                ("PUT", "/unread", ["from": 1]), ("PUT", "/typing", [:]),
                 ("GET", "/messages/\(message)/receipts", nil), ("DELETE", "/messages/\(message)?for=everyone", nil),
                 ("DELETE", "/messages/\(message)?for=me", nil),
                 ("PATCH", "/messages/\(message)", ["payload": ["text": "hi"]]),

@@ -14,17 +14,17 @@ extension SystemTests.Faults {
         let other = try await Node.start(database: database)
         let outcome = try await Traffic.run(through: [node, other]) { traffic in
             try await traffic.flow(60)
-            try await eventually("a listener through the proxy") { proxy.connectionCount == 1 ? true : nil }
-            #expect(node.loggedCount("listening for notifications") == 1)
+            try await eventually("two listeners through the proxy") { proxy.connectionCount == 2 ? true : nil }
+            #expect(node.loggedCount("listening for notifications") == 2)
             proxy.strand()
             // Nobody has noticed yet, and yet news come, at the latest a second after.
             let before = try await node.unheardReadCount()
             try await eventually("reads that find news unheard of", within: .seconds(5)) {
                 try await node.unheardReadCount() > before + 2 ? true : nil
             }
-            #expect(node.loggedCount("listening for notifications") == 1)
+            #expect(node.loggedCount("listening for notifications") == 2)
             try await node.waitUntilLogged("no answer to the heartbeat", within: .seconds(20))
-            try await node.waitUntilLogged("listening for notifications", moreOftenThan: 1, within: .seconds(3))
+            try await node.waitUntilLogged("listening for notifications", moreOftenThan: 2, within: .seconds(3))
             try await traffic.flow(60)
         }
         #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")

@@ -18,7 +18,7 @@ extension SystemTests.Faults {
 
         let reason = "a transaction pooler swallows LISTEN. PARLEY_LISTEN_URL must lead directly to PostgreSQL"
         try await deaf.waitUntilLogged(reason, within: .seconds(15))
-        #expect(hearing.loggedCount(reason) == 0 && hearing.loggedCount("listening for notifications") == 1)
+        #expect(hearing.loggedCount(reason) == 0 && hearing.loggedCount("listening for notifications") == 2)
         #expect(try await deaf.metric(#"parley_log_reads_total{cause="notify"}"#) == 0)
         #expect(try await hearing.metric(#"parley_log_reads_total{cause="notify"}"#) ?? 0 > 0)
         let (late, soon) = (try await delay(on: deaf), try await delay(on: hearing))
@@ -33,13 +33,16 @@ extension SystemTests.Faults {
         let connections = (Connection(node.address), Connection(node.address))
         let thread = try await connections.0.thread("direct", by: ann, with: [bob])
         var delays: [Duration] = []
-        for _ in 0..<5 {
+        while delays.count < 5 {
             let cursor = try await connections.1.cursor(of: bob)
             async let poll = connections.1.sync(bob, from: cursor, wait: 10)
             try await node.waitForPolls()
             let start = ContinuousClock.now
             let id = try await connections.0.sent("hi", in: thread, as: ann)
-            #expect(try await poll.json["events"].items.map { $0["data"]["id"].string } == [id])
+            // A delivered mark of the message before may be what comes: such a round tells nothing.
+            let events = try await poll.json["events"].items
+            guard events.first?["type"] != "receipt.updated" else { continue }
+            #expect(events.map { $0["data"]["id"].string } == [id])
             delays.append(start.duration(to: .now))
         }
         return delays.sorted()[2]

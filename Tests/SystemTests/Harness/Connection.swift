@@ -22,6 +22,8 @@ final class Connection: Caller, @unchecked Sendable {
     private let queue = DispatchQueue(label: "connection")
     private var descriptor: Int32 = -1
     private var buffer = Data()
+    /// Of a stream: what has come of its body and was not taken.
+    private var streamed = Data()
 
     init(_ address: Address) {
         self.address = address
@@ -50,6 +52,34 @@ final class Connection: Caller, @unchecked Sendable {
 
     func receive(within limit: Duration = .seconds(15)) async throws -> Answer {
         try await run { try $0.readAnswer(toHead: false, until: .now + limit) }
+    }
+
+    /// Sends a request whose answer is a stream: only its head is read, but for a refusal, which is whole.
+    func open(_ request: Request) async throws -> Answer {
+        try await run { connection in
+            let deadline = ContinuousClock.now + request.waitMax
+            connection.disconnect()
+            try connection.write(connection.bytes(of: request), until: deadline)
+            let head = try connection.readHead(until: deadline)
+            connection.streamed = Data()
+            guard head.headers["transfer-encoding"] != "chunked" else { return head }
+            return try connection.readBody(of: head, toHead: false, until: deadline)
+        }
+    }
+
+    /// The next lines of a stream up to an empty one; nil at its end.
+    func nextBlock(within limit: Duration) async throws -> String? {
+        try await run { connection in
+            let deadline = ContinuousClock.now + limit
+            while true {
+                if let end = connection.streamed.range(of: Data("\n\n".utf8)) {
+                    let block = String(decoding: connection.streamed[..<end.lowerBound], as: UTF8.self)
+                    connection.streamed = Data(connection.streamed[end.upperBound...])
+                    return block
+                }
+                guard try connection.readChunk(until: deadline) else { return nil }
+            }
+        }
     }
 
     /// Waits until the node closes; true if it did so without a byte more.
@@ -143,6 +173,29 @@ final class Connection: Caller, @unchecked Sendable {
     }
 
     private func readAnswer(toHead: Bool, until deadline: ContinuousClock.Instant) throws -> Answer {
+        try readBody(of: try readHead(until: deadline), toHead: toHead, until: deadline)
+    }
+
+    /// False for the chunk that ends a body.
+    private func readChunk(until deadline: ContinuousClock.Instant) throws -> Bool {
+        while true {
+            if let lineEnd = buffer.range(of: Data("\r\n".utf8)) {
+                guard let size = Int(String(decoding: buffer[..<lineEnd.lowerBound], as: UTF8.self), radix: 16) else {
+                    throw Failure.notHTTP("a chunk's size")
+                }
+                let start = lineEnd.upperBound
+                if buffer.endIndex - start >= size + 2 {
+                    streamed += buffer[start..<start + size]
+                    buffer = Data(buffer[(start + size + 2)...])
+                    return size > 0
+                }
+            }
+            guard try readMore(until: deadline) else { throw Failure.closed }
+        }
+    }
+
+    /// The head of an answer, without a body.
+    private func readHead(until deadline: ContinuousClock.Instant) throws -> Answer {
         while true {
             while buffer.range(of: Data("\r\n\r\n".utf8)) == nil {
                 guard try readMore(until: deadline) else { throw Failure.closed }
@@ -153,16 +206,23 @@ final class Connection: Caller, @unchecked Sendable {
             buffer = Data(buffer[end.upperBound...])
             // 100 Continue comes before the answer.
             if head.status < 200 { continue }
-            let hasBody = !toHead && head.status != 204 && head.status != 304
-            let length = hasBody ? head.headers["content-length"].flatMap { Int($0) } : 0
-            guard let length else { throw Failure.notHTTP("no Content-Length: \(text)") }
-            while buffer.count < length {
-                guard try readMore(until: deadline) else { throw Failure.closed }
-            }
-            let answer = Answer(status: head.status, headers: head.headers, body: Data(buffer.prefix(length)))
-            buffer = Data(buffer.dropFirst(length))
-            if head.headers["connection"]?.lowercased() == "close" { disconnect() }
-            return answer
+            return Answer(status: head.status, headers: head.headers, body: Data())
         }
+    }
+
+    private func readBody(
+        of head: Answer, toHead: Bool, until deadline: ContinuousClock.Instant
+    ) throws -> Answer {
+        let hasBody = !toHead && head.status != 204 && head.status != 304
+        let length = hasBody ? head.headers["content-length"].flatMap { Int($0) } : 0
+        guard let length else { throw Failure.notHTTP("no Content-Length: \(head)") }
+        while buffer.count < length {
+            guard try readMore(until: deadline) else { throw Failure.closed }
+        }
+        var answer = head
+        answer.body = Data(buffer.prefix(length))
+        buffer = Data(buffer.dropFirst(length))
+        if head.headers["connection"]?.lowercased() == "close" { disconnect() }
+        return answer
     }
 }

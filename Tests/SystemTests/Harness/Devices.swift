@@ -103,6 +103,8 @@ struct Follower: Sendable {
     var limit = 100
     /// Asks another node each time, and not only when one doesn't answer.
     var hops = false
+    /// Takes server-sent events instead of polling.
+    var streams = false
 
     struct Log: Sendable {
         let person: Person
@@ -123,6 +125,15 @@ struct Follower: Sendable {
         let deadline = ContinuousClock.now + limit
         while true {
             try Task.checkCancellation()
+            if streams {
+                if await follow(connections[turn], traffic, &log, until: isLast) { return log }
+                turn = (turn + 1) % connections.count
+                guard ContinuousClock.now < deadline else {
+                    throw TimedOut(
+                        description: "the last event, after \(log.sightings.count) of a stream: \(log.statuses)")
+                }
+                continue
+            }
             let answer = try? await connections[turn].sync(person, from: log.cursor, wait: waitS, limit: self.limit)
             log.statuses[answer?.status ?? 0, default: 0] += 1
             log.pollCount += 1

@@ -17,11 +17,15 @@ struct Sighting: Sendable, Hashable, CustomStringConvertible {
 
 /// An answer of the long poll, read no further than sightings need.
 struct SyncPage: Decodable {
-    let events: [Sighting]
+    /// Of those only that the log keeps: of the others nothing is promised.
+    private(set) var events: [Sighting]
     let cursor: String
     let more: Bool
 
-    init(parsing data: Data) throws { self = try JSONDecoder().decode(SyncPage.self, from: data) }
+    init(parsing data: Data) throws {
+        self = try JSONDecoder().decode(SyncPage.self, from: data)
+        events.removeAll { ["typing", "presence.updated"].contains($0.type) }
+    }
 }
 
 extension Sighting: Decodable {

@@ -108,7 +108,7 @@ final class Traffic: Sendable {
     }
 
     /// Two devices for everyone: one stays with a node as long as it answers, half of them with each; one hops. Some
-    /// take small bites.
+    /// take small bites. Some people have a third, which takes streams and breaks them off now and then.
     private static func followers(of crowd: Crowd, _ addresses: [Address]) -> [Follower] {
         (crowd.people + crowd.wanderers).enumerated().flatMap { index, person in
             let order = index % 2 == 0 ? addresses : addresses.reversed()
@@ -116,6 +116,8 @@ final class Traffic: Sendable {
                 Follower(person: person, addresses: order, limit: index == 0 ? 10 : 100),
                 Follower(person: person, addresses: order, limit: index == 1 ? 10 : 100, hops: true),
             ]
+                + (index % 2 == 0
+                    ? [Follower(person: person, addresses: order, limit: 10, hops: index == 0, streams: true)] : [])
         }
     }
 

@@ -1,0 +1,132 @@
+// Server-sent events on /v1/sync: how a stream is asked for and begun, and what is counted of them.
+import Domain
+import HTTPTypes
+import Log
+import Logging
+import Store
+import Synchronization
+import Telemetry
+import Transport
+
+/// What all streams of a node share.
+final class EventStreams: Sendable {
+    /// A quiet stream says so this often: proxies cut what is silent for longer, a minute with most of them.
+    static let heartbeatMs = 20_000
+
+    /// Proxies must not gather what they pass on (`X-Accel-Buffering`, nginx).
+    static let headers: HTTPFields = {
+        var headers = Headers.of(type: "text/event-stream")
+        headers[.xAccelBuffering] = "no"
+        return headers
+    }()
+
+    let authenticator: Authenticator
+    let hub: Hub
+    let figures: StreamFigures
+    private let store: Store
+    private let logger: Logger
+
+    init(authenticator: Authenticator, hub: Hub, store: Store, figures: StreamFigures, logger: Logger) {
+        self.authenticator = authenticator
+        self.hub = hub
+        self.store = store
+        self.figures = figures
+        self.logger = logger
+    }
+
+    /// Whether an `Accept` header names the type. Every poll is asked, and most can be told by their length.
+    static func areAccepted(by accept: String?) -> Bool {
+        let type = "text/event-stream"
+        guard let accept, accept.utf8.count >= type.utf8.count else { return false }
+        return accept.split(separator: ",").contains { range in
+            let parts = range.split(separator: ";").map { part in part.filter { $0 != " " && $0 != "\t" }.lowercased() }
+            return parts.first == type && !parts.contains { $0.wholeMatch(of: /q=0(\.0*)?/) != nil }
+        }
+    }
+
+    /// The cursor in a `Last-Event-ID` header; nil without one. Throws 422 for what no stream gave.
+    static func lastSeen(_ header: String?) throws(Problem) -> Cursor? {
+        guard let header, !header.isEmpty else { return nil }
+        guard let cursor = Cursor(parsing: header) else {
+            throw .invalid("Last-Event-ID", "Is not an id that this service gave.")
+        }
+        return cursor
+    }
+
+    /// Begins a stream, or refuses it as a poll would be refused. Without a cursor it begins with now. On the event loop.
+    func open(
+        _ known: Authenticator.Known, from cursor: Cursor?, limit: Int, _ reply: Reply, _ number: RequestNumber
+    ) {
+        if case .identity(let identity) = known, let cursor {
+            let waiter = ParkedPollReply(reply: reply, preferredWaitS: nil)
+            if case .answer(let answer) = hub.poll(identity, from: cursor, limit: limit, waitMs: 0, waiter: waiter) {
+                return EventStream(self, reply, identity, limit: limit, from: cursor).begin(answer)
+            }
+        }
+        // A callback has no task to be a child of: as with a poll.
+        let task = Task { await self.find(known, cursor, limit: limit, reply, number) }
+        reply.onClientGone { task.cancel() }
+    }
+
+    private func find(
+        _ known: Authenticator.Known, _ cursor: Cursor?, limit: Int, _ reply: Reply, _ number: RequestNumber
+    ) async {
+        do {
+            let identity: Identity
+            switch known {
+            case .identity(let cached): identity = cached
+            case .digest(let digest): identity = try await authenticator.find(digest)
+            }
+            guard let cursor else {
+                let now = try await store.now()
+                return EventStream(self, reply, identity, limit: limit, from: now)
+                    .begin(.events([], upTo: now, more: false))
+            }
+            let waiter = ParkedPollReply(reply: reply, preferredWaitS: nil)
+            switch try await hub.read(identity, from: cursor, limit: limit, waitMs: 0, waiter: waiter) {
+            case .answer(let answer): EventStream(self, reply, identity, limit: limit, from: cursor).begin(answer)
+            case .expired: reply.send(try await SyncEndpoint.expiry(of: cursor, identity, store))
+            case .cold, .parked: throw Problem(.overloaded, "Ask again.", retryAfterS: 1)
+            }
+        } catch {
+            reply.send(SyncEndpoint.failure(error, number, logger))
+        }
+    }
+
+    /// A stream's end for a reason of ours.
+    func log(_ error: any Error) {
+        guard let cause = Failure(error).cause else { return }
+        logger.error("an event stream failed", metadata: ["reason": "\(cause)"])
+    }
+}
+
+/// How many streams there are, and how they ended.
+package final class StreamFigures: Sendable {
+    /// Why a stream ended: `gone` is the client's going, or its having taken nothing for too long.
+    enum End: String, CaseIterable {
+        case gone, signedOut, stopping, expired, failed
+    }
+
+    private let begun = Counter()
+    private let ended = End.allCases.map { _ in Counter() }
+
+    package init() {}
+
+    func begin() { begun.add() }
+
+    func end(_ end: End) { ended[End.allCases.firstIndex(of: end) ?? 0].add() }
+
+    package func write(to text: inout MetricsText) {
+        let counts = ended.map(\.value)
+        text.gauge("parley_streams", "Open streams of server-sent events.", max(0, begun.value - counts.reduce(0, +)))
+        text.counter("parley_streams_total", "Streams begun.", begun.value)
+        text.counter(
+            "parley_streams_ended_total",
+            "Streams by how they ended; `gone`: the client went, or took nothing for too long.",
+            zip(End.allCases, counts).map { ([("reason", $0.rawValue)], $1) })
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let xAccelBuffering = Self("X-Accel-Buffering")!
+}

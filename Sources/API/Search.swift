@@ -1,0 +1,39 @@
+// Finding messages by their words.
+import Domain
+
+extension API {
+    var searchRoutes: [Route] {
+        [Route(.get, "/v1/search", .searchMessages, query: .read, .signedIn(searchMessages))]
+    }
+
+    private func searchMessages(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let search = try MessageSearch(call.query)
+        let page = try await store.searchMessages(
+            search.query, in: search.thread, for: identity.user, search.request)
+        return .list("results", page, limit: search.request.limit)
+    }
+}
+
+/// What `GET /v1/search` was asked with. Whether there is a word in it is the database's to say, which knows what words
+/// are.
+private struct MessageSearch {
+    static let queryCharacterCountMax = 256
+
+    let query: String
+    let thread: ThreadID?
+    let request: PageRequest
+
+    @inline(never)
+    init(_ given: Fields<String>) throws {
+        var fields = given
+        let query = fields.required("q") { text throws(Invalid) in
+            guard text.unicodeScalars.count <= Self.queryCharacterCountMax else {
+                throw Invalid("Must have at most \(Self.queryCharacterCountMax) characters.")
+            }
+            return text
+        }
+        thread = fields.optional("thread", ThreadID.self)
+        request = fields.pageRequest()
+        self.query = try fields.values(query)
+    }
+}

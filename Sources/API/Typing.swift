@@ -1,0 +1,14 @@
+// That somebody types: told to the others, kept nowhere.
+import Domain
+
+extension API {
+    var typingRoutes: [Route] { [Route(.put, "/v1/threads/{thread_id}/typing", .putTyping, .signedIn(putTyping))] }
+
+    /// Needs no body; an object without members is as good.
+    private func putTyping(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let thread = try call.thread()
+        try await call.fields(isOptional: true) { fields in try fields.end() }
+        if let event = try await store.typing(identity.user, in: thread) { presence.add(typing: event) }
+        return .noContent
+    }
+}

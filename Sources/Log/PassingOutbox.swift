@@ -1,0 +1,88 @@
+// Passing events on their way to the other nodes: coalesced, bounded, packed into payloads. Pure.
+import Domain
+
+/// What is to be told next. Of several events of one user in one place only the last is told, and not more often than once
+/// a second; what there is no room for is lost, as such events may be.
+struct PassingOutbox {
+    /// A typist in a thread; somebody's presence.
+    private struct Key: Hashable {
+        let user: UserID
+        let thread: ThreadID?
+    }
+
+    static let countMax = 10_000
+    /// Between events of one key, in takes.
+    static let spacing = 4
+
+    private var waiting: [Key: PassingEvent] = [:]
+    private var order: [Key] = []
+    /// When each key may be told of again. Only of the last second.
+    private var notBefore: [Key: Int] = [:]
+    private var takeCount = 0
+
+    /// - Parameter isTyping: else it is presence, of which a user has one in all threads.
+    mutating func add(_ event: PassingEvent, isTyping: Bool) {
+        let key = Key(user: event.user, thread: isTyping ? event.threads.first : nil)
+        guard waiting[key] != nil || waiting.count < Self.countMax else { return }
+        if waiting.updateValue(event, forKey: key) == nil { order.append(key) }
+    }
+
+    /// What is to be told now, in the order in which it came up. Called at even intervals.
+    mutating func take() -> [PassingEvent] {
+        takeCount += 1
+        let now = takeCount
+        if !notBefore.isEmpty { notBefore = notBefore.filter { $0.value > now } }
+        var taken: [PassingEvent] = []
+        order.removeAll { key in
+            guard notBefore[key] == nil, let event = waiting.removeValue(forKey: key) else { return false }
+            notBefore[key] = now + Self.spacing
+            taken.append(event)
+            return true
+        }
+        return taken
+    }
+}
+
+/// Payloads of notifications: the sending node's name, then an event a line, `user thread,thread body`.
+enum PassingPayload {
+    /// NOTIFY takes less than 8,000.
+    static let byteCountMax = 7900
+    /// Of one line; who has more is told of in several.
+    static let threadCountMax = 100
+
+    static func pack(_ events: [PassingEvent], node: String) -> [String] {
+        var payloads: [String] = []
+        var payload = node
+        for event in events {
+            for line in lines(of: event) {
+                if payload.utf8.count + line.utf8.count + 1 > byteCountMax {
+                    payloads.append(payload)
+                    payload = node
+                }
+                payload += "\n" + line
+            }
+        }
+        if payload.utf8.count > node.utf8.count { payloads.append(payload) }
+        return payloads
+    }
+
+    private static func lines(of event: PassingEvent) -> [String] {
+        stride(from: 0, to: event.threads.count, by: threadCountMax).map { start in
+            let threads = event.threads[start..<min(start + threadCountMax, event.threads.count)]
+            let list = threads.map(\.description).joined(separator: ",")
+            return "\(event.user) \(list) \(String(decoding: event.body.utf8, as: UTF8.self))"
+        }
+    }
+
+    /// Whose payload it is, and what it says; lines of another form, of a later release perhaps, are passed over.
+    static func unpack(_ payload: String) -> (node: Substring, events: [PassingEvent]) {
+        let lines = payload.split(separator: "\n")
+        let events = lines.dropFirst().compactMap { line -> PassingEvent? in
+            let parts = line.split(separator: " ", maxSplits: 2)
+            guard parts.count == 3, let user = UserID(parsing: parts[0]) else { return nil }
+            let threads = parts[1].split(separator: ",").compactMap { ThreadID(parsing: $0) }
+            return PassingEvent(user: user, threads: threads, body: JSONText(utf8: Array(parts[2].utf8)))
+        }
+        return (lines.first ?? "", events)
+    }
+}

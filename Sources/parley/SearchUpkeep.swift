@@ -1,0 +1,83 @@
+// Keeps the index that search reads behind the log, at the pace that the load leaves.
+import Domain
+import Logging
+import Store
+import Synchronization
+import Telemetry
+
+/// Any number of nodes may; one works at a time. Search is right without it, and slow.
+struct SearchUpkeep: Sendable {
+    /// Events of a pass: some 10 ms of a connection, and as long as a withdrawal may have to wait.
+    private static let passLimit = 100
+    /// Between looks whether there is something to do. Costs nothing while the log stands still.
+    private static let lookInterval = Duration.seconds(1)
+    /// The log stands still, but another node that was at it may have died.
+    private static let checkInterval = Duration.seconds(30)
+    /// From so many events a second on the node is busy, and indexing takes a twentieth of a processor.
+    private static let busyEventRate = 500.0
+
+    let store: Store
+    let figures: SearchFigures
+    /// Where the log has come to.
+    let head: @Sendable () -> Position
+    let logger: Logger
+
+    static func configure(_ configuration: String, _ store: Store) async throws {
+        do {
+            try await store.configureSearch(configuration)
+        } catch let problem as Problem where problem.code == .invalid {
+            throw StartError("the database has no text search configuration \(configuration); see \\dF in psql.")
+        }
+    }
+
+    func run() async throws {
+        let clock = ContinuousClock()
+        var doneAt: (head: Position, time: ContinuousClock.Instant)?
+        var last = (head: head(), time: clock.now)
+        while true {
+            let now = (head: head(), time: clock.now)
+            if let doneAt, doneAt.head == now.head, now.time - doneAt.time < Self.checkInterval {
+                try await Task.sleep(for: Self.lookInterval)
+                continue
+            }
+            let rate = Double(now.head.value - last.head.value) / max(0.001, (now.time - last.time) / .seconds(1))
+            last = now
+            do {
+                let pass = try await store.indexMessages(limit: Self.passLimit)
+                if let pass { figures.note(pass.lookedCount, pass.position) }
+                guard let pass, pass.lookedCount > 0 else {
+                    doneAt = now
+                    try await Task.sleep(for: Self.lookInterval)
+                    continue
+                }
+                doneAt = nil
+                let took = clock.now - now.time
+                try await Task.sleep(for: took * (rate > Self.busyEventRate ? 20 : 1))
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                logger.warning("the search index has to wait", metadata: ["reason": "\(error)"])
+                try await Task.sleep(for: .seconds(5))
+            }
+        }
+    }
+}
+
+/// What this node has done for the index.
+final class SearchFigures: Sendable {
+    private let looked = Counter()
+    private let position = Atomic<Int64>(0)
+
+    func note(_ lookedCount: Int, _ position: Position) {
+        looked.add(lookedCount)
+        self.position.store(position.value, ordering: .relaxed)
+    }
+
+    func write(to text: inout MetricsText) {
+        text.gauge(
+            "parley_search_position", "How far the search index had the log when this node last looked.",
+            Int(position.load(ordering: .relaxed)))
+        text.counter(
+            "parley_search_indexed_total", "Events and messages that this node looked at for the index.", looked.value)
+    }
+}

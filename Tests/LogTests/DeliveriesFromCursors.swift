@@ -1,0 +1,125 @@
+// What becomes a delivered mark, and when: decided by the hub without I/O.
+import Domain
+import Store
+import Testing
+
+@testable import Log
+
+@Suite("Delivered marks from cursors")
+struct DeliveriesFromCursors {
+    let ann = UserID.make()
+    let ben = UserID.make()
+    let thread = ThreadID.make()
+
+    private func message(_ position: Int64, type: String = "message.created") -> Event {
+        Event(
+            StoredEvent(
+                position: Position(position), type: type, thread: thread, body: JSONText(utf8: Array("{}".utf8))))
+    }
+
+    private func cursor(_ position: Int64) -> Cursor { Cursor(epoch: 1, position: Position(position)) }
+
+    private func poll(_ state: inout HubState, _ user: UserID, after position: Int64) {
+        _ = state.poll(
+            Identity(user: user, session: SessionID.make()), from: cursor(position), limit: 100, waitTickCount: 40,
+            waiter: NumberedWaiter(1))
+    }
+
+    private func pass(_ ticks: Int, _ state: inout HubState) {
+        for _ in 0..<ticks { _ = state.advance() }
+    }
+
+    /// Where both have open mailboxes, and have said that they have all of before.
+    private func open() -> HubState {
+        var state = HubState(start: cursor(0))
+        for user in [ann, ben] {
+            _ = state.open(user, threads: [thread], at: cursor(0))
+            poll(&state, user, after: 0)
+        }
+        #expect(Set(state.takeDeliveries()) == [mark(ann, nil, 0), mark(ben, nil, 0)])
+        return state
+    }
+
+    private func mark(_ user: UserID, _ thread: ThreadID?, _ position: Int64) -> Delivery {
+        Delivery(user: user, thread: thread, position: Position(position))
+    }
+
+    @Test("a message is marked once for each who polls with a cursor behind it, a second later, and for nobody else")
+    func marks() {
+        var state = open()
+        _ = state.apply([message(1)])
+        poll(&state, ben, after: 1)
+        #expect(state.takeDeliveries().isEmpty)
+        pass(HubDeliveries.firstTickCount, &state)
+        #expect(state.takeDeliveries() == [mark(ben, thread, 1)])
+        pass(HubDeliveries.tickCount, &state)
+        #expect(state.takeDeliveries().isEmpty)
+        poll(&state, ann, after: 1)
+        poll(&state, ben, after: 1)
+        pass(HubDeliveries.tickCount, &state)
+        #expect(state.takeDeliveries() == [mark(ann, thread, 1)])
+        pass(HubDeliveries.tickCount, &state)
+        #expect(state.takeDeliveries().isEmpty)
+    }
+
+    @Test("many messages are one mark a member and interval")
+    func coalesces() {
+        var state = open()
+        var taken: [Delivery] = []
+        for position in 1...200 {
+            _ = state.apply([message(Int64(position))])
+            for user in [ann, ben] { poll(&state, user, after: Int64(position)) }
+            pass(1, &state)
+            taken += state.takeDeliveries()
+        }
+        #expect(taken.filter { $0.user == ann }.count <= 1 + 200 / HubDeliveries.tickCount)
+        pass(HubDeliveries.tickCount, &state)
+        taken += state.takeDeliveries()
+        #expect(Set(taken.suffix(2)) == [mark(ann, thread, 200), mark(ben, thread, 200)])
+    }
+
+    @Test("who has got a part is marked for it, and for the rest when they have it")
+    func lagsBehind() {
+        var state = open()
+        _ = state.apply([message(1), message(2)])
+        poll(&state, ann, after: 1)
+        pass(HubDeliveries.firstTickCount, &state)
+        #expect(state.takeDeliveries() == [mark(ann, thread, 1)])
+        _ = state.apply([message(3)])
+        poll(&state, ann, after: 3)
+        poll(&state, ben, after: 2)
+        pass(HubDeliveries.tickCount, &state)
+        #expect(Set(state.takeDeliveries()) == [mark(ann, thread, 3), mark(ben, thread, 2)])
+    }
+
+    @Test("what is no message makes no mark")
+    func ignoresOthers() {
+        var state = open()
+        _ = state.apply([message(1, type: "receipt.updated")])
+        poll(&state, ann, after: 1)
+        pass(HubDeliveries.largeTickCount, &state)
+        #expect(state.takeDeliveries().isEmpty)
+    }
+
+    @Test("whoever comes is marked in all threads once they have what was there, or when they are gone again")
+    func opens() {
+        var state = HubState(start: cursor(9))
+        _ = state.open(ann, threads: [thread], at: cursor(9), acked: Position(4))
+        _ = state.open(ben, threads: [thread], at: cursor(9), acked: Position(5))
+        #expect(state.takeDeliveries().isEmpty)
+        poll(&state, ann, after: 9)
+        #expect(state.takeDeliveries() == [mark(ann, nil, 9)])
+        pass(state.limits.mailboxIdleTickCountMax + state.limits.mailboxCheckTickCount + 1, &state)
+        #expect(state.takeDeliveries() == [mark(ben, nil, 5)])
+    }
+
+    @Test("nothing is marked for positions of a tail that was lost")
+    func forgetsLostTail() {
+        var state = open()
+        _ = state.apply([message(1)])
+        poll(&state, ann, after: 1)
+        _ = state.restart(at: Cursor(epoch: 2, position: .start))
+        pass(HubDeliveries.largeTickCount, &state)
+        #expect(state.takeDeliveries().isEmpty)
+    }
+}

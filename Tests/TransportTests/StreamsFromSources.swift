@@ -1,0 +1,121 @@
+// Streams that no task writes: the source is asked when there is room, and hears of the client's leaving.
+
+import HTTPTypes
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import Transport
+
+@Suite("A stream from a source", .timeLimit(.minutes(1)))
+struct StreamsFromSources {
+    private static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    private static let pieceByteCount = 100_000
+
+    /// Has another piece as soon as it is asked, up to a number of them.
+    private final class Source: StreamSource {
+        let reply: Reply
+        let pieceCountMax: Int
+        let askedCount = Atomic(0)
+        let goneCount = Atomic(0)
+        let asked = Collected<Int>()
+
+        init(_ reply: Reply, pieceCountMax: Int) {
+            self.reply = reply
+            self.pieceCountMax = pieceCountMax
+        }
+
+        func streamHasRoom() {
+            let count = askedCount.add(1, ordering: .relaxed).newValue
+            asked.add(count)
+            guard count <= pieceCountMax else { return }
+            reply.body.send(ByteBuffer(repeating: UInt8(ascii: "a"), count: pieceByteCount))
+        }
+
+        func clientIsGone() { goneCount.add(1, ordering: .relaxed) }
+    }
+
+    private func withSource(
+        pieceCountMax: Int, _ change: (inout TransportSettings) -> Void = { _ in },
+        _ body: (HTTPServer, Collected<Source>) async throws -> Void
+    ) async throws {
+        let sources = Collected<Source>()
+        try await withServer(
+            change,
+            handler: { _, reply in
+                let source = Source(reply, pieceCountMax: pieceCountMax)
+                sources.add(source)
+                reply.stream(.ok, headers: [:], first: ByteBuffer(string: "first"), source: source)
+            }
+        ) { try await body($0, sources) }
+    }
+
+    @Test("is one whole answer, asked for piece by piece, after which the connection goes on")
+    func whole() async throws {
+        try await withSource(pieceCountMax: 20) { server, sources in
+            let client = try await RawClient.connect(server.port)
+            for _ in 0..<2 {
+                try await client.send(Self.get)
+                let source = try await sources.next()
+                _ = await source.asked.take(21)
+                source.reply.body.end()
+                #expect(try await client.answer().body.utf8.count == 5 + 20 * Self.pieceByteCount)
+                #expect(source.askedCount.load(ordering: .relaxed) == 21)
+                #expect(source.goneCount.load(ordering: .relaxed) == 0)
+            }
+            try await client.close()
+        }
+    }
+
+    @Test("is not asked by a client that takes nothing, which is cut, and the source is told once")
+    func slowReader() async throws {
+        try await withSource(pieceCountMax: 10_000, { $0.writeTimeout = .milliseconds(100) }) { server, sources in
+            let client = try await RawClient.connect(server.port, readsByItself: false)
+            try await client.send(Self.get)
+            let source = try await sources.next()
+            while source.goneCount.load(ordering: .relaxed) == 0 { await Task.yield() }
+            // What the kernels hold, and one piece.
+            #expect(source.askedCount.load(ordering: .relaxed) < 200)
+            #expect(server.statistics.timeouts == 1)
+            source.reply.body.send(ByteBuffer(string: "too late"))
+            source.reply.body.end()
+            try await client.close()
+            #expect(source.goneCount.load(ordering: .relaxed) == 1)
+        }
+    }
+
+    @Test("goes on when a client that was slow takes what there is")
+    func catchingUp() async throws {
+        try await withSource(pieceCountMax: 300) { server, sources in
+            let client = try await RawClient.connect(server.port, readsByItself: false)
+            try await client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            let source = try await sources.next()
+            _ = await source.asked.take(2)
+            try await client.readByItself()
+            _ = await source.asked.take(299)
+            source.reply.body.end()
+            #expect(try await client.rest().utf8.count > 300 * Self.pieceByteCount)
+        }
+    }
+
+    @Test("is sent the same piece as 1,000 others by one call, and each is asked for the next")
+    func together() async throws {
+        try await withSource(pieceCountMax: 0) { server, sources in
+            var clients: [RawClient] = []
+            for _ in 0..<1_000 {
+                let client = try await RawClient.connect(server.port)
+                try await client.send(Self.get)
+                clients.append(client)
+            }
+            let all = await sources.take(1_000)
+            for source in all { _ = await source.asked.take(1) }
+            sendAll([(ByteBuffer(string: " second"), all.map(\.reply.body))])
+            for source in all { #expect(await source.asked.take(1) == [2]) }
+            for source in all { source.reply.body.end() }
+            for client in clients {
+                #expect(try await client.answer().body == "first second")
+                try await client.close()
+            }
+        }
+    }
+}

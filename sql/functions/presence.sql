@@ -1,0 +1,153 @@
+-- Presence and typing: what is shown of people and never kept in the log.
+
+-- How a user is shown to those who may see it: online (they poll at some node) or offline, and then since when. Nulls for
+-- who doesn't share it. A node that was killed may have taken its knowledge with it, but sessions were noted now and then.
+create or replace function presence_of(u users) returns table (presence text, last_seen_at timestamptz)
+language sql stable rows 1 as $$
+    select p.presence, case p.presence when 'offline' then greatest(u.last_seen_at,
+        (select max(s.last_used_at) from sessions s where s.user_id = u.id)) end
+    from (select case
+        when u.preferences ->> 'share_presence' = 'false' then null
+        when exists (select from presence x where x.user_id = u.id) then 'online'
+        else 'offline' end as presence offset 0) p
+$$;
+
+-- A profile as somebody sees it who shares a thread with the user. The shape of user_json.
+create or replace function profile_json(u users) returns json
+language plpgsql stable as $$
+begin
+    return (select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
+        'status_text', u.status_text, 'presence', p.presence, 'last_seen_at', rfc3339(p.last_seen_at))
+    from presence_of(u) p);
+end $$;
+
+-- Whether both have joined one and the same thread.
+create or replace function users_share_thread(p_user uuid, p_other uuid) returns boolean
+language sql stable as $$
+    select exists (select from members a join members b on b.thread_id = a.thread_id and b.user_id = p_other
+        where a.user_id = p_user and a.status = 'joined' and b.status = 'joined')
+$$;
+
+-- The presence.updated events of users as they are now, and the threads whose members are to get each: of up to 100
+-- members, and a thousand of them at most.
+create or replace function presence_changes(p_users uuid[])
+returns table (user_id uuid, threads uuid[], body text, is_shared boolean)
+language sql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+    select u.id, array(select m.thread_id from members m join threads t on t.id = m.thread_id
+            where m.user_id = u.id and m.status = 'joined' and t.member_count between 2 and 100 limit 1000),
+        event_json('presence.updated', null, stamp(), json_build_object('user_id', u.id, 'presence', p.presence,
+            'last_seen_at', rfc3339(p.last_seen_at))::text),
+        p.presence is not null
+    from unnest(p_users) g (id) join users u on u.id = g.id cross join lateral presence_of(u) p
+$$;
+
+-- A node says who has come and who has gone there, these so many milliseconds ago; gives presence.updated for those with
+-- whom it makes a difference, being the first or the last of their nodes. With `p_is_whole` nobody else is online there.
+-- locks: presence as a whole (short: one call at a time decides who is the last), then the users' rows who went
+create or replace function presence_put(
+    p_node text, p_online uuid[], p_offline uuid[], p_ages_ms bigint[], p_is_whole boolean default false,
+    p_now timestamptz default null
+) returns table (user_id uuid, threads uuid[], body text)
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_now timestamptz := coalesce(p_now, stamp());
+    v_came uuid[];
+    v_went uuid[];
+begin
+    perform pg_advisory_xact_lock(7266002);
+    insert into presence_nodes (node, seen_at) values (p_node, v_now) on conflict do nothing;
+    v_came := array(select distinct g.id from unnest(p_online) g (id)
+        where not exists (select from presence p where p.user_id = g.id));
+    insert into presence (user_id, node) select distinct g.id, p_node from unnest(p_online) g (id) on conflict do nothing;
+    with gone as (
+        delete from presence p where p.node = p_node
+            and (p.user_id = any (p_offline) or (p_is_whole and p.user_id <> all (p_online)))
+        returning p.user_id
+    )
+    select array_agg(g.user_id) into v_went from gone g;
+    v_went := presence_leave(v_went, array(select v_now - coalesce(
+        p_ages_ms[array_position(p_offline, w.id)], 0) * interval '1 ms' from unnest(v_went) with ordinality w (id, n) order by w.n));
+    return query
+    select c.user_id, c.threads, c.body from presence_changes(v_came || v_went) c where c.is_shared;
+end $$;
+
+-- Notes when those were last seen who are online nowhere any more, and gives them.
+-- locks: the users' rows
+create or replace function presence_leave(p_users uuid[], p_times timestamptz[]) returns uuid[]
+language plpgsql volatile as $$
+declare
+    v_went uuid[];
+begin
+    with gone as (
+        select u.id, g.at from unnest(p_users, p_times) g (id, at) join users u on u.id = g.id
+        where not exists (select from presence p where p.user_id = g.id)
+        order by u.id for no key update of u
+    ), noted as (
+        update users u set last_seen_at = date_trunc('milliseconds', greatest(u.last_seen_at, g.at))
+        from gone g where u.id = g.id
+        returning u.id
+    )
+    select array_agg(n.id) into v_went from noted n;
+    return coalesce(v_went, '{}');
+end $$;
+
+-- A node says that it is there, and hears how many are online there: other than it knows, it says all anew.
+-- locks: the node's row
+create or replace function presence_beat(p_node text, p_now timestamptz default null) returns bigint
+language plpgsql volatile as $$
+begin
+    insert into presence_nodes as n (node, seen_at) values (p_node, coalesce(p_now, stamp()))
+    on conflict (node) do update set seen_at = greatest(n.seen_at, excluded.seen_at);
+    return (select count(*) from presence p where p.node = p_node);
+end $$;
+
+-- Takes those offline who were online at nodes not heard of for 45 s, at most `p_limit` of them; gives presence.updated.
+-- Any node may, at any time; one does it at a time.
+-- locks: presence as a whole, then the users' rows
+create or replace function presence_sweep(p_limit int, p_now timestamptz default null)
+returns table (user_id uuid, threads uuid[], body text)
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_dead timestamptz := coalesce(p_now, stamp()) - interval '45 s';
+    v_users uuid[];
+    v_times timestamptz[];
+begin
+    if not exists (select from presence_nodes n where n.seen_at < v_dead) then
+        return;
+    end if;
+    perform pg_advisory_xact_lock(7266002);
+    with dead as (
+        select p.user_id, p.node, n.seen_at from presence_nodes n join presence p on p.node = n.node
+        where n.seen_at < v_dead limit p_limit
+    ), gone as (
+        delete from presence p using dead d where p.user_id = d.user_id and p.node = d.node
+        returning p.user_id, d.seen_at
+    )
+    select array_agg(g.user_id), array_agg(g.seen_at) into v_users, v_times
+    from (select x.user_id, max(x.seen_at) as seen_at from gone x group by x.user_id) g;
+    delete from presence_nodes n where n.seen_at < v_dead and not exists (select from presence p where p.node = n.node);
+    return query
+    select c.user_id, c.threads, c.body from presence_changes(presence_leave(v_users, v_times)) c where c.is_shared;
+end $$;
+
+-- The `typing` event of a member, null where nobody is to hear of it: in threads of more than 100.
+-- Fails: PY404 thread_not_found, PY403 not_joined.
+create or replace function typing_put(p_user uuid, p_thread uuid) returns text
+language plpgsql stable as $$
+begin
+    perform member_joined(p_thread, p_user);
+    return (select event_json('typing', t.id, stamp(), json_build_object('user_id', p_user)::text)
+        from threads t where t.id = p_thread and t.member_count <= 100);
+end $$;
+
+-- Hands what isn't kept to all nodes, on a channel of its own: one NOTIFY a payload, of less than 8,000 bytes each.
+create or replace function presence_announce(p_payloads text[]) returns void
+language sql volatile as $$
+    select pg_notify('parley_presence', x.payload) from unnest(p_payloads) x (payload)
+$$;

@@ -1,0 +1,73 @@
+-- What devices have got, as the cursors say that they poll with.
+
+-- Moves delivered marks forward, a batch at once: each of `p_users` has everything of a thread up to a position of the log,
+-- or, where the thread is null, of all threads. Who has left meanwhile, and marks that are there already, count for nothing.
+-- Others hear of it in threads of up to 100 members. In larger ones nobody does, and only the member's row keeps the time:
+-- rows for each message and member would be most of the database.
+-- Costs an index probe a thread named, two a thread of the user's where none is; then what has moved.
+-- locks: the members' rows by thread and user, then the log
+create or replace function receipt_deliver(p_users uuid[], p_threads uuid[], p_positions bigint[]) returns void
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_now timestamptz := stamp();
+    v_users uuid[];
+    v_threads uuid[];
+    v_seqs bigint[];
+    v_moved members[];
+    v_own boolean[];
+begin
+    with given as (
+        select g.user_id, g.thread_id, max(g.pos) as pos
+        from unnest(p_users, p_threads, p_positions) g (user_id, thread_id, pos) group by g.user_id, g.thread_id
+    ), heads as materialized (
+        select n.thread_id, n.pos, (select x.seq from messages x where x.thread_id = n.thread_id and x.pos <= n.pos
+            order by x.seq desc limit 1) as seq
+        from (select distinct g.thread_id, g.pos from given g where g.thread_id is not null) n
+    ), got as (
+        select g.user_id, h.thread_id, h.seq from given g join heads h on h.thread_id = g.thread_id and h.pos = g.pos
+        union all
+        select m.user_id, m.thread_id, h.seq
+        from given g
+        join members m on m.user_id = g.user_id and m.status = 'joined'
+        cross join lateral (select x.seq from messages x
+            where x.thread_id = m.thread_id and x.seq > greatest(m.delivered_seq, m.read_seq) and x.pos <= g.pos
+            order by x.seq desc limit 1) h
+        where g.thread_id is null
+    )
+    select array_agg(g.user_id), array_agg(g.thread_id), array_agg(g.seq) into v_users, v_threads, v_seqs
+    from (select g.user_id, g.thread_id, max(g.seq) as seq from got g where g.seq is not null
+        group by g.user_id, g.thread_id) g
+    join members m on m.thread_id = g.thread_id and m.user_id = g.user_id and m.status = 'joined'
+    cross join lateral member_marks(m) r
+    where g.seq > greatest(m.delivered_seq, r.read_seq);
+    if v_users is null then
+        return;
+    end if;
+
+    perform from members m
+    where (m.thread_id, m.user_id) in (select u.thread_id, u.user_id from unnest(v_threads, v_users) u (thread_id, user_id))
+    order by m.thread_id, m.user_id for no key update;
+
+    with moves as (
+        select g.thread_id, g.user_id, g.seq, t.member_count <= 100 as is_told, r.own_seq < r.read_seq as is_back
+        from unnest(v_users, v_threads, v_seqs) g (user_id, thread_id, seq)
+        join threads t on t.id = g.thread_id
+        join members m on m.thread_id = g.thread_id and m.user_id = g.user_id and m.status = 'joined'
+        cross join lateral member_marks(m) r
+        where g.seq > greatest(m.delivered_seq, r.read_seq)
+    ), marked as (
+        insert into receipt_marks (thread_id, user_id, kind, seq, at)
+        select v.thread_id, v.user_id, 'delivered', v.seq, v_now from moves v where v.is_told
+        on conflict do nothing
+    ), moved as (
+        update members m set delivered_seq = v.seq, delivered_at = v_now
+        from moves v where m.thread_id = v.thread_id and m.user_id = v.user_id
+        returning m as member, v.is_told, v.is_back
+    )
+    select array_agg(x.member), array_agg(x.is_back) into v_moved, v_own from moved x where x.is_told;
+    if v_moved is not null then
+        perform log_announce(receipt_log(log_begin(), v_now, v_moved, array_fill(true, array[cardinality(v_moved)]), v_own));
+    end if;
+end $$;
