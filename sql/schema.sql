@@ -8,7 +8,8 @@ CREATE TABLE public.users (
     status_text text,
     preferences json DEFAULT '{}'::json NOT NULL,
     password_hash text,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone
 );
 CREATE TABLE public.members (
     thread_id uuid NOT NULL,
@@ -27,6 +28,8 @@ CREATE TABLE public.members (
     invited_at timestamp with time zone,
     invited_by uuid,
     hides boolean DEFAULT false NOT NULL,
+    back_to_seq bigint,
+    back_from_seq bigint,
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
@@ -132,6 +135,19 @@ CREATE TABLE public.message_reactions (
     emoji text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone NOT NULL
 );
+CREATE TABLE public.message_words (
+    thread_id uuid NOT NULL,
+    word text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL
+);
+CREATE TABLE public.presence (
+    user_id uuid NOT NULL,
+    node text NOT NULL
+);
+CREATE TABLE public.presence_nodes (
+    node text NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.receipt_marks (
     thread_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -153,6 +169,17 @@ CREATE TABLE public.schema_migrations (
     breaking boolean NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
+CREATE TABLE public.search_backlog (
+    thread_id uuid NOT NULL,
+    upto_seq bigint NOT NULL
+);
+CREATE TABLE public.search_state (
+    config text NOT NULL,
+    pos bigint NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT search_state_is_only_check CHECK (is_only)
+)
+WITH (fillfactor='50');
 CREATE TABLE public.thread_trims (
     thread_id uuid NOT NULL,
     pos bigint NOT NULL
@@ -179,14 +206,24 @@ ALTER TABLE ONLY public.message_reaction_counts
     ADD CONSTRAINT message_reaction_counts_pkey PRIMARY KEY (thread_id, seq, emoji);
 ALTER TABLE ONLY public.message_reactions
     ADD CONSTRAINT message_reactions_pkey PRIMARY KEY (thread_id, seq, user_id, emoji);
+ALTER TABLE ONLY public.message_words
+    ADD CONSTRAINT message_words_pkey PRIMARY KEY (thread_id, word, seq);
 ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (thread_id, seq);
+ALTER TABLE ONLY public.presence_nodes
+    ADD CONSTRAINT presence_nodes_pkey PRIMARY KEY (node);
+ALTER TABLE ONLY public.presence
+    ADD CONSTRAINT presence_pkey PRIMARY KEY (user_id, node);
 ALTER TABLE ONLY public.receipt_marks
     ADD CONSTRAINT receipt_marks_pkey PRIMARY KEY (thread_id, user_id, kind, seq);
 ALTER TABLE ONLY public.schema_functions
     ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+ALTER TABLE ONLY public.search_backlog
+    ADD CONSTRAINT search_backlog_pkey PRIMARY KEY (thread_id);
+ALTER TABLE ONLY public.search_state
+    ADD CONSTRAINT search_state_pkey PRIMARY KEY (is_only);
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.sessions
@@ -211,8 +248,9 @@ CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
 CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) WHERE (status = 'invited'::text);
 CREATE INDEX members_present ON public.members USING btree (thread_id, role, user_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
 CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id);
-CREATE INDEX messages_by_sender ON public.messages USING btree (thread_id, sender_id, seq);
+CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, thread_id, seq);
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
-CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
+CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
+CREATE INDEX presence_by_node ON public.presence USING btree (node);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);

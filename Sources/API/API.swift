@@ -20,6 +20,7 @@ package struct API: Sendable {
     let figures: RequestFigures
     let log: RequestLog
     let logger: Logger
+    let searches = SearchSlots()
 
     /// - Parameters:
     ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.

@@ -61,7 +61,7 @@ package final class EventStream: Waiter, StreamSource {
         guard streams.authenticator.goesOn(identity.session) else { return end(.signedOut) }
         let cursor = state.withLock { $0.cursor }
         let outcome = streams.hub.poll(
-            identity, from: cursor, limit: limit, waitMs: EventStreams.heartbeatMs, waiter: self)
+            identity, from: cursor, limit: limit, waitMs: EventStreams.heartbeatMs, waiter: self, acks: false)
         switch outcome {
         case .answer(let answer): send(answer)
         case .parked(let poll):
@@ -90,7 +90,7 @@ package final class EventStream: Waiter, StreamSource {
     private func read(from cursor: Cursor) async {
         do {
             let outcome = try await streams.hub.read(
-                identity, from: cursor, limit: limit, waitMs: 0, waiter: self)
+                identity, from: cursor, limit: limit, waitMs: 0, waiter: self, acks: false)
             switch outcome {
             case .answer(.events(let events, let upTo, _)) where events.isEmpty:
                 // There is nothing to say; but from here on the mailbox has it.

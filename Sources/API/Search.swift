@@ -8,8 +8,9 @@ extension API {
 
     private func searchMessages(_ call: Call, _ identity: Identity) async throws -> Answer {
         let search = try MessageSearch(call.query)
-        let page = try await store.searchMessages(
-            search.query, in: search.thread, for: identity.user, search.request)
+        let page = try await searches.run {
+            try await store.searchMessages(search.query, in: search.thread, for: identity.user, search.request)
+        }
         return .list("results", page, limit: search.request.limit)
     }
 }

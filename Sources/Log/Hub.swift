@@ -43,12 +43,13 @@ package final class Hub: Sendable {
     }
 
     /// The steady state: no query, no suspension. `wait` in milliseconds.
+    /// - Parameter acks: whether the cursor comes from the client, which thereby has all before it.
     package func poll(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true
     ) -> Outcome {
         let waitTickCount = (waitMs + HubLimits.tickMs - 1) / HubLimits.tickMs
         let decision = state.withLock {
-            $0.poll(identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter)
+            $0.poll(identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter, acks: acks)
         }
         return switch decision {
         case .answer(let answer): .answer(answer)
@@ -59,7 +60,7 @@ package final class Hub: Sendable {
 
     /// Reads what the mailbox lacks from the database, opens the mailbox, and answers or parks as `poll` does.
     package func read(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true
     ) async throws -> Outcome {
         // Again only if this node's tail ran further than it remembers while the database was being read.
         for _ in 0..<5 {
@@ -72,7 +73,8 @@ package final class Hub: Sendable {
                 return .answer(.events(events.map(Event.init), upTo: last, more: true))
             case .whole(let events, let head, let threads):
                 let isOpen = state.withLock {
-                    $0.open(identity.user, threads: threads, at: head, acked: cursor.position)
+                    $0.open(
+                        identity.user, threads: threads, at: head, acked: acks ? cursor.position : .start)
                 }
                 if !events.isEmpty {
                     return .answer(.events(events.map(Event.init), upTo: head, more: false))
@@ -81,7 +83,7 @@ package final class Hub: Sendable {
                     try await wait(for: head.epoch)
                     continue
                 }
-                switch poll(identity, from: head, limit: limit, waitMs: waitMs, waiter: waiter) {
+                switch poll(identity, from: head, limit: limit, waitMs: waitMs, waiter: waiter, acks: acks) {
                 case .cold: continue
                 case let outcome: return outcome
                 }

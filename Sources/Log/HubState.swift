@@ -74,7 +74,8 @@ struct HubState {
 
     /// Answers from the mailbox, or parks the poll for `waitTickCount`.
     mutating func poll(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitTickCount: Int, waiter: any Waiter
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitTickCount: Int, waiter: any Waiter,
+        acks: Bool = true
     ) -> PollDecision {
         guard !isClosing else { return .answer(.closing(upTo: cursor)) }
         let position = cursor.position
@@ -82,7 +83,7 @@ struct HubState {
             let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         else { return .cold }
         mailbox.lastPolledTick = tick
-        if position > mailbox.acked { mailbox.acked = position }
+        if acks, position > mailbox.acked { mailbox.acked = position }
         noteSeen(mailbox)
         if found.events.isEmpty, let held = heldAnswer(mailbox, after: position) { return .answer(held) }
         if !found.events.isEmpty || waitTickCount == 0 {

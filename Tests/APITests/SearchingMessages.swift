@@ -115,6 +115,34 @@ struct SearchingMessages {
         #expect(words == "again goodbye")
     }
 
+    @Test("finds an edited message by what it says now", arguments: [false, true])
+    func edited(isIndexed: Bool) async throws {
+        let ann = try await Person.make("Ann")
+        let thread = try await ann.group()
+        let id = try await ann.say("hello there", in: thread).string("id")
+        if isIndexed { try await index() }
+        let path = "/v1/threads/\(thread)/messages/\(id)"
+        #expect(try await ann.client.patch(path, #"{"payload":{"text":"hello moon"}}"#).status == 200)
+        for _ in 0..<2 {
+            #expect(texts(try await search("there", by: ann)) == [])
+            #expect(texts(try await search("moon", by: ann)) == ["hello moon"])
+            #expect(texts(try await search("hello", by: ann)) == ["hello moon"])
+            try await index()
+        }
+    }
+
+    @Test("finds what one deleted for oneself no more, and others do", arguments: [false, true])
+    func deletedForMe(isIndexed: Bool) async throws {
+        let ann = try await Person.make("Ann")
+        let bob = try await Person.make("Bob")
+        let thread = try await ann.group(with: [bob])
+        let id = try await ann.say("only mine", in: thread).string("id")
+        if isIndexed { try await index() }
+        #expect(try await ann.client.delete("/v1/threads/\(thread)/messages/\(id)?for=me").status == 204)
+        #expect(texts(try await search("only", by: ann)) == [])
+        #expect(texts(try await search("only", by: bob)) == ["only mine"])
+    }
+
     @Test("gives all pages together each match once, in order, however far the index has come")
     func pages() async throws {
         let ann = try await Person.make("Ann")

@@ -44,6 +44,20 @@ struct DeliveriesFromCursors {
         Delivery(user: user, thread: thread, position: Position(position))
     }
 
+    @Test("a stream, which asks again by itself, says nothing of what has been got")
+    func streams() {
+        var state = open()
+        _ = state.apply([message(1)])
+        let stream = Identity(user: ben, session: SessionID.make())
+        _ = state.poll(
+            stream, from: cursor(1), limit: 100, waitTickCount: 40, waiter: NumberedWaiter(1), acks: false)
+        pass(HubDeliveries.tickCount, &state)
+        #expect(state.takeDeliveries().isEmpty)
+        poll(&state, ben, after: 1)
+        pass(HubDeliveries.tickCount, &state)
+        #expect(state.takeDeliveries() == [mark(ben, thread, 1)])
+    }
+
     @Test("a message is marked once for each who polls with a cursor behind it, a second later, and for nobody else")
     func marks() {
         var state = open()

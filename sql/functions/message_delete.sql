@@ -32,7 +32,7 @@ begin
     delete from message_reactions r where r.thread_id = p_thread and r.seq = v_message.seq;
     delete from message_reaction_counts c where c.thread_id = p_thread and c.seq = v_message.seq;
     update messages m set payload = null, mentions = '{}', reacted = null, deleted_at = v_now
-    where m.thread_id = p_thread and m.seq = v_message.seq
+    where m.thread_id = p_thread and m.seq = v_message.seq and m.id = v_message.id
     returning m.* into v_message;
     update events e set body = event_json(e.type, p_thread, e.at, message_view(v_message)) where e.pos = any (v_told);
 

@@ -32,7 +32,7 @@ begin
     v_before := v_message.payload;
     perform search_forget(v_message);
     update messages m set payload = p_payload, edited_at = v_now
-    where m.thread_id = p_thread and m.seq = v_message.seq
+    where m.thread_id = p_thread and m.seq = v_message.seq and m.id = v_message.id
     returning m.* into v_message;
     perform search_remember(v_message);
     v_body := message_view(v_message);

@@ -14,8 +14,9 @@ $$;
 
 -- The message of that id, all null without one.
 -- Ordered by id, and `between`, so that by whatever statistics no other index seems to do as well: one that has only the
--- thread would be read for all of it. And no sequential scan, here and in all that reads or changes a message: it seems
--- to cost nothing while the table is empty, and the plan made then is kept.
+-- thread would be read for all of it. So are seqs; a change names both, so that any index will do. And no sequential scan,
+-- here and in all that reads or changes a message: it seems to cost nothing while the table is empty, and the plan made
+-- then is kept.
 create or replace function message_find(p_thread uuid, p_message uuid) returns messages
 language plpgsql stable
 set enable_seqscan = off
@@ -68,7 +69,8 @@ declare
 begin
     while v_low < v_high loop
         v_middle := (v_low + v_high) / 2;
-        if (select m.created_at from messages m where m.thread_id = p_thread and m.seq = v_middle) < p_at then
+        if (select m.created_at from messages m
+            where m.thread_id = p_thread and m.seq between v_middle and v_middle order by m.seq limit 1) < p_at then
             v_low := v_middle + 1;
         else
             v_high := v_middle;
@@ -146,6 +148,7 @@ begin
                     left join lateral (select s.name, s.profile_image from users s where s.id = m.sender_id limit 1) u on true
                     where m.thread_id = p_thread and m.seq between v_from and v_to
                         and not (v_member.hides and message_is_hidden(p_thread, p_user, m.seq))
+                    order by m.seq
                 ) s
                 window w as (order by case when v_after is null then -s.seq else s.seq end)
             ) b

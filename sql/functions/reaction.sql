@@ -45,7 +45,7 @@ begin
             detail = format('A message has at most %s different reactions.', p_kind_max);
     end if;
     update messages m set reacted = true
-    where m.thread_id = p_thread and m.seq = v_message.seq and m.reacted is null;
+    where m.thread_id = p_thread and m.seq = v_message.seq and m.id = v_message.id and m.reacted is null;
     perform reaction_log(v_message, v_now, p_user, p_emoji, v_count, true);
 end $$;
 

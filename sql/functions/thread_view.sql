@@ -63,7 +63,7 @@ begin
     return (select count(*) from message_hides h
         where h.thread_id = p_thread and h.user_id = p_user and h.seq > p_read
             and (select m.deleted_at is null and m.sender_id <> p_user from messages m
-                where m.thread_id = p_thread and m.seq = h.seq));
+                where m.thread_id = p_thread and m.seq between h.seq and h.seq order by m.seq limit 1));
 end $$;
 
 -- Unread messages of others that mention the user.

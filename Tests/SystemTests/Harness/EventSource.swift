@@ -42,11 +42,14 @@ struct EventSource: Sendable {
         try await connection.nextBlock(within: limit).map(Block.init)
     }
 
-    /// So many events, or fewer where the stream ends.
+    /// What comes by itself, now or later.
+    private static let passing: Set = ["typing", "presence.updated", "receipt.updated"]
+
+    /// So many events, or fewer where the stream ends; without those that come by themselves.
     func events(_ count: Int, within limit: Duration = .seconds(15)) async throws -> [Block] {
         var events: [Block] = []
         while events.count < count, let block = try await next(within: limit) {
-            if block.data != nil { events.append(block) }
+            if block.data != nil, !Self.passing.contains(block.json["type"].string ?? "") { events.append(block) }
         }
         return events
     }
@@ -72,8 +75,10 @@ extension Follower {
             while let block = try await source.next(within: .seconds(26)) {
                 if let data = block.data {
                     let sighting = try JSONDecoder().decode(Sighting.self, from: Data(data.utf8))
-                    log.sightings.append(sighting)
-                    traffic.countEvents(1)
+                    if !SyncPage.passing.contains(sighting.type) {
+                        log.sightings.append(sighting)
+                        traffic.countEvents(1)
+                    }
                     if isLast(sighting) { return true }
                 }
                 if let id = block.id { log.cursor = id }

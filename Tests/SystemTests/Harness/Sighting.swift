@@ -22,9 +22,11 @@ struct SyncPage: Decodable {
     let cursor: String
     let more: Bool
 
+    static let passing: Set = ["typing", "presence.updated"]
+
     init(parsing data: Data) throws {
         self = try JSONDecoder().decode(SyncPage.self, from: data)
-        events.removeAll { ["typing", "presence.updated"].contains($0.type) }
+        events.removeAll { Self.passing.contains($0.type) }
     }
 }
 
