@@ -107,12 +107,26 @@ private let attempts: [String: Attempt] = [
     "read the archive": attempt("GET", { _ in "/messages" }),
     "read one message": attempt("GET", { "/messages/\($0.message)" }),
     "send a message": attempt("POST", { _ in "/messages" }, #"{"payload":{"text":"hi"}}"#),
+    "edit one's own message": { ground, standing, client in
+        guard let message = ground.ownMessages[standing] else { return nil }
+        return try await client.patch(
+            "/v1/threads/\(ground.thread)/messages/\(message)", #"{"payload":{"text":"yours"}}"#)
+    },
+    "edit another's message": attempt("PATCH", { "/messages/\($0.message)" }, #"{"payload":{"text":"x"}}"#),
+    "react to a message": attempt("PUT", { "/messages/\($0.message)/reactions/%F0%9F%91%8D" }),
+    "take one's reaction back": attempt("DELETE", { "/messages/\($0.message)/reactions/%F0%9F%91%8D" }),
+    "delete a message for oneself": attempt("DELETE", { "/messages/\($0.message)?for=me" }),
     "delete one's own message for everyone": { ground, standing, client in
         guard let message = ground.ownMessages[standing] else { return nil }
         return try await client.delete("/v1/threads/\(ground.thread)/messages/\(message)")
     },
     "delete another's message for everyone": attempt("DELETE", { "/messages/\($0.message)" }),
     "put a receipt": attempt("PUT", { _ in "/receipts" }, #"{"read":1}"#),
+    "mark messages unread again": attempt("PUT", { _ in "/unread" }, #"{"from":1}"#),
+    "show that one is typing": attempt("PUT", { _ in "/typing" }),
+    "search the thread": { ground, _, client in
+        try await client.get("/v1/search?q=hello&thread=\(ground.thread)")
+    },
     "see who has read a message": attempt("GET", { "/messages/\($0.message)/receipts" }),
 ]
 
