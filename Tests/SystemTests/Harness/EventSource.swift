@@ -70,9 +70,9 @@ extension Follower {
                 log.reloads.append(reload)
                 log.cursor = reload.fresh
             }
-            guard source.answer.status == 200 else { throw TimedOut(description: "a stream") }
+            if source.answer.status != 200 { try await Task.sleep(for: .milliseconds(10)) }
             // A heartbeat is due every 20 s.
-            while let block = try await source.next(within: .seconds(26)) {
+            while source.answer.status == 200, let block = try await source.next(within: .seconds(26)) {
                 if let data = block.data {
                     let sighting = try JSONDecoder().decode(Sighting.self, from: Data(data.utf8))
                     if !SyncPage.passing.contains(sighting.type) {
