@@ -63,16 +63,18 @@ extension Follower {
         log.pollCount += 1
         traffic.countPoll()
         let seen = log.sightings.count
+        var status = 0
         do {
             let source = try await EventSource(connection, as: person, lastEventID: log.cursor, limit: limit)
-            log.statuses[source.answer.status, default: 0] += 1
+            status = source.answer.status
+            log.statuses[status, default: 0] += 1
             if let reload = Reload(source.answer, to: log.cursor, after: seen) {
                 log.reloads.append(reload)
                 log.cursor = reload.fresh
             }
-            if source.answer.status != 200 { try await Task.sleep(for: .milliseconds(10)) }
+            if status != 200 { try await Task.sleep(for: .milliseconds(10)) }
             // A heartbeat is due every 20 s.
-            while source.answer.status == 200, let block = try await source.next(within: .seconds(26)) {
+            while status == 200, let block = try await source.next(within: .seconds(26)) {
                 if let data = block.data {
                     let sighting = try JSONDecoder().decode(Sighting.self, from: Data(data.utf8))
                     if !SyncPage.passing.contains(sighting.type) {
@@ -86,7 +88,8 @@ extension Follower {
                 if hops, log.sightings.count - seen >= 37 { break }
             }
         } catch {
-            log.statuses[0, default: 0] += 1
+            // A stream that a killed node was sending breaks: that is no answer of its own.
+            if status == 0 { log.statuses[0, default: 0] += 1 }
             try? await Task.sleep(for: .milliseconds(10))
         }
         await connection.close()
