@@ -18,7 +18,7 @@ package struct ShortLog: Sendable {
             create schema short;
             create function short.log_extend(p_days int) returns table (made int, next_pos bigint) language sql as $$
                 select * from public.log_extend(
-                    p_days, 200, stamp() + make_interval(hours => 3 * p_days) - interval '2 seconds')
+                    p_days, 600, stamp() + make_interval(hours => 3 * p_days) - interval '2 seconds')
             $$;
             create function short.log_trim_step(p_days int) returns table (statement text, is_last boolean)
             language sql as $$

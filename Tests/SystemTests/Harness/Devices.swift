@@ -126,7 +126,7 @@ struct Follower: Sendable {
         while true {
             try Task.checkCancellation()
             if streams {
-                if await follow(connections[turn], traffic, &log, until: isLast) { return log }
+                if await follow(connections[turn], traffic, &log, by: deadline, until: isLast) { return log }
                 turn = (turn + 1) % connections.count
                 guard ContinuousClock.now < deadline else {
                     throw TimedOut(

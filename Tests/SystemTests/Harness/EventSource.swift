@@ -58,7 +58,8 @@ struct EventSource: Sendable {
 extension Follower {
     /// Takes one stream to its end, or until it breaks it off itself; true once the last event has come.
     func follow(
-        _ connection: Connection, _ traffic: Traffic, _ log: inout Log, until isLast: @Sendable (Sighting) -> Bool
+        _ connection: Connection, _ traffic: Traffic, _ log: inout Log, by deadline: ContinuousClock.Instant,
+        until isLast: @Sendable (Sighting) -> Bool
     ) async -> Bool {
         log.pollCount += 1
         traffic.countPoll()
@@ -73,8 +74,10 @@ extension Follower {
                 log.cursor = reload.fresh
             }
             if status != 200 { try await Task.sleep(for: .milliseconds(10)) }
-            // A heartbeat is due every 20 s.
-            while status == 200, let block = try await source.next(within: .seconds(26)) {
+            // A heartbeat is due every 20 s: only by those would a stream go on for ever.
+            while status == 200, !Task.isCancelled, ContinuousClock.now < deadline,
+                let block = try await source.next(within: .seconds(26))
+            {
                 if let data = block.data {
                     let sighting = try JSONDecoder().decode(Sighting.self, from: Data(data.utf8))
                     if !SyncPage.passing.contains(sighting.type) {
