@@ -5,8 +5,10 @@ import Postgres
 import Store
 import Synchronization
 
-/// Who tells a stream of calls how other nodes' calls go with it.
+/// Who tells a stream of calls how others' go with it: those of other nodes, and of this node's other streams.
 protocol Turns: Sendable {
+    /// A call begins.
+    func begin()
     /// Whether others write, too, so that a batch that follows upon another waits for its turn.
     var areShared: Bool { get }
     /// Says when to take what has gathered.
@@ -27,7 +29,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         let begin: @Sendable ([Item], _ done: @escaping Store.BatchDone) -> Void
         /// What its answer says of each item.
         let read: @Sendable (Rows, [Item]) throws(Store.BatchFailure) -> [Outcome]
-        /// Nil: other nodes' calls are none of its business.
+        /// Nil: others' calls are none of its business.
         var turns: (any Turns)?
     }
     typealias Answer = @Sendable ([(Caller, Result<Outcome, Problem>)]) -> Void
@@ -102,6 +104,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         let start = ContinuousClock.now
         figures.sizes.record(batch.count)
         for entry in batch { figures.waits.record(start - entry.since) }
+        call.turns?.begin()
         call.begin(batch.map { $0.item }) { result in
             self.figures.calls.record(ContinuousClock.now - start)
             switch result {

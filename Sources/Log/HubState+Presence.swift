@@ -65,10 +65,12 @@ extension HubState {
         for mailbox in touched where !mailbox.parked.isEmpty {
             let held = takeHeld(mailbox)
             for poll in mailbox.parked {
+                // The latest where there are more than it asked for: such events may be lost.
+                let told = Array(held.suffix(poll.limit))
                 if max(poll.after, mailbox.openedAt) <= head {
-                    shared[held, default: []].append(poll.waiter)
+                    shared[told, default: []].append(poll.waiter)
                 } else {
-                    wakes.append(Wake(waiters: [poll.waiter], answer: answer(held, mailbox, after: poll.after)))
+                    wakes.append(Wake(waiters: [poll.waiter], answer: answer(told, mailbox, after: poll.after)))
                 }
             }
             counters.parked -= mailbox.parked.count
@@ -80,10 +82,10 @@ extension HubState {
     }
 
     /// What is held for the mailbox's next poll, as its answer; nil for nothing.
-    mutating func heldAnswer(_ mailbox: Mailbox, after position: Position) -> PollAnswer? {
+    mutating func heldAnswer(_ mailbox: Mailbox, after position: Position, limit: Int) -> PollAnswer? {
         guard !mailbox.held.isEmpty else { return nil }
-        let held = takeHeld(mailbox)
-        return held.isEmpty ? nil : answer(held, mailbox, after: position)
+        let held = takeHeld(mailbox).suffix(limit)
+        return held.isEmpty ? nil : answer(Array(held), mailbox, after: position)
     }
 
     private func takeHeld(_ mailbox: Mailbox) -> [JSONText] {

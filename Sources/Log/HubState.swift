@@ -85,7 +85,7 @@ struct HubState {
         mailbox.lastPolledTick = tick
         if acks, position > mailbox.acked { mailbox.acked = position }
         noteSeen(mailbox)
-        if found.events.isEmpty, let held = heldAnswer(mailbox, after: position) { return .answer(held) }
+        if found.events.isEmpty, let held = heldAnswer(mailbox, after: position, limit: limit) { return .answer(held) }
         if !found.events.isEmpty || waitTickCount == 0 {
             return .answer(answer(found, mailbox: mailbox, after: position))
         }

@@ -95,11 +95,10 @@ extension Tail {
             "epoch": "\(place.now.epoch)", "read": "\(read.position.value)", "now": "\(place.now.position.value)",
         ]
         if place.state == .kept {
-            guard place.now.epoch != read.epoch, let end = place.epochEnd,
-                hub.adopt(epoch: place.now.epoch, after: end, from: read)
-            else { return }
-            logger.notice("the log goes on in a new epoch", metadata: metadata)
+            guard place.now.epoch != read.epoch, let end = place.epochEnd else { return }
             sessions.restart(at: place.now.position)
+            guard hub.adopt(epoch: place.now.epoch, after: end, from: read) else { return }
+            logger.notice("the log goes on in a new epoch", metadata: metadata)
             figures.epochs.add()
         } else {
             let isLost = place.state == .lost

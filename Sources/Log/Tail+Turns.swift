@@ -6,7 +6,8 @@ import Store
 struct TurnState {
     /// A call is under way or about to be. After it the log is read anyway, if others have written.
     private(set) var isWriting = false
-    /// What wasn't written by this node's calls has come since the last one began.
+    /// Since the last call began, another node has written, or this one by another way than these calls: what comes here
+    /// only by reading.
     var areShared = false
     private var wereShared = false
 

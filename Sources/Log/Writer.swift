@@ -24,7 +24,6 @@ package final class Writer<Caller: Sendable>: Sendable {
             logger: logger,
             call: .init(
                 begin: { batch, done in
-                    tail.begin()
                     store.append(batch, known: heads.known(of: batch), node: tail.node) { result in
                         if case .failure = result { tail.check() }
                         done(result)

@@ -39,11 +39,14 @@ struct DeliveryLawTests {
         }
         #expect(seqs.count == 800)
         #expect(nodes.map(\.writer.messageFigures.sizes.values).contains { $0.sum > $0.count }, "no batch formed")
-        #expect(nodes.contains { $0.tail.figures.turn.events.value > 0 }, "none read what the others wrote with its turn")
+        #expect(
+            nodes.contains { $0.tail.figures.turn.events.value > 0 }, "none read what the others wrote with its turn")
         // Positions are dense, too, and in the archive's order.
         let gaps = try await TestCluster.shared().psql(
-            "select count(*) from (select pos, lag(pos) over (order by pos) as previous from events) e where pos <> previous + 1",
-            database: database)
+            """
+            select count(*) from (select pos, lag(pos) over (order by pos) as previous from events) e
+            where pos <> previous + 1
+            """, database: database)
         #expect(gaps.trimmingCharacters(in: .whitespacesAndNewlines) == "0")
         let disorder = try await TestCluster.shared().psql(
             """

@@ -17,11 +17,11 @@ struct PassingEvents {
 
     private func cursor(_ position: Int64) -> Cursor { Cursor(epoch: 1, position: Position(position)) }
 
-    private func poll(_ state: inout HubState, _ user: UserID, after position: Int64, waiter: Int = 1)
-        -> HubState.PollDecision
-    {
+    private func poll(
+        _ state: inout HubState, _ user: UserID, after position: Int64, limit: Int = 100, waiter: Int = 1
+    ) -> HubState.PollDecision {
         state.poll(
-            Identity(user: user, session: SessionID.make()), from: cursor(position), limit: 100, waitTickCount: 100,
+            Identity(user: user, session: SessionID.make()), from: cursor(position), limit: limit, waitTickCount: 100,
             waiter: NumberedWaiter(waiter))
     }
 
@@ -74,6 +74,20 @@ struct PassingEvents {
             Issue.record("told too late")
             return
         }
+    }
+
+    @Test("a poll gets the latest of them, as many as it asked for")
+    func keepsToLimit() {
+        var state = open()
+        for waiter in 1...2 { _ = poll(&state, ben, after: 7, limit: waiter, waiter: waiter) }
+        let wakes = state.pass(["1", "2", "3"].map { event(ann, $0) })
+        #expect(Set(wakes.map { told($0.answer) }) == [["3"], ["2", "3"]])
+        #expect(state.pass([event(ann, "4"), event(ann, "5")]).isEmpty)
+        guard case .answer(let answer) = poll(&state, ben, after: 7, limit: 1) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(told(answer) == ["5"])
     }
 
     @Test("a poll ahead of this node keeps its cursor")
