@@ -14,7 +14,8 @@ begin
             return query select false, thread_get(p_user, v_room);
             return;
         end if;
-        return query select c.created, c.thread from thread_create(p_thread, 'room', p_title, p_room_key, p_user, '{}', false) c;
+        return query select c.created, c.thread
+            from thread_create(p_thread, 'room', p_title, p_room_key, p_user, '{}', false) c;
         if found then
             return;
         end if;
