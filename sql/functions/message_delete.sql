@@ -12,6 +12,7 @@ declare
     v_message messages;
     -- Where the log has its content.
     v_told bigint[];
+    v_mentions uuid[];
     v_head bigint;
 begin
     perform thread_lock(p_thread);
@@ -25,6 +26,7 @@ begin
     elsif v_message.deleted_at is not null then
         return;
     end if;
+    v_mentions := v_message.mentions;
     perform search_forget(v_message);
     v_told := array(select e.pos from message_edits e
         where e.thread_id = p_thread and e.seq = v_message.seq order by e.version desc) || v_message.pos;
@@ -41,7 +43,7 @@ begin
     insert into events (pos, at, type, thread_id, withdraws, body)
     values (v_head + 1, v_now, 'message.deleted', p_thread, v_told[1],
         event_json('message.deleted', p_thread, v_now, message_view(v_message)));
-    perform log_announce(v_head + 1);
+    perform log_announce(receipt_recount(v_head + 1, v_now, v_message, v_mentions));
 end $$;
 
 -- Deletes a message for the caller alone, on all their devices: it leaves their history, their last message and their
