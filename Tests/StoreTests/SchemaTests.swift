@@ -28,7 +28,7 @@ struct SchemaTests {
         let database = try await TestCluster.shared().createDatabase()
         let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
         let first = try await Schema.migrator.migrate(settings)
-        #expect(first.applied.count == 9)
+        #expect(first.applied.count == 10)
         #expect(first.functionsReplaced)
         let second = try await Schema.migrator.migrate(settings)
         #expect(second.applied.isEmpty)

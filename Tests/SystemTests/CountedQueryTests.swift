@@ -13,6 +13,7 @@ extension SystemTests {
         private static let upkeep: Set = [
             "log_read", "log_place", "log_extend", "log_turn", "session_touch", "pg_backend_pid", "receipt_deliver",
             "presence_put", "presence_beat", "presence_sweep", "presence_announce", "search_index",
+            "retention_sweep",
         ]
 
         @Test("ten thousand rounds of polls cost no statement of their own")

@@ -1,10 +1,12 @@
 -- Makes a thread with its first members, the creator as owner; for a direct pair that has one, gives the standing
 -- thread, and lets the caller into it if they were only invited or had declined. `p_members` is without the creator and
--- without repeats; with `p_invite` they are invited, else joined.
+-- without repeats; with `p_invite` they are invited, else joined. `p_keep_s` as threads.keep_s; a standing thread keeps its own.
 -- Fails: PY422 (members: somebody isn't a user).
 -- locks: the pair's or the room's unique key, then the log; for a standing thread as member_put
+drop function if exists thread_create(uuid, text, text, text, uuid, uuid[], boolean);
 create or replace function thread_create(
-    p_thread uuid, p_kind text, p_title text, p_room_key text, p_creator uuid, p_members uuid[], p_invite boolean
+    p_thread uuid, p_kind text, p_title text, p_room_key text, p_creator uuid, p_members uuid[], p_invite boolean,
+    p_keep_s int default null
 ) returns table (created boolean, thread text)
 language plpgsql volatile as $$
 declare
@@ -17,8 +19,8 @@ begin
     if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id)) then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'There is no such user.';
     end if;
-    insert into threads (id, kind, title, room_key, created_at, member_count, direct_low, direct_high)
-    values (p_thread, p_kind, p_title, p_room_key, v_now, cardinality(v_joined),
+    insert into threads (id, kind, title, room_key, keep_s, created_at, member_count, direct_low, direct_high)
+    values (p_thread, p_kind, p_title, p_room_key, p_keep_s, v_now, cardinality(v_joined),
         case when p_kind = 'direct' then least(p_creator, p_members[1]) end,
         case when p_kind = 'direct' then greatest(p_creator, p_members[1]) end)
     on conflict do nothing

@@ -79,7 +79,7 @@ struct Dice {
         let members = thread.parts.filter { $0.value == .joined }.map(\.key).sorted()
         let mentions = random.chance(3) ? members.filter { _ in random.chance(2) } : []
         let replyTo = random.chance(5) ? thread.messages.suffix(10).randomElement(using: &random) : nil
-        return .send(replyTo: replyTo, mentions: mentions)
+        return .send(replyTo: replyTo, mentions: mentions, expiresInS: random.chance(12) ? 1 : nil)
     }
 
     private mutating func change(
@@ -128,10 +128,13 @@ struct Dice {
     /// Who isn't in comes in, mostly, and who is goes now and then.
     private mutating func membership(_ person: Int, _ thread: Scene.Thread) -> Operation.ThreadKind {
         let other = other(than: person)
-        switch (random.below(8), thread.parts[other]) {
+        switch (random.below(9), thread.parts[other]) {
         case (0, _): return .rename
         case (1, _): return .image
         case (2, _): return .leave
+        case (8, _):
+            let others = [#"{"keep":"seconds","seconds":1}"#, #"{"keep":"until_delivered"}"#]
+            return .retention(random.chance(2) ? #"{"keep":"forever"}"# : others[random.below(2)])
         case (_, nil): return random.chance(2) ? .invite(other) : .add(other)
         case (3, _), (4, .invited): return .remove(other)
         default: return .role(other, ["member", "admin", "admin", "owner"][random.below(4)])

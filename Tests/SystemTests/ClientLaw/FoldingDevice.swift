@@ -66,11 +66,11 @@ struct FoldingDevice: Sendable {
     mutating func check(at caller: some Caller) async throws -> Difference? {
         for _ in 0..<20 {
             try await catchUp(at: caller)
-            let shown = fold.inbox
+            let caughtUp = fold
             let inbox = try await Self.get("/v1/inbox?limit=200", of: person, at: caller)
             let count = eventCount
             try await catchUp(at: caller)
-            if eventCount == count { return difference(shown, InboxFold.comparable(inbox)) }
+            if eventCount == count { return difference(caughtUp.inbox(without: inbox), InboxFold.comparable(inbox)) }
         }
         throw TimedOut(description: "a moment without events for device \(number)")
     }

@@ -55,6 +55,17 @@ struct InboxFold: Sendable {
         return ["threads": .array(shown.map(\.inbox)), "unread_total": .init(total)]
     }
 
+    /// The same, less the content of last messages that are gone from a fresh inbox, though they were not deleted: it goes
+    /// once all have it, and they are told nothing.
+    func inbox(without inbox: JSON) -> JSON {
+        var fold = self
+        for last in inbox["threads"].items.map(\.["last_message"]) where last["payload"] == .null {
+            guard let seq = last["seq"].int, last["deleted_at"] == .null else { continue }
+            fold.threads[last["thread_id"].string ?? ""]?.known[seq]?.shown["payload"] = .null
+        }
+        return fold.inbox
+    }
+
     /// A fresh inbox without what no event of the log tells: presence, and where to go on.
     static func comparable(_ inbox: JSON) -> JSON {
         let threads = inbox["threads"].items.map { JSON.object(withoutPresence($0.members)) }

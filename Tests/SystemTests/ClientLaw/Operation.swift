@@ -19,7 +19,7 @@ struct Operation: Sendable, CustomStringConvertible {
     }
 
     enum ThreadKind: Sendable {
-        case send(replyTo: Int?, mentions: [Int])
+        case send(replyTo: Int?, mentions: [Int], expiresInS: Int?)
         /// Of the thread's last message, a system message perhaps.
         case deleteLast(forAll: Bool)
         case read(Int)
@@ -28,6 +28,7 @@ struct Operation: Sendable, CustomStringConvertible {
         case settings(String)
         case rename
         case image
+        case retention(String)
         case invite(Int)
         case add(Int)
         case join
@@ -57,7 +58,7 @@ struct Operation: Sendable, CustomStringConvertible {
     }
 
     /// So many names there are of what the service is asked for.
-    static let nameCount = 20
+    static let nameCount = 21
 
     /// What is done, without to whom and what.
     var name: String {
@@ -114,10 +115,11 @@ extension Operation {
 
     private func call(_ kind: ThreadKind, _ path: String, _ names: some Names) -> Call? {
         switch kind {
-        case .send(let replyTo, let mentions):
+        case .send(let replyTo, let mentions, let expiresInS):
             var body: [String: JSON] = ["payload": ["text": "\(number)"]]
             if let replyTo, let message = names.message(replyTo) { body["reply_to"] = .string(message) }
             if !mentions.isEmpty { body["mentions"] = .array(mentions.map { .string(names.user($0)) }) }
+            if let expiresInS { body["expires_in_s"] = .init(expiresInS) }
             return Call(method: "POST", path: path + "/messages", body: .object(body))
         case .deleteLast: return nil
         case .read(let seq): return Call(method: "PUT", path: path + "/receipts", body: ["read": .init(seq)])
@@ -128,6 +130,8 @@ extension Operation {
         case .rename: return Call(method: "PATCH", path: path, body: ["title": .string(unique("T\(number) "))])
         case .image:
             return Call(method: "PATCH", path: path, body: ["image": "https://example.com/\(number).png"])
+        case .retention(let text):
+            return Call(method: "PATCH", path: path, body: try? JSON(parsing: .init(#"{"retention":\#(text)}"#.utf8)))
         case .invite(let person):
             return Call(method: "PUT", path: path + "/members/\(names.user(person))", body: ["status": "invited"])
         case .add(let person): return Call(method: "PUT", path: path + "/members/\(names.user(person))", body: [:])

@@ -177,7 +177,7 @@ struct Scene: Names, Sendable {
         case .join: threads[thread]?.parts[person] = .joined
         case .leave: threads[thread]?.parts[person] = nil
         case .remove(let other): threads[thread]?.parts[other] = nil
-        case .deleteLast, .read, .delivered, .unread, .settings, .rename, .image, .role: break
+        case .deleteLast, .read, .delivered, .unread, .settings, .rename, .image, .retention, .role: break
         }
     }
 }
