@@ -96,5 +96,5 @@ begin
     select v_head + g.place, p_now, 'message.deleted', (g.message).thread_id, g.told,
         event_json('message.deleted', (g.message).thread_id, p_now, message_view(g.message))
     from (select v_gone[i] as message, v_told[i] as told, i as place from generate_subscripts(v_gone, 1) i) g;
-    perform log_announce(v_head + cardinality(v_gone));
+    perform log_announce(receipt_recount(v_head + cardinality(v_gone), p_now, p_messages));
 end $$;
