@@ -11,7 +11,7 @@ extension SystemTests {
         /// What a node asks however many poll: the tail's reads, its look at the log's history twice a second, what it
         /// does now and then for all, and what it asks once a connection.
         private static let upkeep: Set = [
-            "log_read", "log_place", "log_extend", "log_turn", "session_touch", "pg_backend_pid", "receipt_deliver",
+            "log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid", "receipt_deliver",
             "presence_put", "presence_beat", "presence_sweep", "presence_announce", "search_index",
             "retention_sweep",
         ]

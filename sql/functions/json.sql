@@ -67,7 +67,8 @@ language sql stable as $$
         || ',"reply_to":' || coalesce('"' || p_reply_to || '"', 'null')
         || ',"mentions":' || case when p_mentions = '{}' then '[]' else to_json(p_mentions)::text end
         -- In parentheses: without reactions it is one constant.
-        || (',"reactions":' || coalesce(p_reactions, '{}') || ',"edited_at":') || coalesce('"' || rfc3339(p_edited_at) || '"', 'null')
+        || (',"reactions":' || coalesce(p_reactions, '{}') || ',"edited_at":')
+        || coalesce('"' || rfc3339(p_edited_at) || '"', 'null')
         || ',"deleted_at":' || coalesce('"' || rfc3339(p_deleted_at) || '"', 'null')
         || ',"expires_at":' || coalesce('"' || rfc3339(p_expires_at) || '"', 'null') || '}'
 $$;

@@ -23,7 +23,8 @@ begin
     v_pos := v_pos + 1;
     insert into events (pos, at, type, thread_id, user_id, begins, ends, body)
     values (v_pos, p_now, 'member.updated', t.id, case when v_is_large then m.user_id end,
-        case when p_effect = 'begins' then array[m.user_id] end, case when p_effect = 'ends' then array[m.user_id] end, v_body);
+        case when p_effect = 'begins' then array[m.user_id] end,
+        case when p_effect = 'ends' then array[m.user_id] end, v_body);
     if p_effect = 'begins' then
         insert into membership_spans (user_id, thread_id, from_pos) values (m.user_id, t.id, v_pos);
     elsif p_effect = 'ends' then
