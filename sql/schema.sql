@@ -171,6 +171,11 @@ CREATE TABLE public.receipt_marks (
     at timestamp with time zone NOT NULL,
     CONSTRAINT receipt_marks_kind_check CHECK ((kind = ANY (ARRAY['read'::text, 'delivered'::text])))
 );
+CREATE TABLE public.receipt_news (
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    since timestamp with time zone NOT NULL
+);
 CREATE TABLE public.schema_functions (
     id integer NOT NULL,
     checksum text NOT NULL,
@@ -245,6 +250,8 @@ ALTER TABLE ONLY public.presence
     ADD CONSTRAINT presence_pkey PRIMARY KEY (user_id, node);
 ALTER TABLE ONLY public.receipt_marks
     ADD CONSTRAINT receipt_marks_pkey PRIMARY KEY (thread_id, user_id, kind, seq);
+ALTER TABLE ONLY public.receipt_news
+    ADD CONSTRAINT receipt_news_pkey PRIMARY KEY (thread_id, user_id);
 ALTER TABLE ONLY public.schema_functions
     ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.schema_migrations

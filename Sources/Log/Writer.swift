@@ -10,7 +10,9 @@ package final class Writer<Caller: Sendable>: Sendable {
     private typealias ReceiptWaiter = CheckedContinuation<Void, any Error>
 
     private let messages: Batcher<NewMessage, Caller, Store.Appended>
-    private let receipts: Batcher<ReceiptMove, ReceiptWaiter, Problem?>
+    private let receipts: Batcher<ReceiptMove, ReceiptWaiter, Store.Moved>
+    /// Where others are still to hear of what was written here.
+    package let untold = UntoldReceipts()
 
     /// - Parameters:
     ///   - tail: gets what was written, before those who wait are told.
@@ -41,7 +43,11 @@ package final class Writer<Caller: Sendable>: Sendable {
             logger: logger,
             call: .init(
                 begin: { batch, done in store.put(batch, done) },
-                read: { rows, batch throws(Store.BatchFailure) in try Store.moved(rows, batch) }),
+                read: { [untold] rows, batch throws(Store.BatchFailure) in
+                    let outcomes = try Store.moved(rows, batch)
+                    untold.note(outcomes, of: batch)
+                    return outcomes
+                }),
             answer: { for (waiter, outcome) in $0 { waiter.resume(with: Self.result(of: outcome)) } })
     }
 
@@ -60,10 +66,10 @@ package final class Writer<Caller: Sendable>: Sendable {
         try await withCheckedThrowingContinuation { receipts.submit(move, byteCount: 64, waiter: $0) }
     }
 
-    private static func result(of outcome: Result<Problem?, Problem>) -> Result<Void, any Error> {
+    private static func result(of outcome: Result<Store.Moved, Problem>) -> Result<Void, any Error> {
         switch outcome {
-        case .success(nil): .success(())
-        case .success(let problem?), .failure(let problem): .failure(problem)
+        case .success(.done): .success(())
+        case .success(.refused(let problem)), .failure(let problem): .failure(problem)
         }
     }
 

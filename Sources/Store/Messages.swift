@@ -79,17 +79,32 @@ extension Store {
             ], done)
     }
 
-    /// Nil for done, else why not, in the order given.
-    package static func moved(_ rows: Rows, _ batch: [ReceiptMove]) throws(BatchFailure) -> [Problem?] {
+    /// What became of one move of a batch.
+    package enum Moved: Sendable {
+        /// - Parameter isUntold: the thread's other members are to hear of it by `tellReceipts`.
+        case done(isUntold: Bool)
+        case refused(Problem)
+    }
+
+    /// In the order given.
+    package static func moved(_ rows: Rows, _ batch: [ReceiptMove]) throws(BatchFailure) -> [Moved] {
         try inOrder(rows, count: batch.count) { row in
             switch try row.text(1) {
-            case "ok": nil
-            case "no_thread": .threadNotFound
-            case "not_joined": .notJoined
-            case "past_head": .invalid("seq", "The thread has no message of that seq yet.")
-            case let other: Problem(.internalError, "Unknown outcome \(other).")
+            case "ok": .done(isUntold: try row.bool(2))
+            case "no_thread": .refused(.threadNotFound)
+            case "not_joined": .refused(.notJoined)
+            case "past_head": .refused(.invalid("seq", "The thread has no message of that seq yet."))
+            case let other: .refused(Problem(.internalError, "Unknown outcome \(other)."))
             }
         }
+    }
+
+    /// Tells the members of these threads of the marks that they haven't heard of yet, if that is due; gives the threads
+    /// where it isn't. Nil: of what nobody seems to be about to tell.
+    package func tellReceipts(in threads: [ThreadID]?) async throws -> [ThreadID] {
+        let rows = try await rows(
+            Statement("receipt_tell", "select * from receipt_tell($1)"), [threads.map { .ids($0) } ?? .null])
+        return try await decoded { try rows.map { ThreadID(try $0.uuid(0)) } }
     }
 
     /// Notes what devices have got, a batch in one transaction.

@@ -101,6 +101,7 @@ struct Node: Sendable {
             group.addTask {
                 try await DeliveryKeeper(hub: hub, store: store, figures: deliveryFigures, logger: logger).run()
             }
+            group.addTask { try await ReceiptKeeper(untold: writer.untold, store: store, logger: logger).run() }
             group.addTask {
                 let head: @Sendable () -> Position = { [hub] in hub.head.position }
                 try await SearchUpkeep(store: store, figures: searchFigures, head: head, logger: logger).run()

@@ -64,6 +64,7 @@ struct TestNode: Sendable {
                 group.addTask { await running.value }
                 group.addTask { try await tail.run() }
                 group.addTask { try await hub.run() }
+                group.addTask { try await ReceiptKeeper(untold: writer.untold, store: store, logger: quiet).run() }
                 try await group.waitForAll()
             }
         }

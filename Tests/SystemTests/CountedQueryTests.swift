@@ -12,6 +12,7 @@ extension SystemTests {
         /// does now and then for all, and what it asks once a connection.
         private static let upkeep: Set = [
             "log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid", "receipt_deliver",
+            "receipt_tell",
             "presence_put", "presence_beat", "presence_sweep", "presence_announce", "search_index",
             "retention_sweep",
         ]

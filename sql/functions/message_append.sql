@@ -95,17 +95,16 @@ begin
         from log l cross join judged j where j.verdict = 'created'
         returning m.*
     ), shown as materialized (
-        select s.thread_id, s.seq, s.id, s.pos, s.created_at, s.until_delivered, message_json(s.thread_id, s.seq, s.id,
-            s.sender_id, u.name, u.profile_image, s.type, s.payload, s.reply_to, s.mentions, s.created_at, null, null,
-            s.expires_at) as body
+        select s.thread_id, s.seq, s.id, s.pos, s.created_at, message_json(s.thread_id, s.seq, s.id, s.sender_id, u.name,
+            u.profile_image, s.type, s.payload, s.reply_to, s.mentions, s.created_at, null, null, s.expires_at) as body
         from stored s join users u on u.id = s.sender_id
     ), told as materialized (
         select s.*, event_json('message.created', s.thread_id, s.created_at, s.body) as event from shown s
     ), logged as (
-        insert into events (pos, at, type, thread_id, body, until_delivered)
-        select t.pos, t.created_at, 'message.created', t.thread_id, t.event, t.until_delivered from told t
+        insert into events (pos, at, type, thread_id, body)
+        select t.pos, t.created_at, 'message.created', t.thread_id, t.event from told t
     )
-    select j.item, j.verdict, t.body, t.seq, t.pos, t.created_at, t.event, l.epoch, t.until_delivered
+    select j.item, j.verdict, t.body, t.seq, t.pos, t.created_at, t.event, l.epoch
     from judged j
     left join (log l cross join told t) on j.verdict = 'created' and t.id = j.id and t.thread_id = j.thread_id
     loop
@@ -122,7 +121,7 @@ begin
             at := v_row.created_at;
             event := v_row.event;
             epoch := v_row.epoch;
-            until_delivered := v_row.until_delivered;
+            until_delivered := v_until_delivered[v_row.item];
             return next;
         end if;
     end loop;

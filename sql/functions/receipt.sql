@@ -11,12 +11,23 @@ language sql stable as $$
     from member_marks(m) r
 $$;
 
--- Tells of members' new marks, and gives the last position written. In threads of more than 100 only the one concerned
--- hears. Call it with the log's lock held.
---   p_public   for each member, whether a mark has moved that others see
---   p_own      and whether the mark that they see themselves has, which nobody else hears of
+-- A member's marks as the other members see them, where many are told of together: without counts.
+create or replace function receipt_seen_json(m members, p_read bigint) returns text
+language sql stable as $$
+    select json_build_object('user_id', m.user_id, 'read_seq', p_read, 'delivered_seq', greatest(m.delivered_seq, p_read),
+        'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at))::text
+$$;
+
+-- Tells of members' new marks, and gives the last position written. Call it with the log's lock held: the counts are those
+-- of its place in the log.
+--   p_public   for each member, whether all are to hear of this one by itself
+--   p_own      and whether the member's own devices are to, with the mark that they see themselves
+--   p_together   members of whom those in one thread are told of in one event
+drop function if exists receipt_log(bigint, timestamptz, members[], boolean[], boolean[]);
 create or replace function receipt_log(
-    p_head bigint, p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[]) returns bigint
+    p_head bigint, p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[],
+    p_together members[] default null
+) returns bigint
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
@@ -24,26 +35,50 @@ declare
     v_count bigint;
 begin
     insert into events (pos, at, type, thread_id, user_id, body)
-    select p_head + row_number() over (order by t.id, (x.member).user_id, k.is_own), p_now, 'receipt.updated', t.id,
-        case when k.is_own or t.member_count > 100 then (x.member).user_id end,
-        event_json('receipt.updated', t.id, p_now,
-            receipt_json(x.member, case when k.is_own then r.own_seq else r.read_seq end))
-    from generate_subscripts(p_members, 1) i
-    cross join lateral (select p_members[i] as member) x
-    join threads t on t.id = (x.member).thread_id
-    cross join lateral member_marks(x.member) r
-    cross join (values (false), (true)) k (is_own)
-    where case when k.is_own then p_own[i] else p_public[i] end;
+    select p_head + row_number() over (order by e.thread_id, e.member_id, e.is_own), p_now, 'receipt.updated', e.thread_id,
+        case when e.is_own then e.member_id end, event_json('receipt.updated', e.thread_id, p_now, e.data)
+    from (
+        select (x.member).thread_id, (x.member).user_id as member_id, k.is_own,
+            receipt_json(x.member, case when k.is_own then r.own_seq else r.read_seq end) as data
+        from generate_subscripts(p_members, 1) i
+        cross join lateral (select p_members[i] as member) x
+        cross join lateral member_marks(x.member) r
+        cross join (values (false), (true)) k (is_own)
+        where case when k.is_own then p_own[i] else p_public[i] end
+        union all
+        select m.thread_id, null, false,
+            '{"receipts":[' || string_agg(receipt_seen_json(m, r.read_seq), ',' order by m.user_id) || ']}'
+        from unnest(p_together) m cross join lateral member_marks(m) r
+        group by m.thread_id
+    ) e;
     get diagnostics v_count = row_count;
     return p_head + v_count;
 end $$;
 
+-- The same where there is nothing else to tell of; nothing where there is nothing at all.
+-- locks: the log
+create or replace function receipt_announce(
+    p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[], p_together members[] default null
+) returns void
+language plpgsql volatile as $$
+begin
+    if p_members is not null or p_together is not null then
+        perform log_announce(receipt_log(log_begin(), p_now, p_members, p_public, p_own, p_together));
+    end if;
+end $$;
+
 -- Moves marks forward, a batch at once: an outcome an item, in no particular order.
 --   outcome   ok (moved, or already further) | no_thread | not_joined | past_head
+--   is_untold   the other members have yet to hear of this member's marks (receipt_tell)
 -- `p_read` and `p_delivered` may each be null. Reading implies having got. Several items of one member are one move.
+-- In threads of up to ten members all hear of it at once. In larger ones only the member's own devices do, and the others,
+-- where there are up to 100, a second later, of all who moved meanwhile: else who reads where a hundred do would be told of
+-- a hundred times, and so would everyone else.
+-- Dropped first, because its columns may become more: at the end, where older nodes don't look.
 -- locks: the members' rows by thread and user, then the log
-create or replace function receipt_put(p_users uuid[], p_threads uuid[], p_read bigint[], p_delivered bigint[])
-returns table (item int, outcome text)
+drop function if exists receipt_put(uuid[], uuid[], bigint[], bigint[]);
+create function receipt_put(p_users uuid[], p_threads uuid[], p_read bigint[], p_delivered bigint[])
+returns table (item int, outcome text, is_untold boolean)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
@@ -65,13 +100,14 @@ begin
         from given g where g.delivered <= thread_head(g.thread_id)
         group by g.thread_id, g.user_id
     ), moves as (
-        select m.thread_id, m.user_id,
+        select m.thread_id, m.user_id, t.member_count,
             case when w.read > r.read_seq then w.read end as read,
             case when w.delivered > greatest(m.delivered_seq, r.read_seq) then w.delivered end as delivered,
             -- Who has gone back comes forward again from there.
             case when r.own_seq < r.read_seq and w.read > r.own_seq then w.read end as own,
             r.own_seq < r.read_seq and coalesce(w.read, 0) <= r.read_seq as is_back, r.read_seq
         from wanted w
+        join threads t on t.id = w.thread_id
         join members m on m.thread_id = w.thread_id and m.user_id = w.user_id and m.status = 'joined'
         cross join lateral member_marks(m) r
     ), marked as (
@@ -89,20 +125,26 @@ begin
         from moves v
         where m.thread_id = v.thread_id and m.user_id = v.user_id
             and (v.read is not null or v.delivered is not null or v.own is not null)
-        returning m as member, v.read is not null or v.delivered is not null as is_public, v.is_back
+        returning m as member, v.read is not null or v.delivered is not null as is_public, v.is_back, v.member_count
+    ), news as (
+        insert into receipt_news (thread_id, user_id, since)
+        select (x.member).thread_id, (x.member).user_id, v_now
+        from moved x where x.is_public and x.member_count between 11 and 100
+        on conflict do nothing
     )
-    select array_agg(x.member), array_agg(x.is_public), array_agg(x.is_back) into v_moved, v_public, v_own from moved x;
+    select array_agg(x.member), array_agg(x.is_public and x.member_count <= 10),
+        array_agg(x.is_back or x.member_count > 10)
+    into v_moved, v_public, v_own from moved x;
 
-    if v_moved is not null then
-        perform log_announce(receipt_log(log_begin(), v_now, v_moved, v_public, v_own));
-    end if;
+    perform receipt_announce(v_now, v_moved, v_public, v_own);
 
     return query
     select g.item::int, case
         when m.status is null or m.status in ('left', 'removed') then 'no_thread'
         when m.status = 'invited' then 'not_joined'
         when greatest(g.read, g.delivered) > thread_head(g.thread_id) then 'past_head'
-        else 'ok' end
+        else 'ok' end,
+        (select n.since from receipt_news n where n.thread_id = g.thread_id and n.user_id = g.user_id) is not null
     from unnest(p_users, p_threads, p_read, p_delivered) with ordinality as g (user_id, thread_id, read, delivered, item)
     left join members m on m.thread_id = g.thread_id and m.user_id = g.user_id;
 end $$;

@@ -2,8 +2,9 @@
 
 -- Moves delivered marks forward, a batch at once: each of `p_users` has everything of a thread up to a position of the log,
 -- or, where the thread is null, of all threads. Who has left meanwhile, and marks that are there already, count for nothing.
--- Others hear of it in threads of up to 100 members. In larger ones nobody does, and only the member's row keeps the time:
--- rows for each message and member would be most of the database.
+-- Others hear of it in threads of up to 100 members, in those of more than ten of all that a batch moves together. In larger
+-- ones nobody does, and only the member's row keeps the time: rows for each message and member would be most of the
+-- database.
 -- `p_sessions` names the devices, null for none: where content waits for them, how far they are is noted.
 -- Costs an index probe a thread named, two a thread of the user's where none is; then what has moved.
 -- locks: the devices' marks, the members' rows by thread and user, then the log
@@ -20,6 +21,7 @@ declare
     v_seqs bigint[];
     v_moved members[];
     v_own boolean[];
+    v_together members[];
 begin
     perform device_deliver(p_users, p_threads, p_positions, p_sessions);
     with given as (
@@ -55,7 +57,8 @@ begin
     order by m.thread_id, m.user_id for no key update;
 
     with moves as (
-        select g.thread_id, g.user_id, g.seq, t.member_count <= 100 as is_told, r.own_seq < r.read_seq as is_back
+        select g.thread_id, g.user_id, g.seq, t.member_count <= 100 as is_told, t.member_count > 10 as is_large,
+            r.own_seq < r.read_seq as is_back
         from unnest(v_users, v_threads, v_seqs) g (user_id, thread_id, seq)
         join threads t on t.id = g.thread_id
         join members m on m.thread_id = g.thread_id and m.user_id = g.user_id and m.status = 'joined'
@@ -68,12 +71,12 @@ begin
     ), moved as (
         update members m set delivered_seq = v.seq, delivered_at = v_now
         from moves v where m.thread_id = v.thread_id and m.user_id = v.user_id
-        returning m as member, v.is_told, v.is_back
+        returning m as member, v.is_told, v.is_large, v.is_back
     )
-    select array_agg(x.member), array_agg(x.is_back) into v_moved, v_own from moved x where x.is_told;
-    if v_moved is not null then
-        perform log_announce(receipt_log(log_begin(), v_now, v_moved, array_fill(true, array[cardinality(v_moved)]), v_own));
-    end if;
+    select array_agg(x.member) filter (where not x.is_large), array_agg(x.is_back) filter (where not x.is_large),
+        array_agg(x.member) filter (where x.is_large)
+    into v_moved, v_own, v_together from moved x where x.is_told;
+    perform receipt_announce(v_now, v_moved, array_fill(true, array[coalesce(cardinality(v_moved), 0)]), v_own, v_together);
 end $$;
 
 -- Notes how far devices have come in threads where content waits for them: as receipt_deliver has it.
