@@ -74,10 +74,11 @@ end $$;
 
 -- Whether one of `p_prefixes` begins a word of the text.
 create or replace function search_is_marked(p_config text, p_text text, p_prefixes text[]) returns boolean
-language sql stable as $$
-    select exists (select from unnest(search_words(p_config, p_text)) w (word), unnest(p_prefixes) p (prefix)
-        where starts_with(w.word, p.prefix))
-$$;
+language plpgsql stable as $$
+begin
+    return exists (select from unnest(search_words(p_config, p_text)) w (word), unnest(p_prefixes) p (prefix)
+        where starts_with(w.word, p.prefix));
+end $$;
 
 create or replace function html_escape(p_text text) returns text
 language sql immutable parallel safe as $$
@@ -86,7 +87,8 @@ language sql immutable parallel safe as $$
 $$;
 
 -- A piece of the text around the first of what was looked for, as HTML: escaped, with <mark> around the words that it
--- was found by, and … where something was left out. Costs a look at each word up to there.
+-- was found by, and … where something was left out. Costs a look at each word up to there: most are told by what they are
+-- made of, without being taken apart.
 create or replace function search_snippet(p_config text, p_text text, p_prefixes text[]) returns text
 language plpgsql stable as $$
 declare
@@ -95,6 +97,9 @@ declare
     -- Words, and what is between them.
     v_tokens text[] := array(select t.token[1] from regexp_matches(p_text,
         '([' || search_separators() || ']+|[^' || search_separators() || ']+)', 'g') t (token));
+    -- What a token is like that may be marked. There are no wildcards in words, as there are in separators.
+    v_patterns text[] := array(select case p_config when 'simple' then '%' || p.prefix || '%' else '%' end
+        from unnest(p_prefixes) p (prefix));
     v_first int;
     v_from int;
     v_length int := 0;
@@ -102,9 +107,11 @@ declare
     v_snippet text := '';
 begin
     for v_index in 1..cardinality(v_tokens) loop
-        if search_is_marked(p_config, v_tokens[v_index], p_prefixes) then
-            v_first := v_index;
-            exit;
+        if search_fold(v_tokens[v_index]) like any (v_patterns) then
+            if search_is_marked(p_config, v_tokens[v_index], p_prefixes) then
+                v_first := v_index;
+                exit;
+            end if;
         end if;
     end loop;
     v_from := coalesce(v_first, 1);
