@@ -27,12 +27,15 @@ language sql stable rows 1 as $$
         and o.sender_id = m.user_id and o.seq > m.read_seq order by o.seq desc limit 1)) as seq offset 0) r
 $$;
 
--- A member as the other members see them, with the effective marks.
-create or replace function member_view(m members) returns json
+-- A member as the other members see them, with the effective marks. `p_is_live`: with the presence of who has joined, for
+-- answers; not for the log, which doesn't keep it.
+drop function if exists member_view(members);
+create or replace function member_view(m members, p_is_live boolean default false) returns json
 language sql stable as $$
-    select json_build_object('user', user_json(u), 'role', m.role, 'status', m.status, 'read_seq', r.seq,
-        'delivered_seq', greatest(m.delivered_seq, r.seq), 'read_at', rfc3339(m.read_at),
-        'delivered_at', rfc3339(m.delivered_at), 'joined_at', rfc3339(m.joined_at))
+    select json_build_object(
+        'user', case when p_is_live and m.status = 'joined' then profile_json(u) else user_json(u) end,
+        'role', m.role, 'status', m.status, 'read_seq', r.seq, 'delivered_seq', greatest(m.delivered_seq, r.seq),
+        'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at), 'joined_at', rfc3339(m.joined_at))
     from users u cross join (select member_read_seq(m) as seq) r
     where u.id = m.user_id
 $$;
