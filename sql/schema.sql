@@ -45,8 +45,10 @@ CREATE TABLE public.threads (
     direct_low uuid,
     direct_high uuid,
     room_key text COLLATE pg_catalog."C",
+    keep_s integer,
     CONSTRAINT threads_check CHECK (((kind = 'direct'::text) = ((direct_low IS NOT NULL) AND (direct_high IS NOT NULL)))),
     CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
+    CONSTRAINT threads_keep_s_check CHECK ((keep_s >= 0)),
     CONSTRAINT threads_kind_check CHECK ((kind = ANY (ARRAY['direct'::text, 'group'::text, 'room'::text])))
 );
 CREATE TABLE public.messages (
@@ -63,7 +65,8 @@ CREATE TABLE public.messages (
     deleted_at timestamp with time zone,
     expires_at timestamp with time zone,
     pos bigint NOT NULL,
-    reacted boolean
+    reacted boolean,
+    until_delivered boolean
 );
 CREATE TABLE public.sessions (
     id uuid NOT NULL,
@@ -73,6 +76,12 @@ CREATE TABLE public.sessions (
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone NOT NULL
 );
+CREATE TABLE public.device_marks (
+    session_id uuid NOT NULL,
+    thread_id uuid NOT NULL,
+    pos bigint NOT NULL
+)
+WITH (fillfactor='80');
 CREATE TABLE public.events (
     pos bigint NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -83,7 +92,8 @@ CREATE TABLE public.events (
     ends uuid[],
     session_id uuid,
     withdraws bigint,
-    body text NOT NULL
+    body text NOT NULL,
+    until_delivered boolean
 )
 PARTITION BY RANGE (pos);
 CREATE TABLE public.log_epochs (
@@ -114,6 +124,11 @@ CREATE TABLE public.message_edits (
     payload json,
     replaced_at timestamp with time zone NOT NULL,
     pos bigint NOT NULL
+);
+CREATE TABLE public.message_expiries (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    expires_at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.message_hides (
     thread_id uuid NOT NULL,
@@ -189,10 +204,22 @@ CREATE TABLE public.thread_trims (
     thread_id uuid NOT NULL,
     pos bigint NOT NULL
 );
+CREATE TABLE public.undelivered (
+    thread_id uuid NOT NULL,
+    pos bigint NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.undelivered_checks (
+    thread_id uuid NOT NULL,
+    due_at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.user_words (
     word text NOT NULL COLLATE pg_catalog."C",
     user_id uuid NOT NULL
 );
+ALTER TABLE ONLY public.device_marks
+    ADD CONSTRAINT device_marks_pkey PRIMARY KEY (session_id, thread_id);
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (pos);
 ALTER TABLE ONLY public.log_epochs
@@ -205,6 +232,8 @@ ALTER TABLE ONLY public.membership_spans
     ADD CONSTRAINT membership_spans_pkey PRIMARY KEY (user_id, thread_id, from_pos);
 ALTER TABLE ONLY public.message_edits
     ADD CONSTRAINT message_edits_pkey PRIMARY KEY (thread_id, seq, version);
+ALTER TABLE ONLY public.message_expiries
+    ADD CONSTRAINT message_expiries_pkey PRIMARY KEY (thread_id, seq);
 ALTER TABLE ONLY public.message_hides
     ADD CONSTRAINT message_hides_pkey PRIMARY KEY (thread_id, user_id, seq);
 ALTER TABLE ONLY public.message_reaction_counts
@@ -243,6 +272,8 @@ ALTER TABLE ONLY public.threads
     ADD CONSTRAINT threads_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.threads
     ADD CONSTRAINT threads_room_key_key UNIQUE (room_key);
+ALTER TABLE ONLY public.undelivered
+    ADD CONSTRAINT undelivered_pkey PRIMARY KEY (thread_id, pos);
 ALTER TABLE ONLY public.user_words
     ADD CONSTRAINT user_words_pkey PRIMARY KEY (word, user_id);
 ALTER TABLE ONLY public.users
@@ -254,10 +285,13 @@ CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHE
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
 CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) WHERE (status = 'invited'::text);
 CREATE INDEX members_present ON public.members USING btree (thread_id, role, user_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
+CREATE INDEX message_expiries_due ON public.message_expiries USING btree (expires_at);
 CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id);
 CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, thread_id, seq);
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
 CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
 CREATE INDEX presence_by_node ON public.presence USING btree (node);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
+CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);
+CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (due_at);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);

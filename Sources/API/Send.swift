@@ -55,7 +55,7 @@ package struct SendEndpoint: Sendable {
         writer.append(
             NewMessage(
                 id: draft.id, thread: thread, sender: identity.user, type: draft.type.text, payload: draft.payload,
-                replyTo: draft.replyTo, mentions: draft.mentions),
+                replyTo: draft.replyTo, mentions: draft.mentions, expires: draft.expires),
             waiter: waiter)
     }
 

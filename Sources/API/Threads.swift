@@ -15,10 +15,12 @@ extension API {
 
     private func createThread(_ call: Call, _ identity: Identity) async throws -> Answer {
         let draft = try ThreadDraft(await call.body(), creator: identity.user, limits: limits)
-        if draft.kind == .room, let title = draft.title { return try await join(title, identity.user) }
+        if draft.kind == .room, let title = draft.title {
+            return try await join(title, identity.user, retention: draft.retention)
+        }
         let (created, thread) = try await store.createThread(
             id: .make(), kind: draft.kind, title: draft.title?.text, roomKey: nil, creator: identity.user,
-            members: draft.members, invite: draft.invite)
+            members: draft.members, invite: draft.invite, retention: draft.retention)
         return .made(created, thread)
     }
 
@@ -41,12 +43,14 @@ extension API {
             }
             return try fields.values(title)
         }
-        return try await join(title, identity.user)
+        return try await join(title, identity.user, retention: .forever)
     }
 
-    private func join(_ title: Title, _ user: UserID) async throws -> Answer {
+    /// - Parameter retention: of a room that is made.
+    private func join(_ title: Title, _ user: UserID, retention: Retention) async throws -> Answer {
         let (created, thread) = try await store.joinRoom(
-            id: .make(), title: title.text, key: title.key, user: user, memberCountMax: limits.roomMemberCountMax)
+            id: .make(), title: title.text, key: title.key, user: user, memberCountMax: limits.roomMemberCountMax,
+            retention: retention)
         return .made(created, thread)
     }
 
@@ -66,6 +70,7 @@ struct ThreadDraft: Sendable {
     /// Without the creator, each once.
     var members: [UserID]
     var invite: Bool
+    var retention: Retention
 
     init(_ body: JSONValue, creator: UserID, limits: Limits) throws(Invalid) {
         var fields = try Fields(body)
@@ -78,7 +83,7 @@ struct ThreadDraft: Sendable {
             try json.entries(countMax: .max) { user throws(Invalid) in try UserID(user) }
         }
         let invite = fields.optional("invite", Bool.self)
-        _ = fields.optional("retention", Retention.self)
+        let retention = fields.optional("retention", Retention.self)
         let others = (members ?? []).withoutRepeats.filter { $0 != creator }
         switch kind {
         case .direct:
@@ -99,6 +104,7 @@ struct ThreadDraft: Sendable {
         self.title = title
         self.members = others
         self.invite = invite ?? false
+        self.retention = retention ?? .forever
     }
 }
 
@@ -114,29 +120,13 @@ private struct ThreadChanges {
             if case .null = json { nil } else { try Title(json, characterCountMax: limits.titleCharacterCountMax) }
         }
         let image = fields.given("image") { json throws(Invalid) in try ImageURL?(json) }
-        _ = fields.optional("retention", Retention.self)
+        let retention = fields.optional("retention", Retention.self)
         try fields.end()
         if let title {
             self.title = title
             members.append(.init("title", .string(orNull: title?.text)))
         }
         if let image { members.append(.init("image", .string(orNull: image?.text))) }
-    }
-}
-
-/// How long messages are kept. So far there is one way.
-private struct Retention: JSONField {
-    private enum Keep: String, WordField { case forever, seconds, untilDelivered = "until_delivered" }
-
-    init(_ json: JSONValue) throws(Invalid) {
-        var fields = try Fields(json)
-        let keep = fields.required("keep", Keep.self)
-        _ = fields.given("seconds") { _ throws(Invalid) in }
-        if let keep, keep != .forever {
-            fields.refuse("keep", "Only `forever` is available so far.")
-        } else if fields.has("seconds") {
-            fields.refuse("seconds", "Does not go together with `forever`.")
-        }
-        try fields.end()
+        if let retention { members.append(.init("keep_s", retention.keepS.map { .integer($0) } ?? .null)) }
     }
 }

@@ -12,6 +12,7 @@ package struct MessageDraft: Sendable {
     package var replyTo: MessageID?
     /// Each once, in the order given.
     package var mentions: [UserID]
+    package var expires: KeptTime?
 
     package init(_ body: JSONValue, limits: Limits) throws(Invalid) {
         var fields = try Fields(body)
@@ -26,11 +27,13 @@ package struct MessageDraft: Sendable {
         let mentions = fields.optional("mentions") { json throws(Invalid) in
             try json.entries(countMax: Self.mentionCountMax) { user throws(Invalid) in try UserID(user) }
         }
+        let expires = fields.optional("expires_in_s", KeptTime.self)
         self.payload = try fields.values(payload)
         self.id = id ?? .make()
         self.type = type ?? .message
         self.replyTo = replyTo
         self.mentions = mentions?.withoutRepeats ?? []
+        self.expires = expires
     }
 }
 

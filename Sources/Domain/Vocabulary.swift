@@ -63,10 +63,12 @@ package struct NewMessage: Sendable {
     package var payload: JSONText
     package var replyTo: MessageID?
     package var mentions: [UserID]
+    /// After how long its content goes; nil leaves that to the thread.
+    package var expires: KeptTime?
 
     package init(
         id: MessageID, thread: ThreadID, sender: UserID, type: String, payload: JSONText, replyTo: MessageID? = nil,
-        mentions: [UserID] = []
+        mentions: [UserID] = [], expires: KeptTime? = nil
     ) {
         self.id = id
         self.thread = thread
@@ -75,6 +77,7 @@ package struct NewMessage: Sendable {
         self.payload = payload
         self.replyTo = replyTo
         self.mentions = mentions
+        self.expires = expires
     }
 }
 

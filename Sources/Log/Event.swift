@@ -14,6 +14,8 @@ package final class Event: Sendable {
     let withdraws: Position?
     /// Whether devices that have it have got a message.
     let isMessage: Bool
+    /// Whether its content goes once every device has it.
+    let untilDelivered: Bool
 
     package init(_ stored: StoredEvent) {
         position = stored.position
@@ -25,6 +27,7 @@ package final class Event: Sendable {
         session = stored.session
         withdraws = stored.withdraws
         isMessage = stored.type == "message.created"
+        untilDelivered = stored.untilDelivered
     }
 }
 

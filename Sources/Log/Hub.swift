@@ -74,7 +74,8 @@ package final class Hub: Sendable {
             case .whole(let events, let head, let threads):
                 let isOpen = state.withLock {
                     $0.open(
-                        identity.user, threads: threads, at: head, acked: acks ? cursor.position : .start)
+                        identity.user, threads: threads, at: head,
+                        acked: acks ? (identity.session, cursor.position) : nil)
                 }
                 if !events.isEmpty {
                     return .answer(.events(events.map(Event.init), upTo: head, more: false))

@@ -45,7 +45,7 @@ extension HubState {
         } else if let thread = event.thread, let feed = feeds[thread] {
             if feed.events.last <= sources.before { sources.feeds.append(feed) }
             counters.delivered += feed.mailboxes.count
-            if event.isMessage { deliveries.note(event.position, in: feed, at: tick) }
+            deliveries.note(event, in: feed, at: tick)
             counters.dropped += feed.events.append(
                 event, countMax: limits.mailboxEventCountMax, byteCountMax: limits.mailboxByteCountMax)
         }
@@ -61,6 +61,7 @@ extension HubState {
 
     private mutating func revoke(_ session: SessionID, of user: UserID) -> [Wake] {
         guard let mailbox = mailboxes[user] else { return [] }
+        mailbox.devices.removeAll { $0.session == session }
         let ended = mailbox.parked.filter { $0.session == session }
         guard !ended.isEmpty else { return [] }
         mailbox.parked.removeAll { $0.session == session }

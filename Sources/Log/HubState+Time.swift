@@ -82,8 +82,7 @@ extension HubState {
                 return Wake(waiters: [poll.waiter], answer: .events([], upTo: same, more: true))
             }
             mailbox.parked.removeAll { isLost || $0.after >= end }
-            // Of what was lost nobody has got anything.
-            mailbox.acked = min(mailbox.acked, Position(end.value - 1))
+            mailbox.forget(from: end)
             if isLost { close(mailbox) }
         }
         counters.parked -= wakes.count

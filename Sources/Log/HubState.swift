@@ -83,7 +83,7 @@ struct HubState {
             let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         else { return .cold }
         mailbox.lastPolledTick = tick
-        if acks, position > mailbox.acked { mailbox.acked = position }
+        if acks { note(mailbox, identity.session, has: position) }
         noteSeen(mailbox)
         if found.events.isEmpty, let held = heldAnswer(mailbox, after: position, limit: limit) { return .answer(held) }
         if !found.events.isEmpty || waitTickCount == 0 {
@@ -126,23 +126,22 @@ struct HubState {
 
     /// Makes a mailbox from what was read of the database at `position`, unless there is one that reaches back as far.
     /// False when the events since then aren't at hand any more: read again.
-    /// - Parameter acked: the cursor that was polled with.
+    /// - Parameter acked: the device that polled, and with which cursor; nil if that wasn't its own.
     mutating func open(
-        _ user: UserID, threads: [ThreadID], at snapshot: Cursor, acked: Position = .start
+        _ user: UserID, threads: [ThreadID], at snapshot: Cursor, acked: (session: SessionID, position: Position)? = nil
     ) -> Bool {
         let position = snapshot.position
         guard snapshot.epoch == epoch else { return false }
         // What a standing one lacks was dropped; its parked polls stay, for they wait for what comes after.
         if let mailbox = mailboxes[user] {
-            mailbox.acked = max(mailbox.acked, acked)
+            if let acked { note(mailbox, acked.session, has: acked.position) }
             noteSeen(mailbox)
             return mailbox.since <= position
         }
         guard position >= recent.since else { return false }
         let mailbox = Mailbox(user: user, at: position, head: head, tick: tick)
-        mailbox.acked = acked
         mailboxes[user] = mailbox
-        deliveries.opened.append(mailbox)
+        if let acked { note(mailbox, acked.session, has: acked.position) }
         noteSeen(mailbox)
         for thread in threads { mailbox.join(feed(thread, since: position), since: position) }
         for event in recent.after(position) {

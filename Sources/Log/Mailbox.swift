@@ -16,6 +16,21 @@ struct ParkedPoll {
     let deadlineTick: Int
 }
 
+/// One of a user's devices, as far as it polls here.
+struct Device {
+    let session: SessionID
+    /// The furthest cursor that it polled with: it has everything before that.
+    var acked: Position
+    /// What came up to here may have got no mark yet: the database is asked about all threads. Nil once it was.
+    var unmarkedUpTo: Position?
+}
+
+/// A device in one mailbox.
+struct MailboxDevice: Hashable {
+    let mailbox: Mailbox
+    let session: SessionID
+}
+
 /// A thread as this node sees it: its latest events, kept once however many members poll here, and those members.
 final class Feed {
     let thread: ThreadID
@@ -55,9 +70,9 @@ final class Mailbox {
     /// Of the sources that one read of the log brought events from: how many concern this mailbox. 0 between reads.
     var sourceCount = 0
     /// The furthest cursor that was polled with: a device has everything before it.
-    var acked: Position
-    /// What came up to here may have got no mark yet: the database is asked about all threads. Nil once it was.
-    var unmarkedUpTo: Position?
+    private(set) var acked: Position
+    /// Those that poll here.
+    var devices: [Device] = []
     /// Whether the user counts as online here: polls, or did lately.
     var isOnline = false
     /// Passing events that came while no poll waited.
@@ -70,11 +85,28 @@ final class Mailbox {
         last = head
         lastPolledTick = tick
         acked = .start
-        unmarkedUpTo = max(position, head)
     }
 
     /// Nothing is known here about what came up to this position.
     var since: Position { own.since }
+
+    /// Notes that a device has everything up to `position`; true if it is new here.
+    func note(_ session: SessionID, has position: Position, head: Position) -> Bool {
+        acked = max(acked, position)
+        guard let index = devices.firstIndex(where: { $0.session == session }) else {
+            devices.append(Device(session: session, acked: position, unmarkedUpTo: max(openedAt, head)))
+            return true
+        }
+        devices[index].acked = max(devices[index].acked, position)
+        return false
+    }
+
+    /// What was lost from `end` on nobody has got.
+    func forget(from end: Position) {
+        let last = Position(end.value - 1)
+        acked = min(acked, last)
+        for index in devices.indices { devices[index].acked = min(devices[index].acked, last) }
+    }
 
     func join(_ feed: Feed, since position: Position) {
         guard feed.mailboxes.insert(self).inserted else { return }

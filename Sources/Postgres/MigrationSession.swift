@@ -112,6 +112,7 @@ final class MigrationSession {
             set local lock_timeout = '\(Self.lockSeconds)s';
             set local statement_timeout = 0;
             set local idle_in_transaction_session_timeout = '60s';
+            set local enable_seqscan = on;
             """)
         try query("select pg_advisory_xact_lock($1::int8)", [.int8(lockKey)])
         let value = try body()

@@ -14,6 +14,9 @@ struct SessionSettings {
             ("TimeZone", "UTC"),
             // Statements here are short: compiling one costs more than it can save.
             ("jit", "off"),
+            // And they find rows by indexes. To a plan made while a table is empty, reading it from end to end seems to cost
+            // nothing, and such plans are kept until the table is next analysed.
+            ("enable_seqscan", "off"),
         ]
         ofSession = [
             // Functions that take a lock and then look must see what the lock's last holder committed, whatever the

@@ -50,6 +50,8 @@ package struct Settings: Sendable, Equatable {
 
     /// How long events stay in the log; the archive of messages isn't the log.
     package var logDays = 14
+    /// How long a device that isn't used is waited for before content goes that it hasn't got.
+    package var deviceSilentDays = 30
 
     /// A text search configuration of the database's.
     package var searchConfiguration = "simple"

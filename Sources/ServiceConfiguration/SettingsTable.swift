@@ -57,6 +57,9 @@ extension Setting {
             "log_days", \.logDays, .integer(1...3_650), "DAYS",
             "how long the log of events is kept; a client that comes back later loads its threads anew (messages stay)"),
         Setting(
+            "device_silent_days", \.deviceSilentDays, .integer(1...3_650), "DAYS",
+            "in threads that keep messages until they are delivered: how long a device that isn't used is waited for"),
+        Setting(
             "search_configuration", \.searchConfiguration, .name, "NAME",
             "PostgreSQL's text search configuration by which messages are found, the same on all nodes; simple: words as "
                 + "they are written; with another name (english, german, …) by their stems. A change has all messages "

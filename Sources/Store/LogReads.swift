@@ -16,6 +16,8 @@ package struct StoredEvent: Sendable {
     package var session: SessionID?
     /// An earlier position whose content is withdrawn by this.
     package var withdraws: Position?
+    /// Whether its content goes once every device has it.
+    package var untilDelivered: Bool
     /// When it was written, before the commit, by the database's clock.
     package var at: Timestamp
     /// The whole event as clients get it.
@@ -24,7 +26,7 @@ package struct StoredEvent: Sendable {
     package init(
         position: Position, type: String, thread: ThreadID? = nil, user: UserID? = nil, begins: [UserID] = [],
         ends: [UserID] = [], session: SessionID? = nil, withdraws: Position? = nil,
-        at: Timestamp = Timestamp(microsSince1970: 0), body: JSONText
+        at: Timestamp = Timestamp(microsSince1970: 0), untilDelivered: Bool = false, body: JSONText
     ) {
         self.position = position
         self.type = type
@@ -35,6 +37,7 @@ package struct StoredEvent: Sendable {
         self.session = session
         self.withdraws = withdraws
         self.at = at
+        self.untilDelivered = untilDelivered
         self.body = body
     }
 }
@@ -87,7 +90,8 @@ extension Store {
                 ends: row.isNull(5) ? [] : try row.uuids(5).map(UserID.init),
                 session: try row.uuidOrNull(6).map(SessionID.init),
                 withdraws: try row.int8OrNull(7).map { Position($0) },
-                at: Timestamp(microsSince1970: try row.timestamp(9)), body: try row.json(8))
+                at: Timestamp(microsSince1970: try row.timestamp(9)), untilDelivered: try row.boolOrNull(11) ?? false,
+                body: try row.json(8))
         }
         return LogPart(events: events, epoch: try rows.first?.int4(10))
     }

@@ -105,6 +105,7 @@ extension Row {
 
 extension Parameter {
     static func text(orNull text: String?) -> Parameter { text.map(Parameter.text) ?? .null }
+    static func int4(orNull value: Int32?) -> Parameter { value.map(Parameter.int4) ?? .null }
     static func int8(orNull value: Int64?) -> Parameter { value.map(Parameter.int8) ?? .null }
     static func uuid(orNull uuid: UUID?) -> Parameter { uuid.map(Parameter.uuid) ?? .null }
     static func id<Kind>(_ id: Identifier<Kind>) -> Parameter { .uuid(id.uuid) }

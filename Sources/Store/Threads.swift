@@ -15,25 +15,27 @@ extension Store {
     /// Makes a thread. For a direct pair that has one it gives the standing thread, with `created` false.
     package func createThread(
         id: ThreadID, kind: ThreadKind, title: String?, roomKey: String?, creator: UserID, members: [UserID],
-        invite: Bool
+        invite: Bool, retention: Retention
     ) async throws -> (created: Bool, thread: JSONText) {
         let row = try await row(
-            Statement("thread_create", "select * from thread_create($1, $2, $3, $4, $5, $6, $7)"),
+            Statement("thread_create", "select * from thread_create($1, $2, $3, $4, $5, $6, $7, $8)"),
             [
                 .id(id), .text(kind.rawValue), .text(orNull: title), .text(orNull: roomKey), .id(creator),
-                .ids(members),
-                .bool(invite),
+                .ids(members), .bool(invite), .int4(orNull: retention.keepS),
             ])
         return try await decoded { (try row.bool(0), try row.json(1)) }
     }
 
     /// Joins the room with this case-folded title, or makes it.
     package func joinRoom(
-        id: ThreadID, title: String, key: String, user: UserID, memberCountMax: Int
+        id: ThreadID, title: String, key: String, user: UserID, memberCountMax: Int, retention: Retention
     ) async throws -> (created: Bool, thread: JSONText) {
         let row = try await row(
-            Statement("room_join", "select * from room_join($1, $2, $3, $4, $5)"),
-            [.id(id), .id(user), .text(title), .text(key), .int4(Int32(memberCountMax))])
+            Statement("room_join", "select * from room_join($1, $2, $3, $4, $5, $6)"),
+            [
+                .id(id), .id(user), .text(title), .text(key), .int4(Int32(memberCountMax)),
+                .int4(orNull: retention.keepS),
+            ])
         return try await decoded { (try row.bool(0), try row.json(1)) }
     }
 

@@ -1,5 +1,6 @@
 // The server: listening, counting, and going away in good order. What happens on a connection is `HTTPConnection`'s.
 
+import Glibc
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -83,6 +84,9 @@ package final class HTTPServer: Sendable {
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(
+                .tcpOption(.userTimeout), value: Int(settings.acknowledgementTimeout / .milliseconds(1))
+            )
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             // Small until it proves busy: an idle connection keeps its buffer.
             .childChannelOption(
@@ -175,4 +179,9 @@ package final class HTTPServer: Sendable {
             clientsGone: counters.clientsGone.load(ordering: .relaxed),
             timeouts: counters.timeouts.load(ordering: .relaxed))
     }
+}
+
+extension NIOBSDSocket.Option {
+    /// In milliseconds (tcp(7)).
+    fileprivate static let userTimeout = Self(rawValue: TCP_USER_TIMEOUT)
 }

@@ -27,6 +27,10 @@ package struct TransportSettings: Sendable {
     package var idleTimeout = Duration.seconds(75)
     /// The longest that a client may take none of the bytes that wait for it.
     package var writeTimeout = Duration.seconds(30)
+    /// The longest that bytes in the kernel's hands may stay unacknowledged, or find no room at the client's
+    /// (`TCP_USER_TIMEOUT`): who vanished without a word is noticed by this, and by nothing else where little is sent, as
+    /// on a quiet stream. Longer than `writeTimeout`, so that a slow reader of much is cut, and counted, by that.
+    package var acknowledgementTimeout = Duration.seconds(40)
     /// After an answer that closes: how long to go on discarding what the client still sends, so that the kernel does
     /// not reset the connection before the client has read the answer (RFC 9112, 9.6).
     package var lingerTimeout = Duration.seconds(2)

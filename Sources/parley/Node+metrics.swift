@@ -17,6 +17,7 @@ extension Node {
         writePolls(to: &text)
         streams.write(to: &text)
         searchFigures.write(to: &text)
+        retentionFigures.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text

@@ -30,6 +30,7 @@ struct Node: Sendable {
     let upkeepFigures = UpkeepFigures()
     let deliveryFigures = DeliveryFigures()
     let searchFigures = SearchFigures()
+    let retentionFigures = RetentionFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -104,6 +105,11 @@ struct Node: Sendable {
             group.addTask {
                 let head: @Sendable () -> Position = { [hub] in hub.head.position }
                 try await SearchUpkeep(store: store, figures: searchFigures, head: head, logger: logger).run()
+            }
+            group.addTask {
+                try await RetentionUpkeep(
+                    store: store, silentDays: settings.deviceSilentDays, figures: retentionFigures, logger: logger
+                ).run()
             }
             if let embedded = database.embedded {
                 group.addTask {

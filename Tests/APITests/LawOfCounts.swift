@@ -1,5 +1,6 @@
 // Counts are exact: after any history of sending, reading, going back and deleting, they are what a count by hand gives.
 import Domain
+import TestSupport
 import Testing
 
 @Suite("The law of counts")
@@ -45,25 +46,16 @@ struct LawOfCounts {
         }
     }
 
-    /// What is done next, by whom, is drawn from this.
-    private struct Dice {
-        var state: UInt64
-        mutating func roll(_ sides: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int((state >> 33) % UInt64(sides))
-        }
-    }
-
     @Test("holds after every step of a random history of three people", arguments: [1, 2, 3])
     func holds(_ seed: Int) async throws {
         var people: [Person] = []
         for _ in 0..<3 { people.append(try await Person.make()) }
         let thread = try await people[0].group(with: Array(people.dropFirst()))
         var model = Model(count: people.count)
-        var dice = Dice(state: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         for step in 0..<80 {
-            let person = dice.roll(people.count)
-            let done = try await act(dice.roll(10), as: person, people, thread, &model, &dice)
+            let person = random.below(people.count)
+            let done = try await act(random.below(10), as: person, people, thread, &model, &random)
             for viewer in people.indices {
                 let found = try await counts(of: people[viewer], seenBy: people[(viewer + 1) % people.count], thread)
                 try #require(found == model.expected(viewer), "seed \(seed), step \(step): \(done), for \(viewer)")
@@ -72,14 +64,15 @@ struct LawOfCounts {
     }
 
     private func act(
-        _ kind: Int, as person: Int, _ people: [Person], _ thread: String, _ model: inout Model, _ dice: inout Dice
+        _ kind: Int, as person: Int, _ people: [Person], _ thread: String, _ model: inout Model,
+        _ random: inout SplitMix64
     ) async throws -> String {
         let client = people[person].client
         let path = "/v1/threads/\(thread)"
-        let seq = model.messages.isEmpty ? 0 : 1 + dice.roll(model.messages.count)
+        let seq = model.messages.isEmpty ? 0 : 1 + random.below(model.messages.count)
         switch kind {
         case _ where seq == 0, 0..<4:
-            let mentioned = Set((0..<dice.roll(3)).map { _ in dice.roll(people.count) })
+            let mentioned = Set((0..<random.below(3)).map { _ in random.below(people.count) })
             let list = mentioned.map { "\"\(people[$0].id)\"" }.joined(separator: ",")
             let sent = try await client.post("\(path)/messages", #"{"payload":{"text":"x"},"mentions":[\#(list)]}"#)
             model.send(.init(id: try sent.string("id"), sender: person, mentions: mentioned))

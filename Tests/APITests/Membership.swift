@@ -183,6 +183,14 @@ struct Membership {
         #expect(try await ann.put(bob, in: thread).status == 200)
     }
 
+    @Test("takes the page of another list, whose ranks are below any of these, for the first")
+    func straysOntoPages() async throws {
+        let ann = try await Person.make("Ann")
+        let page = PageKey(rank: .min, id: UserID.make().uuid)
+        let reply = try await ann.client.get("/v1/threads/\(ann.group())/members?page=\(page)")
+        #expect(reply.status == 200)
+    }
+
     @Test("pages through members by role, whoever asks")
     func pages() async throws {
         let ann = try await Person.make("Ann")

@@ -109,8 +109,3 @@ struct ReactingToMessages {
         #expect(try await ann.client.put(reaction(animals[20])).status == 204)
     }
 }
-
-/// Every byte as `%` and two digits.
-func percentEncoded(_ text: String) -> String {
-    text.utf8.map { "%" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-}

@@ -17,15 +17,8 @@ struct SearchingMessages {
         }
     }
 
-    private func encoded(_ query: String) -> String {
-        query.utf8.map { byte in
-            (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte)
-                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
-    }
-
     private func search(_ query: String, by person: Person, _ more: String = "") async throws -> Reply {
-        let reply = try await person.client.get("/v1/search?q=\(encoded(query))\(more)")
+        let reply = try await person.client.get("/v1/search?q=\(percentEncoded(query))\(more)")
         #expect(reply.status == 200, "\(reply.text)")
         return reply
     }

@@ -60,7 +60,7 @@ struct ThreadChanges {
         "names what is wrong",
         arguments: [
             (#"{"title":""}"#, "title"), (#"{"title":7}"#, "title"), (#"{"image":"ftp://a/b"}"#, "image"),
-            (#"{"kind":"room"}"#, "kind"), (#"{"retention":{"keep":"seconds","seconds":5}}"#, "retention.keep"),
+            (#"{"kind":"room"}"#, "kind"), (#"{"retention":{"keep":"seconds"}}"#, "retention.seconds"),
         ])
     func namesMistakes(_ body: String, _ field: String) async throws {
         let ann = try await Person.make()

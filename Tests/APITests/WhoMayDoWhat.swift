@@ -76,6 +76,7 @@ private func attempt(_ method: String, _ path: @escaping @Sendable (Ground) -> S
 private let attempts: [String: Attempt] = [
     "look at the thread": attempt("GET", { _ in "" }),
     "change its title or image": attempt("PATCH", { _ in "" }, #"{"image":"https://example.org/a.png"}"#),
+    "change how long it keeps messages": attempt("PATCH", { _ in "" }, #"{"retention":{"keep":"until_delivered"}}"#),
     "change one's own settings of it": attempt("PATCH", { _ in "/settings" }, #"{"pinned":true}"#),
     "list the members": attempt("GET", { _ in "/members" }),
     "add somebody": attempt("PUT", { "/members/\($0.cast.newcomer.id)" }),

@@ -10,19 +10,29 @@ struct DeliveriesFromCursors {
     let ann = UserID.make()
     let ben = UserID.make()
     let thread = ThreadID.make()
+    let devices: [UserID: SessionID]
 
-    private func message(_ position: Int64, type: String = "message.created") -> Event {
+    init() {
+        devices = [ann: .make(), ben: .make()]
+    }
+
+    private func message(
+        _ position: Int64, type: String = "message.created", untilDelivered: Bool = false
+    ) -> Event {
         Event(
             StoredEvent(
-                position: Position(position), type: type, thread: thread, body: JSONText(utf8: Array("{}".utf8))))
+                position: Position(position), type: type, thread: thread, untilDelivered: untilDelivered,
+                body: JSONText(utf8: Array("{}".utf8))))
     }
 
     private func cursor(_ position: Int64) -> Cursor { Cursor(epoch: 1, position: Position(position)) }
 
-    private func poll(_ state: inout HubState, _ user: UserID, after position: Int64) {
+    private func poll(
+        _ state: inout HubState, _ user: UserID, after position: Int64, on session: SessionID? = nil
+    ) {
         _ = state.poll(
-            Identity(user: user, session: SessionID.make()), from: cursor(position), limit: 100, waitTickCount: 40,
-            waiter: NumberedWaiter(1))
+            Identity(user: user, session: session ?? devices[user] ?? .make()), from: cursor(position), limit: 100,
+            waitTickCount: 40, waiter: NumberedWaiter(1))
     }
 
     private func pass(_ ticks: Int, _ state: inout HubState) {
@@ -36,12 +46,17 @@ struct DeliveriesFromCursors {
             _ = state.open(user, threads: [thread], at: cursor(0))
             poll(&state, user, after: 0)
         }
-        #expect(Set(state.takeDeliveries()) == [mark(ann, nil, 0), mark(ben, nil, 0)])
+        #expect(Set(state.takeDeliveries()) == [come(ann, 0), come(ben, 0)])
         return state
     }
 
     private func mark(_ user: UserID, _ thread: ThreadID?, _ position: Int64) -> Delivery {
         Delivery(user: user, thread: thread, position: Position(position))
+    }
+
+    /// What a device has got of all threads.
+    private func come(_ user: UserID, _ position: Int64) -> Delivery {
+        Delivery(user: user, session: devices[user], thread: nil, position: Position(position))
     }
 
     @Test("a stream, which asks again by itself, says nothing of what has been got")
@@ -106,6 +121,37 @@ struct DeliveriesFromCursors {
         #expect(Set(state.takeDeliveries()) == [mark(ann, thread, 3), mark(ben, thread, 2)])
     }
 
+    @Test(
+        "each device is marked for content that waits for it, whatever the user's others have, and for no other"
+    )
+    func marksDevices() {
+        var state = open()
+        let phone = SessionID.make()
+        poll(&state, ann, after: 0, on: phone)
+        #expect(state.takeDeliveries() == [Delivery(user: ann, session: phone, thread: nil, position: .start)])
+        _ = state.apply([message(1, untilDelivered: true), message(2)])
+        poll(&state, ann, after: 2)
+        pass(HubDeliveries.firstTickCount, &state)
+        #expect(
+            Set(state.takeDeliveries()) == [
+                mark(ann, thread, 2),
+                Delivery(user: ann, session: devices[ann], thread: thread, position: Position(1)),
+            ])
+        poll(&state, ann, after: 2, on: phone)
+        pass(HubDeliveries.firstTickCount, &state)
+        #expect(
+            state.takeDeliveries() == [Delivery(user: ann, session: phone, thread: thread, position: Position(1))])
+        // An edit of such a message is content, too, and no message.
+        _ = state.apply([message(3, type: "message.updated", untilDelivered: true)])
+        poll(&state, ann, after: 3)
+        pass(HubDeliveries.firstTickCount, &state)
+        #expect(
+            Set(state.takeDeliveries()) == [
+                Delivery(user: ann, session: devices[ann], thread: thread, position: Position(3)),
+                Delivery(user: ann, session: phone, thread: thread, position: Position(2)),
+            ])
+    }
+
     @Test("what is no message makes no mark")
     func ignoresOthers() {
         var state = open()
@@ -118,13 +164,17 @@ struct DeliveriesFromCursors {
     @Test("whoever comes is marked in all threads once they have what was there, or when they are gone again")
     func opens() {
         var state = HubState(start: cursor(9))
-        _ = state.open(ann, threads: [thread], at: cursor(9), acked: Position(4))
-        _ = state.open(ben, threads: [thread], at: cursor(9), acked: Position(5))
+        _ = state.open(ann, threads: [thread], at: cursor(9), acked: (devices[ann] ?? .make(), Position(4)))
+        _ = state.open(ben, threads: [thread], at: cursor(9), acked: (devices[ben] ?? .make(), Position(5)))
         #expect(state.takeDeliveries().isEmpty)
         poll(&state, ann, after: 9)
-        #expect(state.takeDeliveries() == [mark(ann, nil, 9)])
+        #expect(state.takeDeliveries() == [come(ann, 9)])
+        // Who takes their time is marked for what they have.
+        pass(HubDeliveries.tickCount, &state)
+        #expect(state.takeDeliveries() == [come(ben, 5)])
+        #expect(state.takeDeliveries().isEmpty)
         pass(state.limits.mailboxIdleTickCountMax + state.limits.mailboxCheckTickCount + 1, &state)
-        #expect(state.takeDeliveries() == [mark(ben, nil, 5)])
+        #expect(state.takeDeliveries() == [come(ben, 5)])
     }
 
     @Test("nothing is marked for positions of a tail that was lost")

@@ -149,7 +149,7 @@ struct People: Sendable {
         _ = try await store.createThread(
             id: thread, kind: .group, title: "t", roomKey: nil, creator: members[0],
             members: Array(members.dropFirst()),
-            invite: false)
+            invite: false, retention: .forever)
         return thread
     }
 }

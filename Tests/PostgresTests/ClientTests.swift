@@ -102,8 +102,11 @@ struct ClientTests {
     @Test("sets time-outs, time zone and name on each connection")
     func setsSession() async throws {
         try await withClient({ $0.statementTimeout = .milliseconds(1500) }) { client in
-            let names = ["lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout", "TimeZone"]
-            let wanted = ["5s", "1500ms", "10s", "UTC"]
+            let names = [
+                "lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout", "TimeZone",
+                "enable_seqscan",
+            ]
+            let wanted = ["5s", "1500ms", "10s", "UTC", "off"]
             for (name, value) in zip(names, wanted) {
                 let setting = try await client.run("select current_setting($1::text)", [.text(name)])
                 #expect(try setting.first?.text(0) == value)

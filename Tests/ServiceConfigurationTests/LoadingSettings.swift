@@ -76,7 +76,8 @@ struct LoadingSettings {
         "prepared_statements": "on", "migrate": "off", "rate_limits": "off", "text_bytes_max": "1000",
         "payload_bytes_max": "100000",
         "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",
-        "drain_seconds": "8", "log_days": "30", "slow_request_ms": "250", "log_level": "debug",
+        "drain_seconds": "8", "log_days": "30", "device_silent_days": "7", "slow_request_ms": "250",
+        "log_level": "debug",
         "log_format": "json", "search_configuration": "english",
     ]
 

@@ -7,8 +7,9 @@ import Testing
 
 @Suite("The schema")
 struct SchemaTests {
-    private static let file = URL(filePath: #filePath)
-        .deletingLastPathComponent().appending(path: "../../sql/schema.sql").standardizedFileURL
+    private static let directory = URL(filePath: #filePath)
+        .deletingLastPathComponent().appending(path: "../../sql").standardizedFileURL
+    private static let file = directory.appending(path: "schema.sql")
 
     /// `make schema` writes the file; without it a change of the migrations shows here.
     @Test("is what sql/schema.sql says")
@@ -28,9 +29,9 @@ struct SchemaTests {
         let database = try await TestCluster.shared().createDatabase()
         let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
         let first = try await Schema.migrator.migrate(settings)
-        let migrations = Self.file.deletingLastPathComponent().appending(path: "migrations")
-        let files = try FileManager.default.contentsOfDirectory(atPath: migrations.path)
-        #expect(first.applied.count == files.count { $0.hasSuffix(".sql") })
+        let migrations = try FileManager.default
+            .contentsOfDirectory(atPath: Self.directory.appending(path: "migrations").path)
+        #expect(first.applied.count == migrations.count { $0.hasSuffix(".sql") })
         #expect(first.functionsReplaced)
         let second = try await Schema.migrator.migrate(settings)
         #expect(second.applied.isEmpty)

@@ -43,14 +43,7 @@ struct SearchIndexTests {
             separator: "|")
         async let pass = Psql.run(
             "begin; select search_index(1000); select pg_sleep(1); commit;", conninfo: database)
-        var isUnderWay = false
-        for _ in 0..<500 where !isUnderWay {
-            isUnderWay =
-                try await Psql.run(
-                    "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'",
-                    conninfo: database) == "1"
-        }
-        #expect(isUnderWay)
+        #expect(try await Psql.isAsleep(in: database))
         try await Psql.run(
             """
             select message_delete('\(Self.ann)', '\(Self.thread)',

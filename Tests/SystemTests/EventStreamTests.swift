@@ -7,28 +7,10 @@ import Testing
 
 extension SystemTests {
     @Suite("A stream of server-sent events")
-    struct EventStreamTests {
-        let nodes: Nodes
-        let ann: Person
-        let bob: Person
-        let thread: String
-        /// Before anything was said.
-        let start: String
+    struct EventStreamTests: CoupleTests {
+        let couple: Couple
 
-        init() async throws {
-            nodes = try await Nodes.shared()
-            ann = try await nodes.a.curl.register("Ann")
-            bob = try await nodes.a.curl.register("Bob")
-            thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
-            start = try await nodes.a.curl.cursor(of: bob)
-        }
-
-        private func say(_ count: Int) async throws -> [String] {
-            let connection = Connection(nodes.a.address)
-            var ids: [String] = []
-            for number in 0..<count { ids.append(try await connection.sent("\(number)", in: thread, as: ann)) }
-            return ids
-        }
+        init() async throws { couple = try await Couple() }
 
         /// Without what comes by itself.
         private func messageIDs(_ events: [JSON]) -> [String?] {

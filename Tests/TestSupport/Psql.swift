@@ -20,4 +20,12 @@ package enum Psql {
         guard status == 0 else { throw Failure(description: output) }
         return output.trimmingCharacters(in: .newlines)
     }
+
+    /// Returns once a statement sleeps in the database (`pg_sleep`), with its locks held; false if none comes to that.
+    package static func isAsleep(in conninfo: String) async throws -> Bool {
+        let query =
+            "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'"
+        for _ in 0..<500 where try await run(query, conninfo: conninfo) != "0" { return true }
+        return false
+    }
 }

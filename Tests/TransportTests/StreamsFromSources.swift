@@ -84,6 +84,22 @@ struct StreamsFromSources {
         }
     }
 
+    /// As with heartbeats to a client that vanished without a FIN: what is sent fits into the kernel's buffers, so that
+    /// nothing waits here by which its absence could be told.
+    @Test("ends when nothing of what the kernel has is acknowledged, however little it is")
+    func vanished() async throws {
+        try await withSource(pieceCountMax: 1, { $0.acknowledgementTimeout = .milliseconds(500) }) { server, sources in
+            let client = try await RawClient.connect(server.port, readsByItself: false)
+            try await client.send(Self.get)
+            let source = try await sources.next()
+            // Asked again: the kernel has taken all.
+            _ = await source.asked.take(2)
+            while source.goneCount.load(ordering: .relaxed) == 0 { await Task.yield() }
+            #expect(server.statistics.timeouts == 0 && server.statistics.connectionsOpen == 0)
+            try await client.close()
+        }
+    }
+
     @Test("goes on when a client that was slow takes what there is")
     func catchingUp() async throws {
         try await withSource(pieceCountMax: 300) { server, sources in

@@ -48,7 +48,8 @@ declare
 begin
     update users u set
         name = coalesce(v_changes ->> 'name', u.name),
-        profile_image = case when v_changes ? 'profile_image' then v_changes ->> 'profile_image' else u.profile_image end,
+        profile_image = case when v_changes ? 'profile_image' then v_changes ->> 'profile_image'
+            else u.profile_image end,
         status_text = case when v_changes ? 'status_text' then v_changes ->> 'status_text' else u.status_text end,
         preferences = coalesce(p_changes -> 'preferences', u.preferences)
     where u.id = p_user returning u.* into v_user;

@@ -35,10 +35,18 @@ language sql stable as $$
         'last_used_at', rfc3339(s.last_used_at))
 $$;
 
+-- How long a thread keeps what is said in it (threads.keep_s).
+create or replace function retention_json(p_keep_s int) returns json
+language sql immutable parallel safe as $$
+    select case when p_keep_s is null then '{"keep":"forever"}'::json
+        when p_keep_s = 0 then '{"keep":"until_delivered"}'::json
+        else json_build_object('keep', 'seconds', 'seconds', p_keep_s) end
+$$;
+
 -- A thread without anything that depends on who looks.
 create or replace function thread_json(t threads) returns json
 language sql stable as $$
-    select json_build_object('id', t.id, 'kind', t.kind, 'title', t.title, 'image', t.image, 'retention', t.retention,
+    select json_build_object('id', t.id, 'kind', t.kind, 'title', t.title, 'image', t.image, 'retention', retention_json(t.keep_s),
         'member_count', t.member_count, 'created_at', rfc3339(t.created_at))
 $$;
 
@@ -61,7 +69,8 @@ language sql stable as $$
         || ',"reply_to":' || coalesce('"' || p_reply_to || '"', 'null')
         || ',"mentions":' || case when p_mentions = '{}' then '[]' else to_json(p_mentions)::text end
         -- In parentheses: without reactions it is one constant.
-        || (',"reactions":' || coalesce(p_reactions, '{}') || ',"edited_at":') || coalesce('"' || rfc3339(p_edited_at) || '"', 'null')
+        || (',"reactions":' || coalesce(p_reactions, '{}') || ',"edited_at":')
+        || coalesce('"' || rfc3339(p_edited_at) || '"', 'null')
         || ',"deleted_at":' || coalesce('"' || rfc3339(p_deleted_at) || '"', 'null')
         || ',"expires_at":' || coalesce('"' || rfc3339(p_expires_at) || '"', 'null') || '}'
 $$;

@@ -134,7 +134,7 @@ drop function if exists log_read(bigint, int);
 drop function if exists log_read(bigint, int, bool);
 create function log_read(p_after bigint, p_limit int, p_in_turn bool default false) returns table (
     pos bigint, type text, thread_id uuid, user_id uuid, begins uuid[], ends uuid[], session_id uuid, withdraws bigint,
-    body text, at timestamptz, epoch int)
+    body text, at timestamptz, epoch int, until_delivered boolean)
 language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_sort = off
 as $$
@@ -144,6 +144,6 @@ begin
     end if;
     return query
     select e.pos, e.type, e.thread_id, e.user_id, e.begins, e.ends, e.session_id, e.withdraws, e.body, e.at,
-        (select max(l.epoch) from log_epochs l)
+        (select max(l.epoch) from log_epochs l), e.until_delivered
     from events e where e.pos > p_after order by e.pos limit p_limit;
 end $$;

@@ -86,7 +86,10 @@ end $$;
 -- locks: nothing
 create or replace function log_trim_step(p_days int, p_now timestamptz default null)
 returns table (statement text, is_last boolean)
-language plpgsql volatile as $$
+language plpgsql volatile
+-- A partition is read from end to end.
+set enable_seqscan = on
+as $$
 declare
     v_name text;
     v_end bigint;

@@ -24,6 +24,7 @@ begin
     if v_old.role = 'owner' then
         v_heir := member_hand_on(p_thread);
     end if;
+    perform undelivered_recheck(p_thread);
     v_head := log_begin();
     v_head := member_log(v_head, v_now, v_thread, v_new, case when v_old.status = 'joined' then 'ends' else 'none' end);
     if v_heir.status is not null then

@@ -11,7 +11,8 @@ as $$
 declare
     v_caller members := member_joined(p_thread, p_user);
     v_sees_gone boolean := v_caller.role in ('owner', 'admin');
-    v_rank bigint := coalesce(p_after_rank, 0);
+    -- What is given may be of another list, and below any rank there is.
+    v_rank bigint := greatest(p_after_rank, 0);
     -- Before any id.
     v_after uuid := coalesce(p_after_id, '00000000-0000-0000-0000-000000000000');
     v_left int := p_limit;

@@ -1,14 +1,16 @@
 -- What the log gets when somebody's part in a thread changes. Whoever calls this holds the thread's lock, so that no
 -- message is appended between the check of a membership and its change.
 
--- Tells of a member's new state, and notes in the spans what begins or ends with it. Call it with the log's lock held;
--- gives the last position written. In threads of more than 100 only the person concerned and those who run it hear.
+-- Tells of a member's new state, and of how many members there are now, and notes in the spans what begins or ends with
+-- it. Call it with the log's lock held; gives the last position written. In threads of more than 100 only the person
+-- concerned and those who run it hear.
 --   p_effect   invites | begins | ends | none: what becomes of the membership
 create or replace function member_log(p_head bigint, p_now timestamptz, t threads, m members, p_effect text) returns bigint
 language plpgsql volatile as $$
 declare
     v_pos bigint := p_head;
-    v_body text := event_json('member.updated', t.id, p_now, member_view(m)::text);
+    v_body text := event_json('member.updated', t.id, p_now,
+        (member_view(m)::jsonb || jsonb_build_object('member_count', t.member_count))::text);
     v_is_large boolean := t.member_count > 100;
     v_count int;
 begin
@@ -16,12 +18,13 @@ begin
         v_pos := v_pos + 1;
         insert into events (pos, at, type, thread_id, user_id, body)
         values (v_pos, p_now, 'thread.created', t.id, m.user_id,
-            event_json('thread.created', t.id, p_now, thread_created_data(t, p_effect = 'begins')));
+            event_json('thread.created', t.id, p_now, thread_created_data(t, m)));
     end if;
     v_pos := v_pos + 1;
     insert into events (pos, at, type, thread_id, user_id, begins, ends, body)
     values (v_pos, p_now, 'member.updated', t.id, case when v_is_large then m.user_id end,
-        case when p_effect = 'begins' then array[m.user_id] end, case when p_effect = 'ends' then array[m.user_id] end, v_body);
+        case when p_effect = 'begins' then array[m.user_id] end,
+        case when p_effect = 'ends' then array[m.user_id] end, v_body);
     if p_effect = 'begins' then
         insert into membership_spans (user_id, thread_id, from_pos) values (m.user_id, t.id, v_pos);
     elsif p_effect = 'ends' then
@@ -41,6 +44,25 @@ begin
         v_pos := v_pos + 1;
         insert into events (pos, at, type, thread_id, user_id, body)
         values (v_pos, p_now, 'member.updated', t.id, m.user_id, v_body);
+    elsif p_effect in ('begins', 'ends') then
+        v_pos := member_count_log(v_pos, p_now, t);
     end if;
     return v_pos;
+end $$;
+
+-- Tells the invited, who see how many have joined and not who, of a new number: each by an event, and none of them where
+-- they are more than 100, since that would be an event for each and every one that comes.
+create or replace function member_count_log(p_head bigint, p_now timestamptz, t threads) returns bigint
+language plpgsql volatile as $$
+declare
+    v_invited uuid[] := array(select i.user_id from members i where i.thread_id = t.id and i.status = 'invited' limit 101);
+begin
+    if cardinality(v_invited) not between 1 and 100 then
+        return p_head;
+    end if;
+    insert into events (pos, at, type, thread_id, user_id, body)
+    select p_head + o.place, p_now, 'thread.updated', t.id, o.user_id,
+        event_json('thread.updated', t.id, p_now, thread_json(t)::text)
+    from unnest(v_invited) with ordinality o (user_id, place);
+    return p_head + cardinality(v_invited);
 end $$;

@@ -54,7 +54,8 @@ begin
     v_new.role := coalesce(p_role, p_old.role, 'member');
     if p_old.status is null or p_old.status in ('left', 'removed') then
         -- Nobody is put back into a direct thread that they declined.
-        v_new.status := coalesce(p_status, case when t.kind = 'direct' and p_actor <> p_user then 'invited' else 'joined' end);
+        v_new.status := coalesce(p_status,
+            case when t.kind = 'direct' and p_actor <> p_user then 'invited' else 'joined' end);
     elsif p_old.status = 'invited' and p_actor = p_user then
         -- An invitation is accepted by the invited alone; whoever has joined stays so.
         v_new.status := coalesce(p_status, 'joined');
@@ -115,7 +116,8 @@ declare
     v_effect text := 'none';
     v_head bigint;
 begin
-    select * into v_old from members m where m.thread_id = p_thread and m.user_id = p_user;
+    -- Locked, for the row is written whole: a receipt put meanwhile would be undone.
+    select * into v_old from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
     perform member_put_check(v_thread, p_actor, p_user, v_old, p_role, p_status);
     v_new := member_put_wanted(v_thread, p_actor, p_user, v_old, p_role, p_status, v_now);
     if (v_new.role, v_new.status) is not distinct from (v_old.role, v_old.status) then

@@ -5,11 +5,12 @@
 --             | no_reply (reply_to is not a message of this thread, or the sender doesn't see it)
 --             | no_mention (somebody mentioned is not a member)
 --   message, seq   the stored message as JSON text, and its seq, with created and exists
---   pos, at, event, epoch   what was written to the log, as log_read gives it, with created
+--   pos, at, event, epoch, until_delivered   what was written to the log, as log_read gives it, with created
 -- An item that is refused changes nothing and doesn't touch its neighbours. A message's id is unique in its thread.
 -- `p_mentions` holds one array literal an item. `p_known` may hold a seq that an item's thread is known to have reached:
 -- it saves time, and a wrong one costs time and nothing else. `p_node` calls, and needn't be told of its own events
--- (log_announce). `p_now` is for tests; a thread's times never go backwards.
+-- (log_announce). `p_now` is for tests; a thread's times never go backwards. `p_expires_s` holds the seconds after which
+-- an item's content is to go, null for all or one without; it goes earlier where the thread keeps it for less.
 -- One set-based statement: the log's lock is taken in its middle, once all items are judged, so that it is held for the
 -- inserts and the commit only. The threads' locks, taken before, hold still what is judged.
 -- locks: the threads by id (for no key update, which writes no new row version), then the log
@@ -19,21 +20,34 @@ drop function if exists message_append(uuid[], uuid[], uuid[], text[], json[], u
 drop function if exists message_append(uuid[], uuid[], uuid[], text[], json[], uuid[], text[], bigint[], timestamptz);
 drop function if exists message_append(
     uuid[], uuid[], uuid[], text[], json[], uuid[], text[], bigint[], text, timestamptz);
+drop function if exists message_append(
+    uuid[], uuid[], uuid[], text[], json[], uuid[], text[], bigint[], text, timestamptz, int[]);
 create function message_append(
     p_ids uuid[], p_threads uuid[], p_senders uuid[], p_types text[], p_payloads json[], p_reply_to uuid[],
-    p_mentions text[], p_known bigint[] default null, p_node text default '', p_now timestamptz default null
-) returns table (item int, outcome text, message text, seq bigint, pos bigint, at timestamptz, event text, epoch int)
+    p_mentions text[], p_known bigint[] default null, p_node text default '', p_now timestamptz default null,
+    p_expires_s int[] default null
+) returns table (item int, outcome text, message text, seq bigint, pos bigint, at timestamptz, event text, epoch int,
+    until_delivered boolean)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_now timestamptz;
+    v_first bigint;
     v_last bigint;
     v_again int[];
     v_row record;
+    -- By item. Null where content stays for ever.
+    v_keep_s int[];
+    v_until_delivered boolean[];
 begin
-    perform 1 from threads t where t.id = any (p_threads) order by t.id for no key update;
+    if (select bool_or(l.keep_s is not null) from (
+        select t.keep_s from threads t where t.id = any (p_threads) order by t.id for no key update) l)
+        or p_expires_s is not null then
+        select k.keep_s, k.until_delivered into v_keep_s, v_until_delivered
+        from retention_of(p_threads, p_expires_s) k;
+    end if;
     v_now := coalesce(p_now, stamp());
 
     for v_row in
@@ -73,14 +87,16 @@ begin
             select log_enter() as log from (select count(*) from judged j where j.verdict = 'created') c (count)
             where c.count > 0) b
     ), stored as (
-        insert into messages as m (thread_id, seq, id, sender_id, type, payload, reply_to, mentions, created_at, pos)
+        insert into messages as m (thread_id, seq, id, sender_id, type, payload, reply_to, mentions, created_at,
+            expires_at, pos, until_delivered)
         select j.thread_id, j.head + row_number() over (partition by j.thread_id order by j.item), j.id, j.sender_id,
-            j.type, j.payload, j.reply_to, j.mentions::uuid[], j.at, l.head + row_number() over (order by j.item)
+            j.type, j.payload, j.reply_to, j.mentions::uuid[], j.at, j.at + v_keep_s[j.item] * interval '1 second',
+            l.head + row_number() over (order by j.item), v_until_delivered[j.item]
         from log l cross join judged j where j.verdict = 'created'
         returning m.*
     ), shown as materialized (
         select s.thread_id, s.seq, s.id, s.pos, s.created_at, message_json(s.thread_id, s.seq, s.id, s.sender_id, u.name,
-            u.profile_image, s.type, s.payload, s.reply_to, s.mentions, s.created_at, null, null, null) as body
+            u.profile_image, s.type, s.payload, s.reply_to, s.mentions, s.created_at, null, null, s.expires_at) as body
         from stored s join users u on u.id = s.sender_id
     ), told as materialized (
         select s.*, event_json('message.created', s.thread_id, s.created_at, s.body) as event from shown s
@@ -95,6 +111,7 @@ begin
         if v_row.verdict = 'again' then
             v_again := v_again || v_row.item::int;
         else
+            v_first := least(v_first, v_row.pos);
             v_last := greatest(v_last, v_row.pos);
             item := v_row.item;
             outcome := v_row.verdict;
@@ -104,11 +121,15 @@ begin
             at := v_row.created_at;
             event := v_row.event;
             epoch := v_row.epoch;
+            until_delivered := v_until_delivered[v_row.item];
             return next;
         end if;
     end loop;
 
     if v_last is not null then
+        if v_keep_s is not null then
+            perform retention_note(p_threads, p_ids, v_first);
+        end if;
         perform log_announce(v_last, p_node);
     end if;
 
@@ -116,11 +137,12 @@ begin
     if v_again is not null then
         return query
         select g.item::int, r.verdict, case when r.verdict = 'exists' then message_view(m) end, m.seq, null::bigint,
-            null::timestamptz, null::text, null::int
+            null::timestamptz, null::text, null::int, null::boolean
         from unnest(p_ids, p_threads, p_senders, p_types, p_payloads, p_reply_to, p_mentions)
             with ordinality as g (id, thread_id, sender_id, type, payload, reply_to, mentions, item)
         cross join message_find(g.thread_id, g.id) m
-        cross join lateral (select case when m.sender_id = g.sender_id and (m.deleted_at is not null
+        -- One whose content has gone can't be told from what is sent now.
+        cross join lateral (select case when m.sender_id = g.sender_id and (m.payload is null
                 or (m.type = g.type and message_sent(m)::text = g.payload::text
                     and m.reply_to is not distinct from g.reply_to and m.mentions = g.mentions::uuid[]))
             then 'exists' else 'conflict' end as verdict) r
@@ -129,13 +151,13 @@ begin
         v_again := array(select i from unnest(v_again) i where (message_find(p_threads[i], p_ids[i])).seq is null);
         if v_again <> '{}' then
             return query
-            select v_again[a.item], a.outcome, a.message, a.seq, a.pos, a.at, a.event, a.epoch
+            select v_again[a.item], a.outcome, a.message, a.seq, a.pos, a.at, a.event, a.epoch, a.until_delivered
             from message_append(
                 array(select p_ids[i] from unnest(v_again) i), array(select p_threads[i] from unnest(v_again) i),
                 array(select p_senders[i] from unnest(v_again) i), array(select p_types[i] from unnest(v_again) i),
                 array(select p_payloads[i] from unnest(v_again) i), array(select p_reply_to[i] from unnest(v_again) i),
                 array(select p_mentions[i] from unnest(v_again) i), array(select p_known[i] from unnest(v_again) i),
-                p_node, p_now) a;
+                p_node, p_now, array(select p_expires_s[i] from unnest(v_again) i)) a;
         end if;
     end if;
 end $$;

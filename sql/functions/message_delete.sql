@@ -10,9 +10,6 @@ declare
     v_now timestamptz := stamp();
     v_member members;
     v_message messages;
-    -- Where the log has its content.
-    v_told bigint[];
-    v_head bigint;
 begin
     perform thread_lock(p_thread);
     v_member := member_joined(p_thread, p_user);
@@ -25,23 +22,7 @@ begin
     elsif v_message.deleted_at is not null then
         return;
     end if;
-    perform search_forget(v_message);
-    v_told := array(select e.pos from message_edits e
-        where e.thread_id = p_thread and e.seq = v_message.seq order by e.version desc) || v_message.pos;
-    delete from message_edits e where e.thread_id = p_thread and e.seq = v_message.seq;
-    delete from message_reactions r where r.thread_id = p_thread and r.seq = v_message.seq;
-    delete from message_reaction_counts c where c.thread_id = p_thread and c.seq = v_message.seq;
-    update messages m set payload = null, mentions = '{}', reacted = null, deleted_at = v_now
-    where m.thread_id = p_thread and m.seq = v_message.seq and m.id = v_message.id
-    returning m.* into v_message;
-    update events e set body = event_json(e.type, p_thread, e.at, message_view(v_message)) where e.pos = any (v_told);
-
-    -- Nodes forget the thread's events up to the one that is withdrawn: the last of them.
-    v_head := log_begin();
-    insert into events (pos, at, type, thread_id, withdraws, body)
-    values (v_head + 1, v_now, 'message.deleted', p_thread, v_told[1],
-        event_json('message.deleted', p_thread, v_now, message_view(v_message)));
-    perform log_announce(v_head + 1);
+    perform message_bury(array[v_message], v_now);
 end $$;
 
 -- Deletes a message for the caller alone, on all their devices: it leaves their history, their last message and their

@@ -40,8 +40,14 @@ begin
     v_pos := log_begin() + 1;
     insert into message_edits (thread_id, seq, version, payload, replaced_at, pos)
     values (p_thread, v_message.seq, v_version, v_before, v_now, v_pos);
-    insert into events (pos, at, type, thread_id, body)
-    values (v_pos, v_now, 'message.updated', p_thread, event_json('message.updated', p_thread, v_now, v_body));
+    insert into events (pos, at, type, thread_id, body, until_delivered)
+    values (v_pos, v_now, 'message.updated', p_thread, event_json('message.updated', p_thread, v_now, v_body),
+        v_message.until_delivered);
+    if v_message.until_delivered then
+        -- Now it waits for those who lack this.
+        delete from undelivered u where u.thread_id = p_thread and u.seq = v_message.seq;
+        insert into undelivered (thread_id, pos, seq, at) values (p_thread, v_pos, v_message.seq, v_now);
+    end if;
     perform log_announce(v_pos);
     return v_body;
 end $$;
@@ -74,5 +80,5 @@ end $$;
 create or replace function message_refuse_deleted() returns void
 language plpgsql volatile as $$
 begin
-    raise exception using errcode = 'PY409', message = 'message_deleted', detail = 'This message was deleted.';
+    raise exception using errcode = 'PY409', message = 'message_deleted', detail = 'What this message said is gone.';
 end $$;

@@ -81,7 +81,8 @@ end $$;
 
 -- One end of a page as a seq: given as such, as a message's id, or as a time; null for none.
 -- Fails: PY422 (the field: no such message in the thread).
-create or replace function message_bound(p_thread uuid, p_field text, p_seq bigint, p_id uuid, p_at timestamptz) returns bigint
+create or replace function message_bound(
+    p_thread uuid, p_field text, p_seq bigint, p_id uuid, p_at timestamptz) returns bigint
 language plpgsql stable as $$
 declare
     v_seq bigint;
@@ -145,7 +146,8 @@ begin
                         m.payload, m.reply_to, m.mentions, m.created_at, m.edited_at, m.deleted_at, m.expires_at,
                         case when m.reacted then reactions_json(m.thread_id, m.seq, p_user) end) as body
                     from messages m
-                    left join lateral (select s.name, s.profile_image from users s where s.id = m.sender_id limit 1) u on true
+                    left join lateral (select s.name, s.profile_image from users s
+                        where s.id = m.sender_id limit 1) u on true
                     where m.thread_id = p_thread and m.seq between v_from and v_to
                         and not (v_member.hides and message_is_hidden(p_thread, p_user, m.seq))
                     order by m.seq

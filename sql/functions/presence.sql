@@ -66,7 +66,7 @@ declare
     v_came uuid[];
     v_went uuid[];
 begin
-    perform pg_advisory_xact_lock(7266002);
+    perform pg_advisory_xact_lock(7266004);
     insert into presence_nodes (node, seen_at) values (p_node, v_now) on conflict do nothing;
     v_came := array(select distinct g.id from unnest(p_online) g (id)
         where not exists (select from presence p where p.user_id = g.id));
@@ -129,7 +129,7 @@ begin
     if not exists (select from presence_nodes n where n.seen_at < v_dead) then
         return;
     end if;
-    perform pg_advisory_xact_lock(7266002);
+    perform pg_advisory_xact_lock(7266004);
     with dead as (
         select p.user_id, p.node, n.seen_at from presence_nodes n join presence p on p.node = n.node
         where n.seen_at < v_dead limit p_limit

@@ -16,7 +16,8 @@ end $$;
 
 -- Fails also: PY409 message_deleted; PY422 emoji (the message has `p_kind_max` different ones already).
 -- locks: the thread, then the log
-create or replace function reaction_put(p_user uuid, p_thread uuid, p_message uuid, p_emoji text, p_kind_max int) returns void
+create or replace function reaction_put(
+    p_user uuid, p_thread uuid, p_message uuid, p_emoji text, p_kind_max int) returns void
 language plpgsql volatile
 set enable_seqscan = off
 as $$

@@ -18,29 +18,23 @@ language sql stable as $$
         'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at))::text
 $$;
 
--- Tells of members' new marks.
+-- Tells of members' new marks, and gives the last position written. Call it with the log's lock held.
 --   p_public   for each member, whether all are to hear of this one by itself
 --   p_own      and whether the member's own devices are to, with the mark that they see themselves
 --   p_together   members of whom those in one thread are told of in one event
--- Counted once nobody else can write: an event's counts are those of its place in the log.
--- locks: the log
 drop function if exists receipt_log(bigint, timestamptz, members[], boolean[], boolean[]);
 create or replace function receipt_log(
-    p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[], p_together members[] default null
-) returns void
+    p_head bigint, p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[],
+    p_together members[] default null
+) returns bigint
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
-    v_head bigint;
     v_count bigint;
 begin
-    if p_members is null and p_together is null then
-        return;
-    end if;
-    v_head := log_begin();
     insert into events (pos, at, type, thread_id, user_id, body)
-    select v_head + row_number() over (order by e.thread_id, e.member_id, e.is_own), p_now, 'receipt.updated', e.thread_id,
+    select p_head + row_number() over (order by e.thread_id, e.member_id, e.is_own), p_now, 'receipt.updated', e.thread_id,
         case when e.is_own then e.member_id end, event_json('receipt.updated', e.thread_id, p_now, e.data)
     from (
         select (x.member).thread_id, (x.member).user_id as member_id, k.is_own,
@@ -57,7 +51,7 @@ begin
         group by m.thread_id
     ) e;
     get diagnostics v_count = row_count;
-    perform log_announce(v_head + v_count);
+    return p_head + v_count;
 end $$;
 
 -- Moves marks forward, a batch at once: an outcome an item, in no particular order.
@@ -129,7 +123,9 @@ begin
         array_agg(x.is_back or x.member_count > 10)
     into v_moved, v_public, v_own from moved x;
 
-    perform receipt_log(v_now, v_moved, v_public, v_own);
+    if v_moved is not null then
+        perform log_announce(receipt_log(log_begin(), v_now, v_moved, v_public, v_own));
+    end if;
 
     return query
     select g.item::int, case

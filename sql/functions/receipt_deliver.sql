@@ -5,9 +5,12 @@
 -- Others hear of it in threads of up to 100 members, in those of more than ten of all that a batch moves together. In larger
 -- ones nobody does, and only the member's row keeps the time: rows for each message and member would be most of the
 -- database.
+-- `p_sessions` names the devices, null for none: where content waits for them, how far they are is noted.
 -- Costs an index probe a thread named, two a thread of the user's where none is; then what has moved.
--- locks: the members' rows by thread and user, then the log
-create or replace function receipt_deliver(p_users uuid[], p_threads uuid[], p_positions bigint[]) returns void
+-- locks: the devices' marks, the members' rows by thread and user, then the log
+drop function if exists receipt_deliver(uuid[], uuid[], bigint[]);
+create or replace function receipt_deliver(
+    p_users uuid[], p_threads uuid[], p_positions bigint[], p_sessions uuid[] default null) returns void
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
@@ -20,6 +23,7 @@ declare
     v_own boolean[];
     v_together members[];
 begin
+    perform device_deliver(p_users, p_threads, p_positions, p_sessions);
     with given as (
         select g.user_id, g.thread_id, max(g.pos) as pos
         from unnest(p_users, p_threads, p_positions) g (user_id, thread_id, pos) group by g.user_id, g.thread_id
@@ -72,5 +76,42 @@ begin
     select array_agg(x.member) filter (where not x.is_large), array_agg(x.is_back) filter (where not x.is_large),
         array_agg(x.member) filter (where x.is_large)
     into v_moved, v_own, v_together from moved x where x.is_told;
-    perform receipt_log(v_now, v_moved, array_fill(true, array[coalesce(cardinality(v_moved), 0)]), v_own, v_together);
+    if v_moved is not null or v_together is not null then
+        perform log_announce(receipt_log(log_begin(), v_now, v_moved,
+            array_fill(true, array[coalesce(cardinality(v_moved), 0)]), v_own, v_together));
+    end if;
+end $$;
+
+-- Notes how far devices have come in threads where content waits for them: as receipt_deliver has it.
+-- Costs nothing where no content waits at all, else an index probe a thread.
+-- locks: the devices' marks
+create or replace function device_deliver(p_users uuid[], p_threads uuid[], p_positions bigint[], p_sessions uuid[]) returns void
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+begin
+    if (select u.pos from undelivered u limit 1) is null then
+        return;
+    end if;
+    with given as (
+        select g.session_id, t.id as thread_id, max(g.pos) as pos
+        from unnest(p_users, p_threads, p_positions, p_sessions) g (user_id, thread_id, pos, session_id)
+        cross join lateral (
+            select g.thread_id where g.thread_id is not null
+            union all
+            select m.thread_id from members m
+            where g.thread_id is null and m.user_id = g.user_id and m.status = 'joined') t (id)
+        where g.session_id is not null
+            and (select u.pos from undelivered u where u.thread_id = t.id order by u.pos limit 1) <= g.pos
+        group by g.session_id, t.id
+    ), moved as (
+        insert into device_marks as d (session_id, thread_id, pos)
+        select g.session_id, g.thread_id, g.pos from given g
+        -- One that was signed out meanwhile leaves no mark behind.
+        where exists (select from sessions s where s.id = g.session_id)
+        order by g.session_id, g.thread_id
+        on conflict (session_id, thread_id) do update set pos = excluded.pos where d.pos < excluded.pos
+        returning d.thread_id
+    )
+    insert into undelivered_checks (thread_id, due_at) select distinct m.thread_id, stamp() from moved m;
 end $$;

@@ -1,6 +1,9 @@
 -- Joins the room of that title, making it if there is none: whether it was made, and the room as the caller sees it.
+-- `p_keep_s` is for one that is made, as threads.keep_s.
 -- Fails: PY404 thread_not_found (removed from it), PY422 (full).
-create or replace function room_join(p_thread uuid, p_user uuid, p_title text, p_room_key text, p_room_max int)
+drop function if exists room_join(uuid, uuid, text, text, int);
+create or replace function room_join(
+    p_thread uuid, p_user uuid, p_title text, p_room_key text, p_room_max int, p_keep_s int default null)
 returns table (created boolean, thread text)
 language plpgsql volatile as $$
 declare
@@ -14,7 +17,8 @@ begin
             return query select false, thread_get(p_user, v_room);
             return;
         end if;
-        return query select c.created, c.thread from thread_create(p_thread, 'room', p_title, p_room_key, p_user, '{}', false) c;
+        return query select c.created, c.thread
+            from thread_create(p_thread, 'room', p_title, p_room_key, p_user, '{}', false, p_keep_s) c;
         if found then
             return;
         end if;

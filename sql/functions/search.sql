@@ -173,7 +173,7 @@ begin
         v_found := search_indexed(v_place.member, v_prefixes, p_limit, p_after_rank, p_after_id);
         if v_place.pos > v_state.pos then
             v_found := v_found || search_unindexed(v_place.member, v_state.config, v_prefixes, p_limit, p_after_rank,
-                p_after_id, search_seq_after((v_place.member).thread_id, v_state.pos), null);
+                p_after_id, search_indexed_seq((v_place.member).thread_id, v_state.pos) + 1, null);
         end if;
         if v_place.upto_seq > 0 then
             v_found := v_found || search_unindexed(v_place.member, v_state.config, v_prefixes, p_limit, p_after_rank,
@@ -216,14 +216,16 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
     v_prefix text;
+    v_with bigint[];
     v_seqs bigint[];
 begin
-    -- Word by word, and only among what is left: in most threads this ends at the first one.
+    -- Word by word: in most threads this ends at the first one.
     foreach v_prefix in array p_prefixes loop
-        v_seqs := array(select distinct w.seq from message_words w
+        v_with := array(select distinct w.seq from message_words w
             where w.thread_id = p_member.thread_id
-                and w.word >= v_prefix collate "C" and w.word < (v_prefix || U&'\+10FFFF') collate "C"
-                and (v_seqs is null or w.seq = any (v_seqs)));
+                and w.word >= v_prefix collate "C" and w.word < (v_prefix || U&'\+10FFFF') collate "C");
+        v_seqs := case when v_seqs is null then v_with
+            else array(select s.seq from unnest(v_seqs) s (seq) intersect select w.seq from unnest(v_with) w (seq)) end;
         if v_seqs = '{}' then
             return '{}';
         end if;
@@ -231,7 +233,8 @@ begin
     return array(
         select m
         from (select s.seq from unnest(v_seqs) s (seq) order by s.seq desc) s
-        cross join lateral (select x.* from messages x where x.thread_id = p_member.thread_id and x.seq = s.seq) m
+        cross join lateral (select x.* from messages x
+            where x.thread_id = p_member.thread_id and x.seq between s.seq and s.seq order by x.seq limit 1) m
         where search_is_due(m, p_member, p_after_rank, p_after_id)
         order by s.seq desc limit p_limit);
 end $$;
@@ -254,21 +257,14 @@ begin
         order by m.seq desc limit p_limit);
 end $$;
 
--- The first seq of a thread whose message was sent after a position. Halves the range, an index probe each.
-create or replace function search_seq_after(p_thread uuid, p_pos bigint) returns bigint
-language plpgsql stable as $$
-declare
-    v_low bigint := 1;
-    v_high bigint := thread_head(p_thread) + 1;
-    v_middle bigint;
+-- The last seq of a thread whose message was sent up to a position, 0 without one. Found from the thread's end, past what
+-- is read through next in any case.
+drop function if exists search_seq_after(uuid, bigint);
+create or replace function search_indexed_seq(p_thread uuid, p_pos bigint) returns bigint
+language plpgsql stable
+set enable_seqscan = off
+as $$
 begin
-    while v_low < v_high loop
-        v_middle := (v_low + v_high) / 2;
-        if (select m.pos from messages m where m.thread_id = p_thread and m.seq = v_middle) <= p_pos then
-            v_low := v_middle + 1;
-        else
-            v_high := v_middle;
-        end if;
-    end loop;
-    return v_low;
+    return coalesce((select m.seq from messages m where m.thread_id = p_thread and m.pos <= p_pos
+        order by m.seq desc limit 1), 0);
 end $$;

@@ -24,22 +24,25 @@ begin
         looked := 1;
         return;
     end if;
-    select coalesce(max(e.pos), v_state.pos), count(*) into pos, looked
-    from (select x.pos from events x where x.pos > v_state.pos order by x.pos limit p_limit) e;
+    with part as materialized (
+        select e.pos, e.thread_id,
+            case when e.type = 'message.created' then (e.body::json -> 'data' ->> 'seq')::bigint end as seq
+        from events e where e.pos > v_state.pos order by e.pos limit p_limit
+    ), put as (
+        insert into message_words (thread_id, word, seq)
+        select m.thread_id, w.word, m.seq
+        from part p
+        cross join lateral (select x.* from messages x
+            where x.thread_id = p.thread_id and x.seq between p.seq and p.seq order by x.seq limit 1) m
+        cross join lateral unnest(search_words(v_state.config, search_text(m.type, m.payload))) w (word)
+        order by 1, 2, 3
+        on conflict do nothing
+    )
+    select coalesce(max(p.pos), v_state.pos), count(*) into pos, looked from part p;
     if looked = 0 then
         looked := search_index_backlog(v_state.config, p_limit);
         return;
     end if;
-    insert into message_words (thread_id, word, seq)
-    select m.thread_id, w.word, m.seq
-    from (
-        select e.thread_id, (e.body::json -> 'data' ->> 'seq')::bigint as seq
-        from events e where e.pos > v_state.pos and e.pos <= search_index.pos and e.type = 'message.created' and e.user_id is null
-    ) e
-    cross join lateral (select x.* from messages x where x.thread_id = e.thread_id and x.seq = e.seq) m
-    cross join lateral unnest(search_words(v_state.config, search_text(m.type, m.payload))) w (word)
-    order by 1, 2, 3
-    on conflict do nothing;
     update search_state s set pos = search_index.pos;
 end $$;
 

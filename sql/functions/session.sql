@@ -43,6 +43,8 @@ begin
     if not found then
         raise exception using errcode = 'PY404', message = 'session_not_found', detail = 'You have no such session.';
     end if;
+    delete from device_marks d where d.session_id = p_session;
+    perform undelivered_recheck(null, p_user);
     v_head := log_begin();
     insert into events (pos, at, type, user_id, session_id, body)
     values (v_head + 1, v_now, 'session.revoked', p_user, p_session,

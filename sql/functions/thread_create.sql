@@ -1,10 +1,12 @@
 -- Makes a thread with its first members, the creator as owner; for a direct pair that has one, gives the standing
 -- thread, and lets the caller into it if they were only invited or had declined. `p_members` is without the creator and
--- without repeats; with `p_invite` they are invited, else joined.
+-- without repeats; with `p_invite` they are invited, else joined. `p_keep_s` as threads.keep_s; a standing thread keeps its own.
 -- Fails: PY422 (members: somebody isn't a user).
 -- locks: the pair's or the room's unique key, then the log; for a standing thread as member_put
+drop function if exists thread_create(uuid, text, text, text, uuid, uuid[], boolean);
 create or replace function thread_create(
-    p_thread uuid, p_kind text, p_title text, p_room_key text, p_creator uuid, p_members uuid[], p_invite boolean
+    p_thread uuid, p_kind text, p_title text, p_room_key text, p_creator uuid, p_members uuid[], p_invite boolean,
+    p_keep_s int default null
 ) returns table (created boolean, thread text)
 language plpgsql volatile as $$
 declare
@@ -17,8 +19,8 @@ begin
     if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id)) then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'There is no such user.';
     end if;
-    insert into threads (id, kind, title, room_key, created_at, member_count, direct_low, direct_high)
-    values (p_thread, p_kind, p_title, p_room_key, v_now, cardinality(v_joined),
+    insert into threads (id, kind, title, room_key, keep_s, created_at, member_count, direct_low, direct_high)
+    values (p_thread, p_kind, p_title, p_room_key, p_keep_s, v_now, cardinality(v_joined),
         case when p_kind = 'direct' then least(p_creator, p_members[1]) end,
         case when p_kind = 'direct' then greatest(p_creator, p_members[1]) end)
     on conflict do nothing
@@ -38,10 +40,12 @@ begin
     v_head := log_begin() + 1;
     insert into events (pos, at, type, thread_id, begins, body)
     values (v_head, v_now, 'thread.created', p_thread, v_joined,
-        event_json('thread.created', p_thread, v_now, thread_created_data(v_thread, true)));
+        event_json('thread.created', p_thread, v_now, thread_created_data(v_thread, null)));
     insert into membership_spans (user_id, thread_id, from_pos) select n.id, p_thread, v_head from unnest(v_joined) n (id);
     if p_invite then
-        v_invited := event_json('thread.created', p_thread, v_now, thread_created_data(v_thread, false));
+        -- The same for all of them.
+        v_invited := event_json('thread.created', p_thread, v_now, thread_created_data(v_thread,
+            (select m from members m where m.thread_id = p_thread and m.status = 'invited' limit 1)));
         insert into events (pos, at, type, thread_id, user_id, body)
         select v_head + n.place, v_now, 'thread.created', p_thread, n.id, v_invited
         from unnest(p_members) with ordinality n (id, place);
@@ -64,17 +68,28 @@ begin
 end $$;
 
 -- What thread.created carries: the thread, and its members if they are few enough for every one to hear of each. None for
--- the invited (`p_is_member` false), who don't see yet who has read how far.
+-- the invited, who don't see yet who has read how far. For `m`, who comes to a thread that is there already, also what
+-- the inbox says to them of it, as it is at this place in the log: their settings, which outlive leaving, marks and
+-- counts. But no message, whose content would have to be withdrawn here, too, and no presence, which isn't kept.
+-- `m` is null for those that a thread is made with, to whom all that is nothing yet.
 drop function if exists thread_created_data(threads);
-create or replace function thread_created_data(t threads, p_is_member boolean) returns text
+drop function if exists thread_created_data(threads, boolean);
+create or replace function thread_created_data(t threads, m members) returns text
 language plpgsql stable as $$
 declare
+    v_thread jsonb := thread_json(t);
     v_members members[];
 begin
-    if p_is_member and t.member_count <= 100 then
-        v_members := array(select m from members m where m.thread_id = t.id and m.status in ('joined', 'invited') limit 101);
+    if m.status is not null then
+        v_thread := thread_view(t, m)::jsonb - 'last_message';
+        if t.kind = 'direct' then
+            v_thread := jsonb_set(v_thread, '{peer}', v_thread -> 'peer' || '{"presence":null,"last_seen_at":null}');
+        end if;
     end if;
-    return (thread_json(t)::jsonb || jsonb_build_object('members', coalesce((
-        select jsonb_agg(member_view(m::members) order by m.joined_at, m.user_id)
-        from unnest(v_members) m where cardinality(v_members) <= 100), '[]')))::text;
+    if m.status is distinct from 'invited' and t.member_count <= 100 then
+        v_members := array(select x from members x where x.thread_id = t.id and x.status in ('joined', 'invited') limit 101);
+    end if;
+    return (v_thread || jsonb_build_object('members', coalesce((
+        select jsonb_agg(member_view(x::members) order by x.joined_at, x.user_id)
+        from unnest(v_members) x where cardinality(v_members) <= 100), '[]')))::text;
 end $$;

@@ -1,6 +1,6 @@
--- Changes what `p_changes` names (title, image) and tells: thread.updated to members and invited, and of a new title a
--- system message, too. `p_room_key` is the new title case-folded; only a room's is kept. Gives the thread as the caller
--- sees it. What is as asked already is no change.
+-- Changes what `p_changes` names (title, image, keep_s) and tells: thread.updated to members and invited, and of a new title
+-- a system message, too. How long content is kept goes for messages sent from then on. `p_room_key` is the new title
+-- case-folded; only a room's is kept. Gives the thread as the caller sees it. What is as asked already is no change.
 -- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed; PY409 title_taken (of a room);
 --        PY422 (title, image: a direct thread has none of its own; a room needs a title).
 -- locks: the thread, then the log
@@ -21,9 +21,13 @@ begin
     if v_changes ? 'image' then
         v_new.image := v_changes ->> 'image';
     end if;
-    if (v_new.title, v_new.image) is distinct from (v_old.title, v_old.image) then
+    if v_changes ? 'keep_s' then
+        v_new.keep_s := v_changes ->> 'keep_s';
+    end if;
+    if (v_new.title, v_new.image, v_new.keep_s) is distinct from (v_old.title, v_old.image, v_old.keep_s) then
         begin
-            update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key where t.id = p_thread;
+            update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s
+            where t.id = p_thread;
         exception when unique_violation then
             raise exception using errcode = 'PY409', message = 'title_taken', detail = 'There is a room of that title.';
         end;

@@ -123,7 +123,7 @@ begin
         'peer', case when p.id is not null then
             case when m.status = 'joined' and (member_of(t.id, p.id)).status = 'joined' then profile_json(p)
                 else user_json(p) end end,
-        'member_count', t.member_count, 'retention', t.retention, 'created_at', rfc3339(t.created_at),
+        'member_count', t.member_count, 'retention', retention_json(t.keep_s), 'created_at', rfc3339(t.created_at),
         'last_message', case when v.seq is not null then message_json(v.thread_id, v.seq, v.id, v.sender_id, u.name,
             u.profile_image, v.type, v.payload, v.reply_to, v.mentions, v.created_at, v.edited_at, v.deleted_at,
             v.expires_at, case when v.reacted then reactions_json(v.thread_id, v.seq, m.user_id) end)::json end,

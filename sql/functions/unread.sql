@@ -11,8 +11,8 @@ declare
     v_member members;
     v_marks record;
 begin
-    perform member_joined(p_thread, p_user);
-    select m.* into v_member from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
+    perform from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
+    v_member := member_joined(p_thread, p_user);
     if p_from not between 1 and thread_head(p_thread) then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'from',
             detail = 'The thread has no message of that seq yet.';
@@ -23,5 +23,5 @@ begin
     end if;
     update members m set back_to_seq = p_from - 1, back_from_seq = v_marks.read_seq
     where m.thread_id = p_thread and m.user_id = p_user returning m.* into v_member;
-    perform receipt_log(v_now, array[v_member], array[false], array[true]);
+    perform log_announce(receipt_log(log_begin(), v_now, array[v_member], array[false], array[true]));
 end $$;

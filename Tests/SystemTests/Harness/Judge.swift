@@ -110,14 +110,19 @@ extension Traffic.Outcome {
         }
     }
 
+    /// What comes after the last message (marks of who has got it, wanderers) is waited for by nobody, and comes to some with
+    /// it in one answer.
+    private func upToLast(_ events: [Sighting]) -> [Sighting] {
+        Array(events[..<(events.firstIndex { $0.subject == last }.map { $0 + 1 } ?? events.count)])
+    }
+
     /// A device saw what the log holds: nothing else, nothing twice, nothing missing, in its order.
     private func compare(
         _ seen: [Sighting], with log: [Sighting], _ note: String, _ verdict: inout Verdict,
         _ sourceLocation: SourceLocation
     ) {
-        // What a wanderer may see after the last message is not waited for.
-        let end = log.firstIndex { $0.subject == last }.map { $0 + 1 } ?? log.count
-        let expected = Array(log[..<end])
+        let seen = upToLast(seen)
+        let expected = upToLast(log)
         guard let difference = difference(seen, expected) else { return }
         // Some come more than once as they should: who comes to a room and leaves it is seen to come again.
         var surplus: [Sighting: Int] = [:]

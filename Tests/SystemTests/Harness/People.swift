@@ -35,6 +35,16 @@ extension Caller {
             session: answer.json["session"]["id"].string ?? "", token: answer.json["session"]["token"].string ?? "")
     }
 
+    /// Another device of somebody's.
+    func logIn(again person: Person, sourceLocation: SourceLocation = #_sourceLocation) async throws -> Person {
+        let credentials: JSON = ["username": .string(person.username), "password": .string(person.password)]
+        let answer = try await post("/v1/auth/login", credentials)
+        try #require(answer.status == 200, "\(answer)", sourceLocation: sourceLocation)
+        return Person(
+            id: person.id, username: person.username, password: person.password,
+            session: answer.json["session"]["id"].string ?? "", token: answer.json["session"]["token"].string ?? "")
+    }
+
     /// A new direct thread's, group's or room's id.
     func thread(
         _ kind: String, by person: Person, with others: [Person], invite: Bool = false,

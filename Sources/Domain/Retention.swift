@@ -1,0 +1,58 @@
+// How long the content of messages is kept.
+
+/// A thread's rule for the messages sent while it holds. A message that is kept no longer keeps its place.
+package enum Retention: Hashable, Sendable {
+    case forever
+    case seconds(KeptTime)
+    /// Until every device of everyone in the thread has the content.
+    case untilDelivered
+
+    /// As the database has it: nil for ever, 0 until delivered, else seconds.
+    package var keepS: Int32? {
+        switch self {
+        case .forever: nil
+        case .seconds(let time): time.seconds
+        case .untilDelivered: 0
+        }
+    }
+}
+
+/// How long content is kept, 1 s to ten years.
+package struct KeptTime: Hashable, Sendable {
+    package static let secondsMax: Int64 = 10 * 365 * 86_400
+
+    package let seconds: Int32
+}
+
+extension KeptTime: JSONField {
+    package init(_ json: JSONValue) throws(Invalid) {
+        guard let seconds = json.integer, (1...Self.secondsMax).contains(seconds) else {
+            throw Invalid("Must be a whole number of seconds from 1 to \(Self.secondsMax).")
+        }
+        self.seconds = Int32(seconds)
+    }
+}
+
+extension Retention: JSONField {
+    private enum Keep: String, WordField { case forever, seconds, untilDelivered = "until_delivered" }
+
+    package init(_ json: JSONValue) throws(Invalid) {
+        var fields = try Fields(json)
+        let keep = fields.required("keep", Keep.self)
+        let seconds = fields.optional("seconds", KeptTime.self)
+        switch keep {
+        case .seconds:
+            if seconds == nil, !fields.isRefused("seconds") { fields.refuse("seconds", "Is required.") }
+        case .forever, .untilDelivered:
+            if fields.has("seconds") { fields.refuse("seconds", "Goes together with `seconds` only.") }
+        case nil: break
+        }
+        switch try fields.values(keep) {
+        case .forever: self = .forever
+        case .untilDelivered: self = .untilDelivered
+        case .seconds:
+            guard let seconds else { throw Invalid("Is required.") }
+            self = .seconds(seconds)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// Withdraws what is to be kept no longer.
+import Domain
+import Logging
+import Store
+import Telemetry
+
+/// Any number of nodes may; what one has in hand the others leave to it, and what it leaves undone they do.
+struct RetentionUpkeep: Sendable {
+    /// Of a call: some 30 ms during which the threads concerned take no messages.
+    private static let passLimit = 100
+    /// Between looks whether something is due, and so how late content goes. Costs two index probes.
+    private static let interval = Duration.milliseconds(500)
+
+    let store: Store
+    let silentDays: Int
+    let figures: RetentionFigures
+    let logger: Logger
+
+    /// Runs until cancelled.
+    func run() async throws {
+        var deliveredFirst = false
+        while true {
+            do {
+                let count = try await store.sweepRetention(
+                    limit: Self.passLimit, silentDays: silentDays, deliveredFirst: deliveredFirst)
+                figures.looked.add(count)
+                // In turns, so that many of the one don't keep the other waiting.
+                deliveredFirst.toggle()
+                if count == 0 { try await Task.sleep(for: Self.interval) }
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                figures.failures.add()
+                logger.warning("withdrawing content has to wait", metadata: ["reason": "\(error)"])
+                try await Task.sleep(for: .seconds(2))
+            }
+        }
+    }
+}
+
+/// What this node has done for it.
+final class RetentionFigures: Sendable {
+    /// Messages whose time was up, and threads looked at for content that every device has.
+    let looked = Counter()
+    let failures = Counter()
+
+    func write(to text: inout MetricsText) {
+        text.counter(
+            "parley_retention_looks_total",
+            "Messages whose time was up, and threads looked at for content that all devices have.", looked.value)
+        text.counter("parley_retention_failures_total", "Calls for that which failed.", failures.value)
+    }
+}

@@ -1,0 +1,36 @@
+// What a change of somebody's membership must leave as it is: their marks, which come at the same time.
+import Store
+import TestSupport
+import Testing
+
+@Suite("A change of a member")
+struct MemberChangeTests {
+    @Test("leaves a read mark where a receipt has put it meanwhile")
+    func keepsMarks() async throws {
+        let database = try await MigratedDatabase.create()
+        let (ann, bob) = ("00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000b")
+        let thread = "00000000-0000-0000-0000-00000000000c"
+        try await Psql.run(
+            """
+            insert into users (id, username, username_key, name, created_at)
+            values ('\(ann)', 'ann', 'ann', 'Ann', now()), ('\(bob)', 'bob', 'bob', 'Bob', now());
+            select thread_create('\(thread)', 'group', 'Group', null, '\(ann)', '{\(bob)}', false);
+            select * from message_append(array[gen_random_uuid()], array['\(thread)'::uuid], array['\(ann)'::uuid],
+                array['message'], array['{"text":"hi"}'::json], array[null::uuid], array['{}']);
+            """, conninfo: database)
+        async let reading = Psql.run(
+            """
+            begin;
+            select outcome from receipt_put(array['\(bob)'::uuid], array['\(thread)'::uuid], array[1::bigint], array[null::bigint]);
+            select pg_sleep(1);
+            commit;
+            """, conninfo: database)
+        #expect(try await Psql.isAsleep(in: database))
+        try await Psql.run(
+            "select member_put('\(ann)', '\(thread)', '\(bob)', 'admin', null, 1000, 1000)", conninfo: database)
+        _ = try await reading
+        let found = try await Psql.run(
+            "select role, read_seq from members where user_id = '\(bob)'", conninfo: database)
+        #expect(found == "admin|1")
+    }
+}

@@ -1,0 +1,257 @@
+// The reference client: its list of threads as a function of one inbox and the events after it.
+
+/// What a device shows, kept by events alone. What a client does is what this does:
+///
+/// - Counts come from the server: from the inbox, and absolute with `thread.created`, `settings.updated`, its own
+///   `receipt.updated` and `message.deleted` for itself alone. Since the last of these each message of others counts one
+///   more, and each tombstone of what was unread one less. No message needs to be known for that.
+/// - Of the messages it knows those that were the last at some time. When the last one goes that it knows, and after it has
+///   joined a thread, it asks for the newest page: no event carries what was said before.
+struct InboxFold: Sendable {
+    fileprivate struct Message: Sendable {
+        /// As in events: reactions say how many, and not whether the caller is one of them.
+        var shown: [String: JSON]
+        var ownReactions: Set<String> = []
+    }
+
+    fileprivate struct Entry: Sendable {
+        /// As in the inbox, without `me` and `last_message`.
+        var shown: [String: JSON]
+        var me: [String: JSON]
+        /// By seq.
+        var known: [Int: Message] = [:]
+        /// The server has said that there is no message to be seen.
+        var isKnownEmpty = false
+
+        subscript(key: String) -> Int { shown[key]?.int ?? 0 }
+        var hiddenBefore: Int { me["hidden_before_seq"]?.int ?? 0 }
+        var lastSeq: Int? { known.keys.filter { $0 >= hiddenBefore }.max() }
+        var isJoined: Bool { me["status"] == "joined" }
+    }
+
+    private let user: String
+    private var threads: [String: Entry] = [:]
+
+    init(_ inbox: JSON, of user: String) {
+        self.user = user
+        for thread in inbox["threads"].items {
+            var entry = Entry(shown: Self.withoutPresence(thread.members), me: thread["me"].members)
+            entry.shown["me"] = nil
+            entry.shown["last_message"] = nil
+            entry.learn(thread["last_message"])
+            threads[thread["id"].string ?? ""] = entry
+        }
+    }
+
+    // MARK: what it shows
+
+    /// What the inbox would say: the threads, newest activity first, and how much is unread in all.
+    var inbox: JSON {
+        let shown = threads.values.sorted { left, right in
+            (left.shown["last_activity_at"]?.string ?? "", left.shown["id"]?.string ?? "")
+                > (right.shown["last_activity_at"]?.string ?? "", right.shown["id"]?.string ?? "")
+        }
+        let total = threads.values.reduce(0) { $0 + $1["unread_count"] }
+        return ["threads": .array(shown.map(\.inbox)), "unread_total": .init(total)]
+    }
+
+    /// The same, less the content of last messages that are gone from a fresh inbox, though they were not deleted: it goes
+    /// once all have it, and they are told nothing.
+    func inbox(without inbox: JSON) -> JSON {
+        var fold = self
+        for last in inbox["threads"].items.map(\.["last_message"]) where last["payload"] == .null {
+            guard let seq = last["seq"].int, last["deleted_at"] == .null else { continue }
+            fold.threads[last["thread_id"].string ?? ""]?.known[seq]?.shown["payload"] = .null
+        }
+        return fold.inbox
+    }
+
+    /// A fresh inbox without what no event of the log tells: presence, and where to go on.
+    static func comparable(_ inbox: JSON) -> JSON {
+        let threads = inbox["threads"].items.map { JSON.object(withoutPresence($0.members)) }
+        return ["threads": .array(threads), "unread_total": inbox["unread_total"]]
+    }
+
+    private static func withoutPresence(_ thread: [String: JSON]) -> [String: JSON] {
+        var thread = thread
+        if case .object(let peer)? = thread["peer"] {
+            thread["peer"] = .object(peer.merging(["presence": .null, "last_seen_at": .null]) { $1 })
+        }
+        return thread
+    }
+
+    /// A thread's last seq; 0 without such a thread.
+    func head(of thread: String) -> Int { threads[thread]?["head"] ?? 0 }
+
+    // MARK: what it asks for
+
+    /// Threads of which it doesn't know what to show as the last message.
+    var threadsToAsk: [String] {
+        threads.filter { _, entry in
+            entry.isJoined && entry.lastSeq == nil && !entry.isKnownEmpty
+                && entry["head"] >= max(1, entry.hiddenBefore)
+        }.map(\.key)
+    }
+
+    /// Takes in the newest page of a thread's messages.
+    mutating func learn(_ page: JSON, of thread: String) {
+        threads[thread]?.learn(page["messages"].items.last ?? .null)
+    }
+
+    // MARK: what it is told
+
+    mutating func apply(_ event: JSON) {
+        let data = event["data"]
+        let id = event["thread_id"].string ?? ""
+        switch event["type"].string {
+        case "thread.created": threads[id] = created(data)
+        case "thread.updated": threads[id]?.update(data)
+        case "member.updated": apply(member: data, to: id)
+        case "message.created": threads[id]?.append(data, to: user)
+        case "message.updated": threads[id]?.change(data)
+        case "message.deleted": threads[id]?.delete(data, for: user)
+        case "reaction.updated": threads[id]?.react(data, user)
+        case "receipt.updated" where data["user_id"].string == user:
+            threads[id]?.set(["read_seq", "delivered_seq"], countsFrom: data)
+        case "settings.updated":
+            threads[id]?.set(["muted_until", "archived", "pinned", "hidden_before_seq"], countsFrom: data)
+            threads[id]?.isKnownEmpty = false
+        default: break
+        }
+    }
+
+    private mutating func apply(member: JSON, to id: String) {
+        threads[id]?.shown["member_count"] = member["member_count"]
+        guard member["user"]["id"].string == user else { return }
+        if ["left", "removed"].contains(member["status"]) { return threads[id] = nil }
+        threads[id]?.me["role"] = member["role"]
+        threads[id]?.me["status"] = member["status"]
+    }
+
+    private func created(_ data: JSON) -> Entry {
+        var shown = data.members
+        shown["members"] = nil
+        if case .object(let me)? = shown.removeValue(forKey: "me") { return Entry(shown: shown, me: me) }
+        // It was made just now, with all its members, and nothing has been said in it.
+        let members = data["members"].items
+        let mine = members.first { $0["user"]["id"].string == user } ?? .null
+        let other = members.first { $0["user"]["id"].string != user } ?? .null
+        shown["peer"] = data["kind"] == "direct" ? other["user"] : .null
+        for key in ["unread_count", "mention_count", "head"] { shown[key] = 0 }
+        shown["last_activity_at"] = data["created_at"]
+        var entry = Entry(
+            shown: shown,
+            me: [
+                "role": mine["role"], "status": mine["status"], "read_seq": 0, "delivered_seq": 0, "muted_until": .null,
+                "archived": false, "pinned": false, "hidden_before_seq": 0, "invited_by": .null,
+            ])
+        entry.update(data)
+        return entry
+    }
+}
+
+extension InboxFold.Entry {
+    fileprivate var inbox: JSON {
+        var inbox = shown
+        inbox["me"] = .object(me)
+        inbox["last_message"] = lastSeq.flatMap { known[$0]?.inbox } ?? .null
+        return .object(inbox)
+    }
+
+    /// A message as a GET gives it, or none.
+    fileprivate mutating func learn(_ message: JSON) {
+        guard let seq = message["seq"].int else { return isKnownEmpty = true }
+        let own = message["reactions"].members.filter { $0.value["me"] == true }
+        var shown = message.members
+        shown["reactions"] = .object(message["reactions"].members.mapValues { ["count": $0["count"]] })
+        known[seq] = InboxFold.Message(shown: shown, ownReactions: Set(own.keys))
+        isKnownEmpty = false
+    }
+
+    /// A direct thread is called by the other one's name, and shown with their image.
+    fileprivate mutating func update(_ thread: JSON) {
+        for key in ["kind", "retention", "member_count"] { shown[key] = thread[key] }
+        for (key, own) in [("title", "name"), ("image", "profile_image")] {
+            shown[key] = thread[key] == .null ? shown["peer"]?[own] ?? .null : thread[key]
+        }
+    }
+
+    fileprivate mutating func set(_ keys: [String], countsFrom data: JSON) {
+        for key in keys { me[key] = data[key] }
+        for key in ["unread_count", "mention_count"] { shown[key] = data[key] }
+    }
+
+    fileprivate mutating func append(_ message: JSON, to user: String) {
+        guard let seq = message["seq"].int else { return }
+        known[seq] = InboxFold.Message(shown: message.members)
+        shown["head"] = message["seq"]
+        shown["last_activity_at"] = message["timestamp"]
+        switch message["sender"]["id"].string {
+        case user:
+            // Who sends has seen it all.
+            me["read_seq"] = message["seq"]
+            me["delivered_seq"] = message["seq"]
+            for key in ["unread_count", "mention_count"] { shown[key] = 0 }
+        case nil: break
+        default:
+            // Counted, too, when it comes as a tombstone, having been withdrawn since: its message.deleted is still to come.
+            shown["unread_count"] = .init(self["unread_count"] + 1)
+            if message["mentions"].items.contains(.string(user)) {
+                shown["mention_count"] = .init(self["mention_count"] + 1)
+            }
+        }
+    }
+
+    fileprivate mutating func change(_ message: JSON) {
+        message["seq"].int.map { known[$0]?.shown = message.members }
+    }
+
+    fileprivate mutating func delete(_ message: JSON, for user: String) {
+        guard let seq = message["seq"].int else { return }
+        if message["for"] == "me" {
+            known[seq] = nil
+            return set([], countsFrom: message)
+        }
+        known[seq]?.shown = message.members
+        known[seq]?.ownReactions = []
+        let isUnread = seq > max(me["read_seq"]?.int ?? 0, hiddenBefore - 1)
+        if isUnread, let sender = message["sender"]["id"].string, sender != user {
+            shown["unread_count"] = .init(self["unread_count"] - 1)
+        }
+    }
+
+    fileprivate mutating func react(_ reaction: JSON, _ user: String) {
+        guard let seq = reaction["seq"].int, let emoji = reaction["emoji"].string, var message = known[seq] else {
+            return
+        }
+        var counts = message.shown["reactions"]?.members ?? [:]
+        counts[emoji] = reaction["count"] == 0 ? nil : ["count": reaction["count"]]
+        message.shown["reactions"] = .object(counts)
+        if reaction["user_id"].string == user {
+            if reaction["put"] == true {
+                message.ownReactions.insert(emoji)
+            } else {
+                message.ownReactions.remove(emoji)
+            }
+        }
+        known[seq] = message
+    }
+}
+
+extension InboxFold.Message {
+    fileprivate var inbox: JSON {
+        let counts = shown["reactions"]?.members ?? [:]
+        var inbox = shown
+        inbox["reactions"] = .object(
+            counts.reduce(into: [:]) { reactions, reaction in
+                let isOwn = ownReactions.contains(reaction.key)
+                reactions[reaction.key] = ["count": reaction.value["count"], "me": .bool(isOwn)]
+            })
+        return .object(inbox)
+    }
+}
+
+extension JSON {
+    /// An object's members; none for anything else.
+    fileprivate var members: [String: JSON] { if case .object(let members) = self { members } else { [:] } }
+}
