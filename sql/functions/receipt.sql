@@ -18,7 +18,8 @@ language sql stable as $$
         'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at))::text
 $$;
 
--- Tells of members' new marks, and gives the last position written. Call it with the log's lock held.
+-- Tells of members' new marks, and gives the last position written. Call it with the log's lock held: the counts are those
+-- of its place in the log.
 --   p_public   for each member, whether all are to hear of this one by itself
 --   p_own      and whether the member's own devices are to, with the mark that they see themselves
 --   p_together   members of whom those in one thread are told of in one event
@@ -52,6 +53,18 @@ begin
     ) e;
     get diagnostics v_count = row_count;
     return p_head + v_count;
+end $$;
+
+-- The same where there is nothing else to tell of; nothing where there is nothing at all.
+-- locks: the log
+create or replace function receipt_announce(
+    p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[], p_together members[] default null
+) returns void
+language plpgsql volatile as $$
+begin
+    if p_members is not null or p_together is not null then
+        perform log_announce(receipt_log(log_begin(), p_now, p_members, p_public, p_own, p_together));
+    end if;
 end $$;
 
 -- Moves marks forward, a batch at once: an outcome an item, in no particular order.
@@ -123,9 +136,7 @@ begin
         array_agg(x.is_back or x.member_count > 10)
     into v_moved, v_public, v_own from moved x;
 
-    if v_moved is not null then
-        perform log_announce(receipt_log(log_begin(), v_now, v_moved, v_public, v_own));
-    end if;
+    perform receipt_announce(v_now, v_moved, v_public, v_own);
 
     return query
     select g.item::int, case

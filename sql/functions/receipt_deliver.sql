@@ -76,10 +76,7 @@ begin
     select array_agg(x.member) filter (where not x.is_large), array_agg(x.is_back) filter (where not x.is_large),
         array_agg(x.member) filter (where x.is_large)
     into v_moved, v_own, v_together from moved x where x.is_told;
-    if v_moved is not null or v_together is not null then
-        perform log_announce(receipt_log(log_begin(), v_now, v_moved,
-            array_fill(true, array[coalesce(cardinality(v_moved), 0)]), v_own, v_together));
-    end if;
+    perform receipt_announce(v_now, v_moved, array_fill(true, array[coalesce(cardinality(v_moved), 0)]), v_own, v_together);
 end $$;
 
 -- Notes how far devices have come in threads where content waits for them: as receipt_deliver has it.

@@ -44,9 +44,7 @@ begin
         from unnest(v_threads, v_users) g (thread_id, user_id)
         join members m on m.thread_id = g.thread_id and m.user_id = g.user_id and m.status = 'joined'
         join threads t on t.id = m.thread_id and t.member_count <= 100;
-        if v_told is not null then
-            perform log_announce(receipt_log(log_begin(), v_now, null, null, null, v_told));
-        end if;
+        perform receipt_announce(v_now, null, null, null, v_told);
     end if;
 
     return query

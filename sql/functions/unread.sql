@@ -23,5 +23,5 @@ begin
     end if;
     update members m set back_to_seq = p_from - 1, back_from_seq = v_marks.read_seq
     where m.thread_id = p_thread and m.user_id = p_user returning m.* into v_member;
-    perform log_announce(receipt_log(log_begin(), v_now, array[v_member], array[false], array[true]));
+    perform receipt_announce(v_now, array[v_member], array[false], array[true]);
 end $$;
