@@ -74,11 +74,14 @@ end $$;
 -- In threads of up to ten members all hear of it at once. In larger ones only the member's own devices do, and the others,
 -- where there are up to 100, a second later, of all who moved meanwhile: else who reads where a hundred do would be told of
 -- a hundred times, and so would everyone else.
+-- `p_sessions` names the devices that say so, null for none: they have got that much themselves (device_deliver).
 -- Dropped first, because its columns may become more: at the end, where older nodes don't look.
--- locks: the members' rows by thread and user, then the log
+-- locks: the devices' marks, the members' rows by thread and user, then the log
 drop function if exists receipt_put(uuid[], uuid[], bigint[], bigint[]);
-create function receipt_put(p_users uuid[], p_threads uuid[], p_read bigint[], p_delivered bigint[])
-returns table (item int, outcome text, is_untold boolean)
+drop function if exists receipt_put(uuid[], uuid[], bigint[], bigint[], uuid[]);
+create function receipt_put(
+    p_users uuid[], p_threads uuid[], p_read bigint[], p_delivered bigint[], p_sessions uuid[] default null
+) returns table (item int, outcome text, is_untold boolean)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
@@ -88,6 +91,7 @@ declare
     v_public boolean[];
     v_own boolean[];
 begin
+    perform device_receive(p_users, p_threads, p_read, p_delivered, p_sessions);
     perform from members m
     where (m.thread_id, m.user_id) in (select u.thread_id, u.user_id from unnest(p_threads, p_users) u (thread_id, user_id))
     order by m.thread_id, m.user_id for no key update;
