@@ -96,11 +96,11 @@ language sql stable as $$
     select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
         'delivered_seq', greatest(m.delivered_seq, p_seen), 'muted_until', rfc3339(m.muted_until),
         'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq,
-        'invited_by', case when m.status = 'invited' then person_json(m.invited_by) end)
+        'invited_by', case when m.status = 'invited' then sender_json(m.invited_by) end)
 $$;
 
 -- Somebody as the sender of a message is shown; null for nobody.
-create or replace function person_json(p_user uuid) returns json
+create or replace function sender_json(p_user uuid) returns json
 language plpgsql stable as $$
 begin
     return (select json_build_object('id', u.id, 'name', u.name, 'profile_image', u.profile_image)
