@@ -79,7 +79,9 @@ struct ReceiptTests {
         let database = try await MigratedDatabase.create()
         _ = try await run(Self.group + "select mark(11, 1);", on: database)
         async let move = run("begin; select mark(11, 2); select pg_sleep(1); commit;", on: database)
-        let asleep = "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'"
+        let asleep = """
+            select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'
+            """
         var isUnderWay = false
         for _ in 0..<500 where !isUnderWay { isUnderWay = try await run(asleep, on: database) == ["1"] }
         #expect(isUnderWay)

@@ -39,6 +39,18 @@ struct SchemaTests {
         #expect(try await Schema.migrator.check(settings) == .current)
     }
 
+    /// Of two with the same arguments the one in the later file would silently take the other's place.
+    @Test("has no two functions of one name")
+    func names() throws {
+        let directory = Self.directory.appending(path: "functions")
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).flatMap { file in
+            let text = try String(contentsOf: directory.appending(path: file), encoding: .utf8)
+            return text.matches(of: /\ncreate (?:or replace )?function (\w+)\(/).map { String($0.1) }
+        }
+        #expect(names.count > 100)
+        #expect(Dictionary(grouping: names) { $0 }.filter { $1.count > 1 }.keys.sorted() == [])
+    }
+
     /// Tables and indexes; the functions are files of their own. Without what differs from one minor release to the next.
     private static func dump(_ database: String) async throws -> String {
         let process = Process()
