@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What schemathesis (PyPI) finds between the served openapi.yaml and the answers. None may be undescribed, and none a 5xx,
-# but for the 503 of a service that can't send mail: requestCode and register fail by that.
+# What schemathesis (PyPI) finds between the served openapi.yaml and the answers: none may be undescribed, and none a 5xx.
+# Its exit status is 0 if it finds nothing.
 #
 #   python3 -m venv VENV && VENV/bin/pip install schemathesis
 #   PATH=$PWD/VENV/bin:$PATH Tests/Measure/schemathesis.sh --max-examples 120 --seed 3 [any flag of schemathesis run]
@@ -23,10 +23,8 @@ curl -sS -o /dev/null -H 'Content-Type: application/json' "$PARLEY_URL/v1/auth/r
 PARLEY_TOKEN=$(sign_in)
 export PARLEY_TOKEN
 run() {
-    schemathesis run "$PARLEY_URL/openapi.yaml" -H "Authorization: Bearer $(sign_in)" \
-        --phases examples,coverage,fuzzing --continue-on-failure --no-shrink --request-timeout 20 --checks \
-not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,\
-response_schema_conformance,allow_header_conformance,unsupported_method "$@"
+    schemathesis --config-file "$here/schemathesis.toml" run "$PARLEY_URL/openapi.yaml" \
+        -H "Authorization: Bearer $(sign_in)" --phases examples,coverage,fuzzing --continue-on-failure --no-shrink --request-timeout 20 "$@"
 }
 # Those that would sign the run itself out come last.
 status=0
