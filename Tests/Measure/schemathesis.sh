@@ -24,7 +24,8 @@ PARLEY_TOKEN=$(sign_in)
 export PARLEY_TOKEN
 run() {
     schemathesis --config-file "$here/schemathesis.toml" run "$PARLEY_URL/openapi.yaml" \
-        -H "Authorization: Bearer $(sign_in)" --phases examples,coverage,fuzzing --continue-on-failure --no-shrink --request-timeout 20 "$@"
+        -H "Authorization: Bearer $(sign_in)" --phases examples,coverage,fuzzing --continue-on-failure --no-shrink \
+        --request-timeout 20 "$@"
 }
 # Those that would sign the run itself out come last.
 status=0
