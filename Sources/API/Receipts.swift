@@ -24,7 +24,7 @@ extension API {
             return marks
         }
         do {
-            try await writer.put(marks.move(identity.user, thread))
+            try await writer.put(marks.move(identity, thread))
         } catch let problem as Problem {
             throw marks.named(problem)
         }
@@ -44,7 +44,7 @@ extension API {
             for (index, entry) in entries.enumerated() {
                 group.addTask {
                     do {
-                        try await writer.put(entry.marks.move(identity.user, entry.thread))
+                        try await writer.put(entry.marks.move(identity, entry.thread))
                         return nil
                     } catch let problem as Problem {
                         return (index, entry.marks.named(problem))
@@ -96,8 +96,9 @@ private struct ReceiptMarks: Sendable {
         }
     }
 
-    func move(_ user: UserID, _ thread: ThreadID) -> ReceiptMove {
-        ReceiptMove(user: user, thread: thread, read: read, delivered: delivered)
+    func move(_ identity: Identity, _ thread: ThreadID) -> ReceiptMove {
+        ReceiptMove(
+            user: identity.user, session: identity.session, thread: thread, read: read, delivered: delivered)
     }
 
     /// The writer knows one seq; the client gave it as one of two fields. The larger is the one past the head.

@@ -42,7 +42,7 @@ extension API {
             guard !prefix.text.isEmpty else { throw Invalid("Must not be empty.") }
             return prefix.text
         }
-        let page = try await store.searchUsers(prefix: query.values(prefix), request)
+        let page = try await store.searchUsers(prefix: query.values(prefix), for: identity.user, request)
         return .list("users", page, limit: request.limit)
     }
 

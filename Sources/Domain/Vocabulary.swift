@@ -84,12 +84,17 @@ package struct NewMessage: Sendable {
 /// A member's marks to be moved forward; nil leaves one where it is.
 package struct ReceiptMove: Sendable {
     package var user: UserID
+    /// The device that says so.
+    package var session: SessionID?
     package var thread: ThreadID
     package var read: Seq?
     package var delivered: Seq?
 
-    package init(user: UserID, thread: ThreadID, read: Seq? = nil, delivered: Seq? = nil) {
+    package init(
+        user: UserID, session: SessionID? = nil, thread: ThreadID, read: Seq? = nil, delivered: Seq? = nil
+    ) {
         self.user = user
+        self.session = session
         self.thread = thread
         self.read = read
         self.delivered = delivered

@@ -70,10 +70,11 @@ extension Store {
         return try await decoded { try row.json(0) }
     }
 
-    /// The directory, by a case-folded prefix.
-    package func searchUsers(prefix: String, _ request: PageRequest) async throws -> Page {
+    /// The directory, by a case-folded prefix, with the presence of those with whom the viewer has a direct thread.
+    package func searchUsers(prefix: String, for viewer: UserID, _ request: PageRequest) async throws -> Page {
         try await page(
-            Statement("user_search", "select * from user_search($1, $2, $3, $4)"), [.text(prefix)], request)
+            Statement("user_search", "select * from user_search($1, $3, $4, $5, $2)"), [.text(prefix), .id(viewer)],
+            request)
     }
 }
 

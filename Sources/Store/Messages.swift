@@ -72,10 +72,10 @@ extension Store {
     /// Moves marks forward, a batch in one transaction. `done` gets what `moved` reads.
     package func put(_ batch: [ReceiptMove], _ done: @escaping BatchDone) {
         begin(
-            Statement("receipt_put", "select * from receipt_put($1, $2, $3, $4)"),
+            Statement("receipt_put", "select * from receipt_put($1, $2, $3, $4, $5)"),
             [
                 .ids(batch.map(\.user)), .ids(batch.map(\.thread)), .int8s(batch.map { $0.read?.value }),
-                .int8s(batch.map { $0.delivered?.value }),
+                .int8s(batch.map { $0.delivered?.value }), .uuids(batch.map { $0.session?.uuid }),
             ], done)
     }
 

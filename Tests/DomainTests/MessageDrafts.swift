@@ -33,6 +33,15 @@ struct MessageDrafts {
         #expect(try fields(#"{"id":7,"payload":{"text":"hi"}}"#) == ["id"])
     }
 
+    @Test("takes a time for its content to go, up to ten years")
+    func takesTimes() throws {
+        for time in ["1", "315360000"] {
+            #expect(try draft(#"{"payload":{"text":"hi"},"expires_in_s":\#(time)}"#).expires?.seconds == Int32(time))
+        }
+        #expect(try draft(#"{"payload":{"text":"hi"},"expires_in_s":null}"#).expires == nil)
+        #expect(try fields(#"{"payload":{"text":"hi"},"expires_in_s":315360001}"#) == ["expires_in_s"])
+    }
+
     @Test("keeps the payload's own keys and numbers")
     func keepsPayload() throws {
         let draft = try draft(#"{"payload":{"n":1.50,"text":"hi","attachments":[],"x":{"b":1,"a":2}}}"#)
@@ -46,7 +55,7 @@ struct MessageDrafts {
             (#"{"payload":{}}"#, ["payload.text"]), (#"{"payload":{"text":""}}"#, ["payload.text"]),
             (#"{"payload":{"text":3}}"#, ["payload.text"]),
             (#"{"payload":{"text":"a","attachments":[{"id":1}]}}"#, ["payload.attachments"]),
-            (#"{"payload":{"text":"a"},"expires_in_s":5}"#, ["expires_in_s"]),
+            (#"{"payload":{"text":"a"},"expires_in_s":0}"#, ["expires_in_s"]),
             (#"{"payload":{"text":"a"},"sender":"x","Text":1}"#, ["sender", "Text"]),
             (#"{"payload":{"text":"a"},"type":"system"}"#, ["type"]),
             (#"{"payload":{"text":"a"},"type":"video"}"#, ["type"]), (#"{"payload":{},"type":7}"#, ["type"]),

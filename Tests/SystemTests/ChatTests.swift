@@ -89,7 +89,7 @@ extension SystemTests {
             let cursor = try await nodes.b.curl.cursor(of: bob)
             let path = "/v1/threads/\(thread)/messages/\(id)"
             #expect(try await nodes.a.curl.delete(path + "?for=everyone", as: ann).status == 204)
-            let events = try await nodes.b.curl.sync(bob, from: cursor, wait: 10).json["events"].items
+            let events = try await nodes.b.curl.syncUntilTold(bob, from: cursor, wait: 10).told
             #expect(events.map { $0["type"] } == ["message.deleted"])
             for node in [nodes.a, nodes.b] {
                 let message = try await node.curl.get(path, as: bob).json

@@ -157,7 +157,11 @@ extension SystemTests {
             _ = try await nodes.a.curl.sync(ann, from: head)
             try await Task.sleep(for: .seconds(2))
             #expect(try await nodes.a.curl.get(path, as: ann).json["payload"]["text"].string == text + "!")
-            _ = try await nodes.a.curl.sync(bob, from: head)
+            // A mark says so, too, as far as it goes: the next message, and with it all before.
+            let mark: JSON = [
+                "delivered": .init(try await nodes.a.curl.say("next", in: thread, as: ann).json["seq"].int ?? 0)
+            ]
+            #expect(try await nodes.b.curl.put("/v1/threads/\(thread)/receipts", mark, as: bob).status == 204)
             // Two are left: the one signs out, the other hasn't been used for long.
             #expect(try await nodes.a.curl.delete("/v1/sessions/\(phone.session)", as: bob).status == 204)
             try await Task.sleep(for: .seconds(1))

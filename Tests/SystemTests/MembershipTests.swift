@@ -21,7 +21,7 @@ extension SystemTests {
         ) async throws -> [String] {
             let answer = try await node.curl.sync(person, from: cursor)
             #expect(answer.json["more"] == false)
-            return answer.json["events"].items.filter { $0["thread_id"].string == thread }.map { event in
+            return answer.told.filter { $0["thread_id"].string == thread }.map { event in
                 let data = event["data"]
                 let detail = data["payload"]["action"].string ?? data["payload"]["text"].string ?? data["status"].string
                 return [event["type"].string, detail].compactMap { $0 }.joined(separator: " ")
@@ -75,10 +75,10 @@ extension SystemTests {
             #expect(
                 try await nodes.a.curl.put(path + "/members/\(cleo.id)", ["status": "invited"], as: ann).status == 200)
             let cursors = (try await nodes.b.curl.cursor(of: bob), try await nodes.b.curl.cursor(of: cleo))
-            async let poll = nodes.b.curl.sync(bob, from: cursors.0, wait: 25)
+            async let poll = nodes.b.curl.syncUntilTold(bob, from: cursors.0, wait: 25)
             try await nodes.b.waitForPolls()
             #expect(try await nodes.a.curl.call("PATCH", path, ["title": "New"], as: ann).status == 200)
-            let first = try await poll.json["events"][0]
+            let first = try #require(try await poll.told.first)
             #expect(first["type"] == "thread.updated" && first["data"]["title"] == "New")
             try await expectTold(bob, from: cursors.0, of: group, ["thread.updated", "message.created renamed"])
             try await expectTold(cleo, from: cursors.1, of: group, ["thread.updated"])
@@ -91,18 +91,14 @@ extension SystemTests {
         func settings() async throws {
             let group = try await nodes.a.curl.thread("group", by: ann, with: [bob])
             for text in ["one", "two"] { _ = try await nodes.a.curl.sent(text, in: group, as: ann) }
-            let login = try await nodes.a.curl.post(
-                "/v1/auth/login", ["username": .string(bob.username), "password": .string(bob.password)])
-            let phone = Person(
-                id: bob.id, username: bob.username, password: bob.password,
-                session: login.json["session"]["id"].string ?? "", token: login.json["session"]["token"].string ?? "")
+            let phone = try await nodes.a.curl.logIn(again: bob)
             let cursors = (try await nodes.a.curl.cursor(of: ann), try await nodes.a.curl.cursor(of: phone))
-            async let poll = nodes.a.curl.sync(phone, from: cursors.1, wait: 25)
+            async let poll = nodes.a.curl.syncUntilTold(phone, from: cursors.1, wait: 25)
             try await nodes.a.waitForPolls()
             let set = try await nodes.b.curl.call(
                 "PATCH", "/v1/threads/\(group)/settings", ["pinned": true, "hidden_before_seq": 2], as: bob)
             #expect(set.status == 200 && set.json["unread_count"] == 1)
-            let event = try await poll.json["events"][0]
+            let event = try #require(try await poll.told.first)
             #expect(event["type"] == "settings.updated" && event["thread_id"].string == group)
             #expect(event["data"] == set.json)
             // The same again is no change.

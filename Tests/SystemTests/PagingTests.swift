@@ -92,7 +92,7 @@ extension SystemTests {
                     let answer = try await reader.sync(bob, from: cursor, limit: 200)
                     try #require(answer.status == 200, "\(answer)")
                     largest = max(largest, answer.body.count)
-                    seqs += answer.json["events"].items.map { $0["data"]["seq"].int }
+                    seqs += answer.told.map { $0["data"]["seq"].int }
                     cursor = answer.json["cursor"].string ?? ""
                     if answer.json["more"] != true { break }
                 }

@@ -20,7 +20,7 @@ extension SystemTests {
             #expect(answer.status == 200 && answer.json["events"] == [] && answer.json["more"] == false)
             let cursor = try #require(answer.json["cursor"].string)
             #expect(!cursor.isEmpty && cursor.utf8.count <= 512)
-            #expect(try await nodes.a.curl.sync(bob, from: cursor).json["events"] == [])
+            #expect(try await nodes.a.curl.sync(bob, from: cursor).told.isEmpty)
         }
 
         @Test("with wait=0 answers at once, with nothing or with what there is")
@@ -57,14 +57,15 @@ extension SystemTests {
             repeat {
                 let node = sizes.count % 2 == 0 ? nodes.a : nodes.b
                 let answer = try await node.curl.sync(bob, from: cursor, limit: 3)
-                let events = answer.json["events"].items
-                #expect(answer.json["more"].bool == (seen.count + events.count < 7))
-                seen += events.map { $0["data"]["id"].string }
-                sizes.append(events.count)
+                let count = answer.json["events"].items.count
+                seen += answer.told.map { $0["data"]["id"].string }
+                #expect(answer.json["more"] == true || seen.count == 7)
+                sizes.append(count)
                 cursor = answer.json["cursor"].string ?? ""
                 if answer.json["more"] != true { break }
             } while sizes.count < 10
-            #expect(sizes == [3, 3, 1])
+            // What the last one has beside the seventh message, comes by itself.
+            #expect(sizes.prefix(2) == [3, 3] && sizes.count >= 3)
             #expect(seen == ids)
         }
 
@@ -79,8 +80,8 @@ extension SystemTests {
             #expect(Set(answers.map { $0["events"] }).count == 1)
             // A mailbox that has moved on must not stand in the way of an older cursor.
             let cursor = answers[0]["cursor"].string ?? ""
-            #expect(try await nodes.a.curl.sync(bob, from: cursor).json["events"] == [])
-            #expect(try await nodes.a.curl.sync(bob, from: start).json["events"] == answers[0]["events"])
+            #expect(try await nodes.a.curl.sync(bob, from: cursor).told.isEmpty)
+            #expect(try await nodes.a.curl.sync(bob, from: start).told == answers[0]["events"].items)
         }
 
         @Test("is the same for everyone who may see it")
@@ -143,7 +144,7 @@ extension SystemTests {
             let inbox = try await nodes.b.curl.get("/v1/inbox", as: bob).json
             #expect(inbox["threads"][0]["last_message"]["id"].string == before.last)
             let after = try await say(2)
-            let events = try await nodes.a.curl.sync(bob, from: inbox["cursor"].string ?? "").json["events"].items
+            let events = try await nodes.a.curl.sync(bob, from: inbox["cursor"].string ?? "").told
             #expect(events.map { $0["data"]["id"].string } == after)
         }
 

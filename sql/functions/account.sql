@@ -26,10 +26,13 @@ language sql stable as $$
     select u.id, u.password_hash from users u where u.username_key = p_key
 $$;
 
+-- With the presence that others see, so that one sees whether one shares it.
 create or replace function account_get(p_user uuid) returns text
-language sql stable as $$
-    select account_json(u)::text from users u where u.id = p_user
-$$;
+language plpgsql stable as $$
+begin
+    return (select account_json(u, p.presence, p.last_seen_at)::text
+        from users u cross join lateral presence_of(u) p where u.id = p_user);
+end $$;
 
 -- Changes what `p_changes` names (name, profile_image, status_text, preferences) and tells the account's own devices,
 -- and the members of its threads of up to 100 members.
@@ -65,7 +68,7 @@ begin
         and v_changes ?| array['name', 'profile_image', 'status_text'];
     v_last := log_head();
     perform log_announce(v_last);
-    return account_json(v_user)::text;
+    return account_get(p_user);
 end $$;
 
 -- A profile. Presence is shown to oneself and to those who share a thread.
@@ -78,19 +81,28 @@ language sql stable as $$
 $$;
 
 -- The directory: users of whom a word of the name, or the username, begins with `p_prefix` (folded by the caller).
--- An exact word ranks before a longer one; within a rank the oldest account first.
-create or replace function user_search(p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid)
-returns table (item text, rank bigint, id uuid)
+-- An exact word ranks before a longer one; within a rank the oldest account first. Presence is shown of those with whom the
+-- viewer has a direct thread, which is an index probe a row; whether people share any other would be one for each thread.
+-- The one with fewer arguments would make a call that leaves out the viewer ambiguous.
+drop function if exists user_search(text, int, bigint, uuid);
+create or replace function user_search(
+    p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid, p_viewer uuid default null
+) returns table (item text, rank bigint, id uuid)
 language sql stable as $$
-    select user_json(u)::text, f.rank, u.id
+    select case when u.id = p_viewer or users_have_direct(u.id, p_viewer) then profile_json(u) else user_json(u) end::text,
+        p.rank, u.id
     from (
-        select w.user_id, min(case when w.word = p_prefix then 0 else 1 end)::bigint as rank
-        from user_words w
-        where w.word >= p_prefix collate "C" and w.word < (p_prefix || U&'\+10FFFF') collate "C"
-        group by w.user_id
-    ) f
-    join users u on u.id = f.user_id
-    where p_after_rank is null or (f.rank, u.id) > (p_after_rank, p_after_id)
-    order by f.rank, u.id
-    limit p_limit
+        select f.user_id, f.rank
+        from (
+            select w.user_id, min(case when w.word = p_prefix then 0 else 1 end)::bigint as rank
+            from user_words w
+            where w.word >= p_prefix collate "C" and w.word < (p_prefix || U&'\+10FFFF') collate "C"
+            group by w.user_id
+        ) f
+        where p_after_rank is null or (f.rank, f.user_id) > (p_after_rank, p_after_id)
+        order by f.rank, f.user_id
+        limit p_limit
+    ) p
+    join users u on u.id = p.user_id
+    order by p.rank, u.id
 $$;

@@ -19,11 +19,13 @@ language sql stable as $$
         'status_text', u.status_text, 'presence', null, 'last_seen_at', null)
 $$;
 
--- One's own account.
-create or replace function account_json(u users) returns json
+-- One's own account, without presence where that is not kept: in the log.
+drop function if exists account_json(users);
+create or replace function account_json(u users, p_presence text default null, p_last_seen_at timestamptz default null)
+returns json
 language sql stable as $$
     select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
-        'status_text', u.status_text, 'presence', null, 'last_seen_at', null,
+        'status_text', u.status_text, 'presence', p_presence, 'last_seen_at', rfc3339(p_last_seen_at),
         'preferences', u.preferences, 'created_at', rfc3339(u.created_at))
 $$;
 

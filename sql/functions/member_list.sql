@@ -21,13 +21,13 @@ begin
     while v_rank <= 2 and v_left > 0 loop
         if v_rank = 2 and v_sees_gone then
             return query
-            select member_view(m)::text, v_rank, m.user_id
+            select member_view(m, true)::text, v_rank, m.user_id
             from members m
             where m.thread_id = p_thread and m.user_id > v_after and m.role = 'member'
             order by m.user_id limit v_left;
         else
             return query
-            select member_view(m)::text, v_rank, m.user_id
+            select member_view(m, true)::text, v_rank, m.user_id
             from members m
             where m.thread_id = p_thread and m.user_id > v_after and m.status in ('joined', 'invited')
                 and m.role = case v_rank when 0 then 'owner' when 1 then 'admin' else 'member' end

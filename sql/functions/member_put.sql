@@ -121,7 +121,7 @@ begin
     perform member_put_check(v_thread, p_actor, p_user, v_old, p_role, p_status);
     v_new := member_put_wanted(v_thread, p_actor, p_user, v_old, p_role, p_status, v_now);
     if (v_new.role, v_new.status) is not distinct from (v_old.role, v_old.status) then
-        return member_view(v_old);
+        return member_view(v_old, true);
     end if;
     perform thread_refuse_full(v_thread, v_old, v_new, p_group_max, p_room_max);
     if v_new.status is distinct from v_old.status then
@@ -144,5 +144,5 @@ begin
             member_news(case when p_actor = p_user then 'joined' else 'added' end, p_actor, p_user));
     end if;
     perform log_announce(v_head);
-    return member_view(v_new);
+    return member_view(v_new, true);
 end $$;

@@ -28,6 +28,14 @@ language sql stable as $$
         where a.user_id = p_user and a.status = 'joined' and b.status = 'joined')
 $$;
 
+-- Whether both have joined a direct thread of theirs. Nobody leaves one.
+create or replace function users_have_direct(p_user uuid, p_other uuid) returns boolean
+language plpgsql stable as $$
+begin
+    return (select t.member_count from threads t where t.direct_low = least(p_user, p_other)
+        and t.direct_high = greatest(p_user, p_other)) = 2;
+end $$;
+
 -- The presence.updated events of users as they are now, and the threads whose members are to get each: of up to 100
 -- members, and a thousand of them at most.
 create or replace function presence_changes(p_users uuid[])

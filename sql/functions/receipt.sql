@@ -1,14 +1,14 @@
 -- Receipts: marks that say how far a member has got a thread's messages, and read them.
 
--- A member's marks as receipt.updated tells of them. `p_read` is the read mark: the one that all see, or the member's own
--- (member_marks). The counts are always the member's own.
-create or replace function receipt_json(m members, p_read bigint) returns text
+-- A member's marks as receipt.updated tells of them. `p_read` is the read mark: the one that all see (`p_seen`), or the
+-- member's own (`p_own`). The counts are always the member's own. Inlined where it is called, as it looks nothing up itself.
+drop function if exists receipt_json(members, bigint);
+create or replace function receipt_json(m members, p_read bigint, p_seen bigint, p_own bigint) returns text
 language sql stable as $$
     select json_build_object('user_id', m.user_id, 'read_seq', p_read,
-        'delivered_seq', greatest(m.delivered_seq, r.read_seq), 'read_at', rfc3339(m.read_at),
-        'delivered_at', rfc3339(m.delivered_at), 'unread_count', unread_count(m, r.own_seq, thread_head(m.thread_id)),
-        'mention_count', mention_count(m, r.own_seq))::text
-    from member_marks(m) r
+        'delivered_seq', greatest(m.delivered_seq, p_seen), 'read_at', rfc3339(m.read_at),
+        'delivered_at', rfc3339(m.delivered_at), 'unread_count', unread_count(m, p_own, thread_head(m.thread_id)),
+        'mention_count', mention_count(m, p_own))::text
 $$;
 
 -- A member's marks as the other members see them, where many are told of together: without counts.
@@ -39,7 +39,7 @@ begin
         case when e.is_own then e.member_id end, event_json('receipt.updated', e.thread_id, p_now, e.data)
     from (
         select (x.member).thread_id, (x.member).user_id as member_id, k.is_own,
-            receipt_json(x.member, case when k.is_own then r.own_seq else r.read_seq end) as data
+            receipt_json(x.member, case when k.is_own then r.own_seq else r.read_seq end, r.read_seq, r.own_seq) as data
         from generate_subscripts(p_members, 1) i
         cross join lateral (select p_members[i] as member) x
         cross join lateral member_marks(x.member) r
@@ -74,11 +74,14 @@ end $$;
 -- In threads of up to ten members all hear of it at once. In larger ones only the member's own devices do, and the others,
 -- where there are up to 100, a second later, of all who moved meanwhile: else who reads where a hundred do would be told of
 -- a hundred times, and so would everyone else.
+-- `p_sessions` names the devices that say so, null for none: they have got that much themselves (device_deliver).
 -- Dropped first, because its columns may become more: at the end, where older nodes don't look.
--- locks: the members' rows by thread and user, then the log
+-- locks: the devices' marks, the members' rows by thread and user, then the log
 drop function if exists receipt_put(uuid[], uuid[], bigint[], bigint[]);
-create function receipt_put(p_users uuid[], p_threads uuid[], p_read bigint[], p_delivered bigint[])
-returns table (item int, outcome text, is_untold boolean)
+drop function if exists receipt_put(uuid[], uuid[], bigint[], bigint[], uuid[]);
+create function receipt_put(
+    p_users uuid[], p_threads uuid[], p_read bigint[], p_delivered bigint[], p_sessions uuid[] default null
+) returns table (item int, outcome text, is_untold boolean)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
@@ -88,6 +91,7 @@ declare
     v_public boolean[];
     v_own boolean[];
 begin
+    perform device_receive(p_users, p_threads, p_read, p_delivered, p_sessions);
     perform from members m
     where (m.thread_id, m.user_id) in (select u.thread_id, u.user_id from unnest(p_threads, p_users) u (thread_id, user_id))
     order by m.thread_id, m.user_id for no key update;

@@ -80,7 +80,7 @@ begin
 end $$;
 
 -- Notes how far devices have come in threads where content waits for them: as receipt_deliver has it.
--- Costs nothing where no content waits at all, else an index probe a thread.
+-- Costs nothing where no content waits at all, else two index probes a thread.
 -- locks: the devices' marks
 create or replace function device_deliver(p_users uuid[], p_threads uuid[], p_positions bigint[], p_sessions uuid[]) returns void
 language plpgsql volatile
@@ -94,7 +94,8 @@ begin
         select g.session_id, t.id as thread_id, max(g.pos) as pos
         from unnest(p_users, p_threads, p_positions, p_sessions) g (user_id, thread_id, pos, session_id)
         cross join lateral (
-            select g.thread_id where g.thread_id is not null
+            select m.thread_id from members m
+            where m.thread_id = g.thread_id and m.user_id = g.user_id and m.status = 'joined'
             union all
             select m.thread_id from members m
             where g.thread_id is null and m.user_id = g.user_id and m.status = 'joined') t (id)
@@ -111,4 +112,21 @@ begin
         returning d.thread_id
     )
     insert into undelivered_checks (thread_id, due_at) select distinct m.thread_id, stamp() from moved m;
+end $$;
+
+-- The same of receipts, which say it by the seq. A message that was edited waits for the edit, of which they say nothing.
+-- locks: the devices' marks
+create or replace function device_receive(
+    p_users uuid[], p_threads uuid[], p_read bigint[], p_delivered bigint[], p_sessions uuid[]) returns void
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+begin
+    if (select u.pos from undelivered u limit 1) is not null then
+        perform device_deliver(p_users, p_threads, array(
+            select (select m.pos from messages m where m.thread_id = g.thread_id
+                and m.seq between greatest(g.read, g.delivered) and greatest(g.read, g.delivered) order by m.seq limit 1)
+            from unnest(p_threads, p_read, p_delivered) with ordinality g (thread_id, read, delivered, item)
+            order by g.item), p_sessions);
+    end if;
 end $$;

@@ -10,7 +10,7 @@ begin
     insert into sessions (id, user_id, token_digest, device_name, created_at, last_used_at)
     values (p_session, p_user, p_digest, p_device, stamp(), stamp())
     returning * into v_session;
-    return query select account_json(u)::text, session_json(v_session)::text from users u where u.id = p_user;
+    return query select account_get(p_user), session_json(v_session)::text;
 end $$;
 
 -- Whose token this is, and at which position of the log that was read: what comes after it corrects a cached answer.

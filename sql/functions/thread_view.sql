@@ -27,12 +27,15 @@ language sql stable rows 1 as $$
         and o.sender_id = m.user_id and o.seq > m.read_seq order by o.seq desc limit 1)) as seq offset 0) r
 $$;
 
--- A member as the other members see them, with the effective marks.
-create or replace function member_view(m members) returns json
+-- A member as the other members see them, with the effective marks. `p_is_live`: with the presence of who has joined, for
+-- answers; not for the log, which doesn't keep it.
+drop function if exists member_view(members);
+create or replace function member_view(m members, p_is_live boolean default false) returns json
 language sql stable as $$
-    select json_build_object('user', user_json(u), 'role', m.role, 'status', m.status, 'read_seq', r.seq,
-        'delivered_seq', greatest(m.delivered_seq, r.seq), 'read_at', rfc3339(m.read_at),
-        'delivered_at', rfc3339(m.delivered_at), 'joined_at', rfc3339(m.joined_at))
+    select json_build_object(
+        'user', case when p_is_live and m.status = 'joined' then profile_json(u) else user_json(u) end,
+        'role', m.role, 'status', m.status, 'read_seq', r.seq, 'delivered_seq', greatest(m.delivered_seq, r.seq),
+        'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at), 'joined_at', rfc3339(m.joined_at))
     from users u cross join (select member_read_seq(m) as seq) r
     where u.id = m.user_id
 $$;
@@ -85,15 +88,24 @@ begin
     return exists (select from message_hides h where h.thread_id = p_thread and h.user_id = p_user and h.seq = p_seq);
 end $$;
 
--- The caller's own side of a thread. `p_read` is the mark that they see themselves.
-create or replace function me_json(m members, p_read bigint) returns json
+-- The caller's own side of a thread. `p_read` is the mark that they see themselves, `p_seen` the one that others see.
+-- Inlined where it is called, as it looks nothing up.
+drop function if exists me_json(members, bigint);
+create or replace function me_json(m members, p_read bigint, p_seen bigint) returns json
 language sql stable as $$
     select json_build_object('role', m.role, 'status', m.status, 'read_seq', p_read,
-        'delivered_seq', greatest(m.delivered_seq, p_read, member_read_seq(m)), 'muted_until', rfc3339(m.muted_until),
+        'delivered_seq', greatest(m.delivered_seq, p_seen), 'muted_until', rfc3339(m.muted_until),
         'archived', m.archived, 'pinned', m.pinned, 'hidden_before_seq', m.hidden_before_seq,
-        'invited_by', case when m.status = 'invited' then (select json_build_object('id', u.id, 'name', u.name,
-            'profile_image', u.profile_image) from users u where u.id = m.invited_by) end)
+        'invited_by', case when m.status = 'invited' then sender_json(m.invited_by) end)
 $$;
+
+-- Somebody as the sender of a message is shown; null for nobody.
+create or replace function sender_json(p_user uuid) returns json
+language plpgsql stable as $$
+begin
+    return (select json_build_object('id', u.id, 'name', u.name, 'profile_image', u.profile_image)
+        from users u where u.id = p_user);
+end $$;
 
 -- When something last happened in the thread that the member may know of: of the last message, or for lack of one the
 -- thread's making or the invitation.
@@ -118,7 +130,7 @@ begin
         'unread_count', case when l.seq is null then 0 else unread_count(m, r.own_seq, l.seq) end,
         'mention_count', case when l.seq is null then 0 else mention_count(m, r.own_seq) end,
         'last_activity_at', rfc3339(thread_activity(t, m, l.created_at)),
-        'head', coalesce(l.seq, 0), 'me', me_json(m, r.own_seq))
+        'head', coalesce(l.seq, 0), 'me', me_json(m, r.own_seq, r.read_seq))
     from member_marks(m) r
     left join lateral (select x.seq, x.created_at from messages x
         where x.thread_id = t.id and x.seq >= greatest(m.read_seq, m.delivered_seq) and m.status = 'joined'

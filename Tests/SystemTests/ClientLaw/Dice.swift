@@ -48,12 +48,12 @@ struct Dice {
         }
         guard let thread = scene.threads[number] else { return opening(person, scene) }
         switch random.below(100) {
-        case 0..<34: return .thread(number, message(person, thread))
-        case 34..<56:
+        case 0..<30: return .thread(number, message(person, thread))
+        case 30..<50:
             guard let message = change(of: number, thread, person, scene) else { fallthrough }
             return message
-        case 56..<78: return .thread(number, receipt(device, thread, scene))
-        case 78..<84: return .thread(number, .settings(settings(device, thread, scene)))
+        case 50..<70: return .thread(number, receipt(device, thread, scene))
+        case 70..<76: return .thread(number, .settings(settings(device, thread, scene)))
         default: return .thread(number, membership(person, thread))
         }
     }

@@ -67,7 +67,7 @@ extension SystemTests.Faults {
 
         let id = try await connection.sent("now", in: thread, as: ann)
         let answer = try await connection.sync(bob, from: reload.fresh)
-        #expect(answer.json["events"].items.map { $0["data"]["id"].string } == [id], "\(answer)")
+        #expect(answer.told.map { $0["data"]["id"].string } == [id], "\(answer)")
     }
 }
 

@@ -42,14 +42,11 @@ struct EventSource: Sendable {
         try await connection.nextBlock(within: limit).map(Block.init)
     }
 
-    /// What comes by itself, now or later.
-    private static let passing: Set = ["typing", "presence.updated", "receipt.updated"]
-
     /// So many events, or fewer where the stream ends; without those that come by themselves.
     func events(_ count: Int, within limit: Duration = .seconds(15)) async throws -> [Block] {
         var events: [Block] = []
         while events.count < count, let block = try await next(within: limit) {
-            if block.data != nil, !Self.passing.contains(block.json["type"].string ?? "") { events.append(block) }
+            if block.data != nil, !unaskedEvents.contains(block.json["type"].string ?? "") { events.append(block) }
         }
         return events
     }

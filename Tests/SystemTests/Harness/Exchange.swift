@@ -53,6 +53,14 @@ struct Answer: Sendable, CustomStringConvertible {
     }
 }
 
+/// Events that come by themselves, now or later: what was delivered to whom, who is there.
+let unaskedEvents: Set = ["typing", "presence.updated", "receipt.updated"]
+
+extension Answer {
+    /// The events of a poll, but for those that come by themselves.
+    var told: [JSON] { json["events"].items.filter { !unaskedEvents.contains($0["type"].string ?? "") } }
+}
+
 /// Something that takes requests to a node.
 protocol Caller: Sendable {
     /// - Throws: when there is no answer.

@@ -91,6 +91,16 @@ extension Caller {
             "/v1/sync?cursor=\(cursor)&wait=\(wait)&limit=\(limit)", as: person, within: .seconds(wait + 10))
     }
 
+    /// Polls on from a cursor until something is told that doesn't come by itself, some times at most.
+    func syncUntilTold(_ person: Person, from start: String, wait: Int) async throws -> Answer {
+        var answer = try await sync(person, from: start, wait: wait)
+        for _ in 0..<5 where answer.told.isEmpty {
+            guard let cursor = answer.json["cursor"].string else { break }
+            answer = try await sync(person, from: cursor, wait: wait)
+        }
+        return answer
+    }
+
     /// All messages of a thread, page by page from the first.
     func archive(
         of thread: String, as person: Person, sourceLocation: SourceLocation = #_sourceLocation
