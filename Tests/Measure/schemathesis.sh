@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# What schemathesis (PyPI) finds between the served openapi.yaml and the answers: none may be undescribed, and none a 5xx.
+# Its exit status is 0 if it finds nothing.
+#
+#   python3 -m venv VENV && VENV/bin/pip install schemathesis
+#   PATH=$PWD/VENV/bin:$PATH Tests/Measure/schemathesis.sh --max-examples 120 --seed 3 [any flag of schemathesis run]
+#
+# PARLEY_EXECUTABLE: a build other than .build/release/parley.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [ -z "${PARLEY_URL:-}" ]; then
+    command -v schemathesis >/dev/null || { echo "There is no schemathesis here." >&2; exit 1; }
+    RUN=$(printf '%q ' "$here/schemathesis.sh" "$@") exec "$here/bench.sh"
+fi
+export PARLEY_URL SCHEMATHESIS_HOOKS=schemathesis_hooks PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1
+account='{"username": "ann", "password": "a river of tea", "name": "Ann"}'
+token() { grep -o '"token": *"[^"]*"' | cut -d '"' -f 4; }
+sign_in() {
+    curl -sS -H 'Content-Type: application/json' "$PARLEY_URL/v1/auth/login" \
+        -d '{"username": "ann", "password": "a river of tea"}' | token
+}
+curl -sS -o /dev/null -H 'Content-Type: application/json' "$PARLEY_URL/v1/auth/register" -d "$account"
+PARLEY_TOKEN=$(sign_in)
+export PARLEY_TOKEN
+run() {
+    schemathesis --config-file "$here/schemathesis.toml" run "$PARLEY_URL/openapi.yaml" \
+        -H "Authorization: Bearer $(sign_in)" --phases examples,coverage,fuzzing --continue-on-failure --no-shrink \
+        --request-timeout 20 "$@"
+}
+# Those that would sign the run itself out come last.
+status=0
+run --exclude-operation-id logout --exclude-operation-id deleteSession "$@" || status=$?
+run --include-operation-id logout --include-operation-id deleteSession "$@" || status=$?
+exit $status
