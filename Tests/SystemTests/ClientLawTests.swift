@@ -17,8 +17,15 @@ extension SystemTests {
     @Suite("The law of the client")
     struct ClientLawTests {
         let nodes: Nodes
+        /// With one of the people they are more than ten.
+        private let crowd: [String]
 
-        init() async throws { nodes = try await Nodes.shared() }
+        init() async throws {
+            nodes = try await Nodes.shared()
+            var crowd: [String] = []
+            for number in 0..<10 { crowd.append(try await nodes.a.curl.register("Crowd\(number)").id) }
+            self.crowd = crowd
+        }
 
         @Test("an inbox and the events after it give the fresh inbox, after any history of people, devices and nodes")
         func holds() async throws {
@@ -43,7 +50,7 @@ extension SystemTests {
 
         /// Plays a history of so many operations that weren't refused; nil if the law was broken.
         private func play(seed: UInt64, count: Int) async throws -> Scene? {
-            var scene = try await Scene(at: nodes.addresses)
+            var scene = try await Scene(at: nodes.addresses, crowd: crowd)
             var dice = Dice(seed: seed)
             var history: History = []
             do {
@@ -86,7 +93,7 @@ extension SystemTests {
 
         /// What fails when other people play the same history, all of whose devices are compared at its end.
         private func failure(of history: History) async throws -> Difference? {
-            var scene = try await Scene(at: nodes.addresses)
+            var scene = try await Scene(at: nodes.addresses, crowd: crowd)
             do {
                 for operations in history { try await scene.play(operations) }
                 try await scene.checkAll()

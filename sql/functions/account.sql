@@ -35,7 +35,7 @@ begin
 end $$;
 
 -- Changes what `p_changes` names (name, profile_image, status_text, preferences) and tells the account's own devices,
--- and the members of its threads of up to 100 members.
+-- and who sees it in threads of up to 100 members.
 -- locks: the user's row, then the log
 create or replace function account_update(p_user uuid, p_changes json, p_words text[]) returns text
 language plpgsql volatile as $$
@@ -60,15 +60,43 @@ begin
     v_head := log_begin();
     insert into events (pos, at, type, user_id, body)
     values (v_head + 1, v_now, 'user.updated', p_user, event_json('user.updated', null, v_now, account_json(v_user)::text));
-    insert into events (pos, at, type, thread_id, body)
-    select v_head + 1 + row_number() over (order by t.id), v_now, 'user.updated', t.id,
-        event_json('user.updated', t.id, v_now, user_json(v_user)::text)
-    from members m join threads t on t.id = m.thread_id
-    where m.user_id = p_user and m.status = 'joined' and t.member_count between 2 and 100
-        and v_changes ?| array['name', 'profile_image', 'status_text'];
+    if v_changes ?| array['name', 'profile_image', 'status_text'] then
+        insert into events (pos, at, type, thread_id, user_id, body)
+        select v_head + 1 + row_number() over (order by a.thread_id, a.user_id), v_now, 'user.updated', a.thread_id, a.user_id,
+            event_json('user.updated', a.thread_id, v_now, user_json(v_user)::text)
+        from account_audience(p_user) a;
+    end if;
     v_last := log_head();
     perform log_announce(v_last);
     return account_get(p_user);
+end $$;
+
+-- Who is to hear of a user's new profile, thread by thread: all members (`user_id` is null) where the user is one too, or
+-- was and has said something; and who sees them from outside: the other one of a direct thread that only one of the two has
+-- joined, and those whom they invited. Nobody in threads of more than 100.
+-- Costs an index probe or two a thread that the user has or had.
+create or replace function account_audience(p_user uuid) returns table (thread_id uuid, user_id uuid)
+language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+begin
+    return query
+    select t.id, x.user_id
+    from members m
+    join threads t on t.id = m.thread_id and t.member_count <= 100
+    cross join lateral (
+        select null::uuid as user_id
+        where case when m.status = 'joined' then t.member_count > 1 else t.member_count > 0 and (select s.seq from messages s
+            where s.sender_id = p_user and s.thread_id = t.id order by s.seq limit 1) is not null end
+        union all
+        (select o.user_id from members o
+        where o.thread_id = t.id and o.user_id <> p_user and t.kind = 'direct' and t.member_count = 1
+            and o.status in ('joined', 'invited'))
+        union all
+        (select i.user_id from members i
+        where i.thread_id = t.id and i.status = 'invited' and i.invited_by = p_user and t.kind <> 'direct' limit 100)
+    ) x
+    where m.user_id = p_user;
 end $$;
 
 -- A profile. Presence is shown to oneself and to those who share a thread.

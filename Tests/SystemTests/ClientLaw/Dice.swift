@@ -13,12 +13,13 @@ struct Dice {
 
     /// What happens at once: mostly one operation; sometimes a few, of which each device takes part in one.
     mutating func draw(_ scene: Scene, nodeCount: Int) -> [Operation] {
-        let count = random.chance(6) ? 2 + random.below(3) : 1
+        let count = random.chance(3) ? 2 + random.below(4) : 1
         let devices = Array((0..<Scene.deviceCount).shuffled(using: &random).prefix(count))
         return devices.map { device in
             number += 1
             let isQuiet = random.chance(3)
-            let kind = isQuiet ? quiet() : loud(device, scene)
+            // Alone: a message that is sent at the same time may have been put down with the name of before.
+            let kind = isQuiet ? quiet() : count == 1 && random.chance(40) ? .profile : loud(device, scene)
             return Operation(number: number, device: device, node: random.below(nodeCount), kind: kind)
         }
     }
@@ -71,7 +72,7 @@ struct Dice {
         switch random.below(4) {
         case 0: return .openRoom
         case 1: return .openDirect(with: other(than: person), invite: random.chance(2))
-        default: return .openGroup(with: others, invite: random.chance(2))
+        default: return .openGroup(with: others, invite: random.chance(2), isLarge: random.chance(2))
         }
     }
 

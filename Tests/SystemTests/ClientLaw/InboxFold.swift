@@ -113,9 +113,17 @@ struct InboxFold: Sendable {
         case "reaction.updated": threads[id]?.react(data, user)
         case "receipt.updated" where data["user_id"].string == user:
             threads[id]?.set(["read_seq", "delivered_seq"], countsFrom: data)
+        case "receipt.updated":
+            // Of many at once: what others see of each. One's own read mark has been told by itself.
+            let own = data["receipts"].items.first { $0["user_id"].string == user } ?? .null
+            if own != .null { threads[id]?.me["delivered_seq"] = own["delivered_seq"] }
         case "settings.updated":
             threads[id]?.set(["muted_until", "archived", "pinned", "hidden_before_seq"], countsFrom: data)
             threads[id]?.isKnownEmpty = false
+        case "user.updated" where event["thread_id"] != .null: threads[id]?.rename(data)
+        case "user.updated":
+            // The own account. What others are told comes thread by thread, and is true of each for itself.
+            for id in threads.keys { threads[id]?.rename(data) }
         default: break
         }
     }
@@ -174,6 +182,20 @@ extension InboxFold.Entry {
         for (key, own) in [("title", "name"), ("image", "profile_image")] {
             shown[key] = thread[key] == .null ? shown["peer"]?[own] ?? .null : thread[key]
         }
+    }
+
+    /// Somebody has another name, image or status than before.
+    fileprivate mutating func rename(_ user: JSON) {
+        func renamed(_ person: JSON?) -> JSON? {
+            guard case .object(let shown)? = person, shown["id"] == user["id"] else { return person }
+            return .object(shown.reduce(into: [:]) { $0[$1.key] = user[$1.key] })
+        }
+        me["invited_by"] = renamed(me["invited_by"])
+        for (seq, message) in known { known[seq]?.shown["sender"] = renamed(message.shown["sender"]) }
+        guard shown["peer"]?["id"] == user["id"] else { return }
+        shown["peer"] = renamed(shown["peer"])
+        shown["title"] = user["name"]
+        shown["image"] = user["profile_image"]
     }
 
     fileprivate mutating func set(_ keys: [String], countsFrom data: JSON) {

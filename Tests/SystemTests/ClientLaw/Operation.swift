@@ -3,8 +3,11 @@
 /// One operation of a history. Threads and messages go by the number of the operation that made them.
 struct Operation: Sendable, CustomStringConvertible {
     enum Kind: Sendable {
-        case openGroup(with: [Int], invite: Bool)
+        /// A large one has others, too, who say and do nothing: there marks are told of in another way.
+        case openGroup(with: [Int], invite: Bool, isLarge: Bool)
         case openRoom
+        /// Another name, image or status.
+        case profile
         case openDirect(with: Int, invite: Bool)
         case thread(Int, ThreadKind)
         case message(in: Int, Int, MessageKind)
@@ -53,12 +56,12 @@ struct Operation: Sendable, CustomStringConvertible {
         switch kind {
         case .thread(let thread, _), .message(in: let thread, _, _): thread
         case .openGroup, .openRoom, .openDirect: number
-        case .poll, .reload, .disconnect, .check: nil
+        case .profile, .poll, .reload, .disconnect, .check: nil
         }
     }
 
     /// So many names there are of what the service is asked for.
-    static let nameCount = 21
+    static let nameCount = 22
 
     /// What is done, without to whom and what.
     var name: String {
@@ -77,6 +80,8 @@ struct Operation: Sendable, CustomStringConvertible {
 /// What people, threads and messages are called by the service.
 protocol Names {
     func user(_ person: Int) -> String
+    /// Of those who say and do nothing.
+    var crowd: [String] { get }
     /// Nil for what hasn't come about.
     func thread(_ number: Int) -> String?
     func message(_ number: Int) -> String?
@@ -93,10 +98,11 @@ extension Operation {
     func call(_ names: some Names) -> Call? {
         func users(_ people: [Int]) -> JSON { .array(people.map { .string(names.user($0)) }) }
         switch kind {
-        case .openGroup(let people, let invite):
+        case .openGroup(let people, let invite, let isLarge):
+            let others = users(people).items + (isLarge ? names.crowd.map { .string($0) } : [])
             return Call(
                 method: "POST", path: "/v1/threads",
-                body: ["kind": "group", "title": "G\(number)", "members": users(people), "invite": .bool(invite)])
+                body: ["kind": "group", "title": "G\(number)", "members": .array(others), "invite": .bool(invite)])
         case .openRoom:
             return Call(method: "POST", path: "/v1/rooms", body: ["title": .string(unique("Room \(number) "))])
         case .openDirect(let person, let invite):
@@ -108,6 +114,9 @@ extension Operation {
         case .message(let thread, let message, let kind):
             guard let thread = names.thread(thread), let message = names.message(message) else { return nil }
             return call(kind, "/v1/threads/\(thread)/messages/\(message)")
+        case .profile:
+            let key = ["name", "profile_image", "status_text"][number % 3]
+            return Call(method: "PATCH", path: "/v1/users/me", body: .object([key: "https://example.com/\(number)"]))
         case .poll, .reload, .disconnect, .check:
             return nil
         }

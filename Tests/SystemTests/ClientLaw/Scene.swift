@@ -24,6 +24,7 @@ struct Scene: Names, Sendable {
     }
 
     private let people: [Person]
+    let crowd: [String]
     private(set) var devices: [FoldingDevice] = []
     /// By device and node: one to do things, one to follow the log.
     private let callers: [[Connection]]
@@ -33,7 +34,7 @@ struct Scene: Names, Sendable {
     /// Of operations that weren't refused, by name.
     private(set) var doneCounts: [String: Int] = [:]
 
-    init(at addresses: [Address]) async throws {
+    init(at addresses: [Address], crowd: [String]) async throws {
         let connection = Connection(addresses[0])
         var people: [Person] = []
         for number in 0..<Self.personCount {
@@ -41,6 +42,7 @@ struct Scene: Names, Sendable {
             people += [person, try await connection.logIn(again: person)]
         }
         self.people = people
+        self.crowd = crowd
         callers = people.map { _ in addresses.map(Connection.init) }
         followers = people.map { _ in addresses.map(Connection.init) }
         for (number, person) in people.enumerated() {
@@ -144,11 +146,11 @@ struct Scene: Names, Sendable {
     private mutating func note(_ operation: Operation, _ answer: JSON) {
         let person = Self.person(operation.device)
         switch operation.kind {
-        case .openGroup(let others, let invite): open(answer, operation, others, invite ? .invited : .joined)
+        case .openGroup(let others, let invite, _): open(answer, operation, others, invite ? .invited : .joined)
         case .openDirect(let other, let invite): open(answer, operation, [other], invite ? .invited : .joined)
         case .openRoom: open(answer, operation, [], .joined)
         case .thread(let thread, let kind): note(kind, in: thread, by: person, operation.number, answer)
-        case .message, .poll, .reload, .disconnect, .check: break
+        case .profile, .message, .poll, .reload, .disconnect, .check: break
         }
     }
 
