@@ -44,7 +44,7 @@ begin
         limit p_limit + 1
     )
     select
-        coalesce('[' || string_agg(thread_view(t, m)::text, ',' order by p.place)
+        coalesce('[' || string_agg(s.view::text, ',' order by p.place)
             filter (where p.place <= p_limit) || ']', '[]'),
         (select coalesce(sum(i.unread), 0)::bigint from mine i),
         log_head(), log_epoch(),
@@ -52,5 +52,6 @@ begin
         case when count(*) > p_limit then (array_agg(p.id) filter (where p.place = p_limit))[1] end
     from page p
     join threads t on t.id = p.id
-    join members m on m.thread_id = p.id and m.user_id = p_user;
+    join members m on m.thread_id = p.id and m.user_id = p_user
+    cross join lateral thread_shown(t, m) s;
 end $$;

@@ -114,11 +114,11 @@ language sql stable as $$
     select coalesce(p_last_at, case when m.status = 'invited' then m.invited_at end, t.created_at)
 $$;
 
--- The thread for the member `m`. Invited people see that it is there, but none of its messages.
-create or replace function thread_view(t threads, m members) returns json
-language plpgsql stable as $$
-begin
-    return (select json_build_object(
+-- The thread for the member `m`, one row. Invited people see that it is there, but none of its messages. Inlined where it
+-- stands in FROM: the inbox has one plan for all its entries.
+create or replace function thread_shown(t threads, m members) returns table (view json)
+language sql stable rows 1 as $$
+    select json_build_object(
         'id', t.id, 'kind', t.kind, 'title', coalesce(t.title, p.name), 'image', coalesce(t.image, p.profile_image),
         'peer', case when p.id is not null then
             case when m.status = 'joined' and (member_of(t.id, p.id)).status = 'joined' then profile_json(p)
@@ -127,8 +127,8 @@ begin
         'last_message', case when v.seq is not null then message_json(v.thread_id, v.seq, v.id, v.sender_id, u.name,
             u.profile_image, v.type, v.payload, v.reply_to, v.mentions, v.created_at, v.edited_at, v.deleted_at,
             v.expires_at, case when v.reacted then reactions_json(v.thread_id, v.seq, m.user_id) end)::json end,
-        'unread_count', case when l.seq is null then 0 else unread_count(m, r.own_seq, l.seq) end,
-        'mention_count', case when l.seq is null then 0 else mention_count(m, r.own_seq) end,
+        'unread_count', case when l.seq > r.own_seq then unread_count(m, r.own_seq, l.seq) else 0 end,
+        'mention_count', case when l.seq > r.own_seq then mention_count(m, r.own_seq) else 0 end,
         'last_activity_at', rfc3339(thread_activity(t, m, l.created_at)),
         'head', coalesce(l.seq, 0), 'me', me_json(m, r.own_seq, r.read_seq))
     from member_marks(m) r
@@ -141,7 +141,13 @@ begin
         order by x.seq desc limit 1) v on true
     left join users u on u.id = v.sender_id
     left join users p on t.kind = 'direct'
-        and p.id = case when t.direct_low = m.user_id then t.direct_high else t.direct_low end);
+        and p.id = case when t.direct_low = m.user_id then t.direct_high else t.direct_low end
+$$;
+
+create or replace function thread_view(t threads, m members) returns json
+language plpgsql stable as $$
+begin
+    return (select s.view from thread_shown(t, m) s);
 end $$;
 
 -- The thread, locked against messages and changes of its members. No new row version comes of it.
