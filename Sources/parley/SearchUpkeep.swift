@@ -13,8 +13,10 @@ struct SearchUpkeep: Sendable {
     private static let lookInterval = Duration.seconds(1)
     /// The log stands still, but another node that was at it may have died.
     private static let checkInterval = Duration.seconds(30)
-    /// From so many events a second on the node is busy, and indexing takes a twentieth of a processor.
-    private static let busyEventRate = 500.0
+    /// The pause after a pass, in times of what that took: one for each so many events a second by which the log grows, so
+    /// that the index keeps up with some hundreds a second, and sending at full speed costs it a hundredth of a processor.
+    private static let eventRateOfPause = 50.0
+    private static let pauseMax = 100.0
 
     let store: Store
     let figures: SearchFigures
@@ -52,7 +54,7 @@ struct SearchUpkeep: Sendable {
                 }
                 doneAt = nil
                 let took = clock.now - now.time
-                try await Task.sleep(for: took * (rate > Self.busyEventRate ? 20 : 1))
+                try await Task.sleep(for: took * min(max(1, rate / Self.eventRateOfPause), Self.pauseMax))
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
