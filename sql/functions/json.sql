@@ -46,8 +46,8 @@ $$;
 -- A thread without anything that depends on who looks.
 create or replace function thread_json(t threads) returns json
 language sql stable as $$
-    select json_build_object('id', t.id, 'kind', t.kind, 'title', t.title, 'image', t.image, 'retention', retention_json(t.keep_s),
-        'member_count', t.member_count, 'created_at', rfc3339(t.created_at))
+    select json_build_object('id', t.id, 'kind', t.kind, 'title', t.title, 'image', t.image,
+        'retention', retention_json(t.keep_s), 'member_count', t.member_count, 'created_at', rfc3339(t.created_at))
 $$;
 
 -- A message as everyone sees it; a withdrawn one as its tombstone. Concatenated and not built from JSON values, and

@@ -89,7 +89,8 @@ begin
 end $$;
 
 -- Of a thread's content that waits, what waits no longer, at most `p_limit`: the seqs. Whoever needs something needs all
--- that came after it, so it is those up to a certain one, found by halving.
+-- that came after it, so it is those up to a certain one, found by halving. For that an edit, whose message is an earlier
+-- one, counts as late as the last message before it: a member without devices is known by messages only.
 create or replace function undelivered_free(p_thread uuid, p_limit int, p_silent timestamptz) returns bigint[]
 language plpgsql stable
 set enable_seqscan = off
@@ -104,7 +105,8 @@ begin
     while v_low < v_high loop
         -- The first one first: mostly it is still needed, which is quickly told.
         v_middle := case v_low when 0 then 1 else (v_low + v_high + 1) / 2 end;
-        if undelivered_is_held(p_thread, v_waiting[v_middle].pos, v_waiting[v_middle].seq, v_waiting[v_middle].at, p_silent) then
+        if undelivered_is_held(p_thread, v_waiting[v_middle].pos,
+            (select max(w.seq) from unnest(v_waiting[:v_middle]) w), v_waiting[v_middle].at, p_silent) then
             v_high := v_middle - 1;
         else
             v_low := v_middle;

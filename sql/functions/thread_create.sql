@@ -1,6 +1,7 @@
 -- Makes a thread with its first members, the creator as owner; for a direct pair that has one, gives the standing
 -- thread, and lets the caller into it if they were only invited or had declined. `p_members` is without the creator and
--- without repeats; with `p_invite` they are invited, else joined. `p_keep_s` as threads.keep_s; a standing thread keeps its own.
+-- without repeats; with `p_invite` they are invited, else joined. `p_keep_s` as threads.keep_s; a standing
+-- thread keeps its own.
 -- Fails: PY422 (members: somebody isn't a user).
 -- locks: the pair's or the room's unique key, then the log; for a standing thread as member_put
 drop function if exists thread_create(uuid, text, text, text, uuid, uuid[], boolean);
