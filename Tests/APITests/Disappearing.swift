@@ -151,4 +151,21 @@ struct Disappearing {
         #expect(try await ann.client.get("/v1/sync?cursor=\(cursor)&wait=0")["events"] == .array([]))
         #expect(try await ann.client.get("\(path)/\(id)").text == tombstone)
     }
+
+    @Test("what somebody without a device lacks is kept, though an earlier message was edited after it")
+    func keepsForTheAbsent() async throws {
+        let thread = try await thread(#"{"keep":"until_delivered"}"#)
+        let first = try await say("1", in: thread).string("id")
+        for text in ["2", "3"] { _ = try await say(text, in: thread) }
+        _ = try await ann.client.patch("/v1/threads/\(thread)/messages/\(first)", #"{"payload":{"text":"1, edited"}}"#)
+        _ = try await say("4", in: thread)
+        let free = try await sql(
+            """
+            insert into device_marks select s.id, '\(thread)', 1000000000 from sessions s where s.user_id = '\(ann.id)';
+            delete from sessions where user_id = '\(bob.id)';
+            update members set delivered_seq = 2 where thread_id = '\(thread)' and user_id = '\(bob.id)';
+            select undelivered_free('\(thread)', 10, now() - interval '30 days');
+            """)
+        #expect(free == "{2}")
+    }
 }
