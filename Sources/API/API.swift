@@ -14,6 +14,7 @@ package struct API: Sendable {
     let presence: PresenceKeeper
     let authenticator: Authenticator
     let hasher: PasswordHasher
+    let mailQueued: (@Sendable () -> Void)?
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
@@ -23,12 +24,13 @@ package struct API: Sendable {
     let searches = SearchSlots()
 
     /// - Parameters:
+    ///   - mailQueued: hears that there is a mail to send; nil where none can be sent.
     ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
-        hasher: PasswordHasher, limits: Limits,
+        hasher: PasswordHasher, mailQueued: (@Sendable () -> Void)? = nil, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger
     ) {
@@ -37,6 +39,7 @@ package struct API: Sendable {
         self.presence = presence
         self.authenticator = authenticator
         self.hasher = hasher
+        self.mailQueued = mailQueued
         self.limits = limits
         self.isReady = isReady
         self.metrics = metrics

@@ -56,6 +56,14 @@ package struct Settings: Sendable, Equatable {
     /// A text search configuration of the database's.
     package var searchConfiguration = "simple"
 
+    /// Takes mails with codes; nil where none are sent. May hold a password.
+    package var mailServer: MailServer?
+    package var mailSender: MailSender?
+    /// Certificates trusted for outgoing TLS besides the system's.
+    package var caFile: String?
+    /// What people know the service by.
+    package var appName = "Parley"
+
     package var rateLimitsEnabled = true
     package var limits = Limits()
 

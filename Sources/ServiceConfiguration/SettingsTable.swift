@@ -30,6 +30,19 @@ extension Setting {
             "migrate", \.migration, .word, "auto|off",
             "auto: bring the schema up to date at start; off: refuse to start on an old one"),
         Setting(
+            "smtp_url", \.mailServer, .optional(.mailServer), "URL",
+            "where codes are mailed through: smtp://user:password@host:587 (STARTTLS is required, unless ?starttls=off "
+                + "stands behind it or the host is this one) or smtps://…; unset: nobody signs in by mail",
+            exposure: .connectionString),
+        Setting(
+            "mail_from", \.mailSender, .optional(.mailSender), "ADDRESS",
+            "who the mails are from: an address, or Name <address>; needed with the SMTP URL"),
+        Setting(
+            "ca_file", \.caFile, .optional(.path), "FILE",
+            "certificates (PEM) trusted for outgoing TLS besides the system's"),
+        Setting(
+            "app_name", \.appName, .line(characterCountMax: 64), "NAME", "what people know the service by, in mails"),
+        Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
             "accepted for configurations to come; this version limits no rates"),
         Setting(
@@ -81,6 +94,9 @@ extension Setting {
         var found: [String] = []
         if settings.listenURL != nil, settings.databaseURL == nil {
             found.append("PARLEY_LISTEN_URL says nothing without PARLEY_DATABASE_URL: set both or neither.")
+        }
+        if settings.mailServer != nil, settings.mailSender == nil {
+            found.append("PARLEY_SMTP_URL needs PARLEY_MAIL_FROM: relays take no mail that is from nobody.")
         }
         let limits = settings.limits
         if limits.payloadByteCountMax < limits.textByteCountMax {

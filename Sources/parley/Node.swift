@@ -31,6 +31,9 @@ struct Node: Sendable {
     let deliveryFigures = DeliveryFigures()
     let searchFigures = SearchFigures()
     let retentionFigures = RetentionFigures()
+    let mailFigures = MailFigures()
+    let hasher = PasswordHasher(waitingCountMax: 256)
+    let mail: MailUpkeep?
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -66,6 +69,7 @@ struct Node: Sendable {
         self.client = client
         self.logger = logger
         store = Store(client)
+        mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store)
@@ -111,6 +115,7 @@ struct Node: Sendable {
                     store: store, silentDays: settings.deviceSilentDays, figures: retentionFigures, logger: logger
                 ).run()
             }
+            if let mail { group.addTask { try await mail.run() } }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {
@@ -183,7 +188,8 @@ struct Node: Sendable {
         let handler = APIHandler(
             API(
                 store: store, writer: writer, presence: presence, authenticator: authenticator,
-                hasher: PasswordHasher(waitingCountMax: 256), limits: settings.limits, isReady: isReady,
+                hasher: hasher, mailQueued: mail?.wake, limits: settings.limits,
+                isReady: isReady,
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
