@@ -9,7 +9,8 @@ CREATE TABLE public.users (
     preferences json DEFAULT '{}'::json NOT NULL,
     password_hash text,
     created_at timestamp with time zone NOT NULL,
-    last_seen_at timestamp with time zone
+    last_seen_at timestamp with time zone,
+    external_id text
 );
 CREATE TABLE public.members (
     thread_id uuid NOT NULL,
@@ -295,3 +296,4 @@ CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);
 CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (due_at);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);
+CREATE UNIQUE INDEX users_by_external_id ON public.users USING btree (external_id) WHERE (external_id IS NOT NULL);

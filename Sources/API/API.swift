@@ -1,5 +1,6 @@
 // What the API needs of the layers below, its routes together, and how Hummingbird's router is made from them.
 import Credentials
+import DelegatedTokens
 import Domain
 import Hummingbird
 import Log
@@ -14,6 +15,7 @@ package struct API: Sendable {
     let presence: PresenceKeeper
     let authenticator: Authenticator
     let hasher: PasswordHasher
+    let delegation: Delegation?
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
@@ -23,12 +25,13 @@ package struct API: Sendable {
     let searches = SearchSlots()
 
     /// - Parameters:
+    ///   - delegation: by what the host app's own tokens are checked; nil: none are taken.
     ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
-        hasher: PasswordHasher, limits: Limits,
+        hasher: PasswordHasher, delegation: Delegation? = nil, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger
     ) {
@@ -37,6 +40,7 @@ package struct API: Sendable {
         self.presence = presence
         self.authenticator = authenticator
         self.hasher = hasher
+        self.delegation = delegation
         self.limits = limits
         self.isReady = isReady
         self.metrics = metrics

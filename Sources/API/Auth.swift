@@ -28,24 +28,30 @@ extension API {
     }
 
     private func login(_ call: Call) async throws -> Answer {
-        let given = try await call.fields(Self.login)
-        guard let user = try await check(username: given.username.text, password: given.password.text) else {
-            throw Problem(.wrongCredentials, "The username or the password is wrong.")
+        switch try await call.fields(Self.login) {
+        case .password(let username, let password, let device):
+            guard let user = try await check(username: username, password: password) else {
+                throw Problem(.wrongCredentials, "The username or the password is wrong.")
+            }
+            let (session, token) = NewSession.make(device)
+            return .json(.signedIn(try await store.signIn(user: user, session: session), token))
+        case .token(let text, let device):
+            return try await login(byToken: text, device)
         }
-        let (session, token) = NewSession.make(given.device)
-        let account = try await store.signIn(user: user, session: session)
-        return .json(.signedIn(account, token))
     }
 
-    private static func login(
-        _ fields: inout Fields<JSONValue>
-    ) throws -> (username: GivenSecret, password: GivenSecret, device: DeviceName?) {
+    /// One way to sign in, as it was asked for.
+    private enum Login {
+        case password(username: String, password: String, DeviceName?)
+        case token(String, DeviceName?)
+    }
+
+    private static func login(_ fields: inout Fields<JSONValue>) throws -> Login {
         let device = fields.optional("device_name", DeviceName.self)
         if fields.has("token") {
             fields.refuseMixing("token", with: ["username", "password", "email", "code"])
-            _ = fields.required("token", GivenSecret.self)
-            try fields.end()
-            throw Problem(.wrongCredentials, "Signing in with the host app's tokens is not configured here.")
+            let token = fields.required("token", GivenSecret.self)
+            return .token(try fields.values(token).text, device)
         }
         if fields.has("email") || fields.has("code") {
             fields.refuseMixing("email", with: ["username", "password"])
@@ -57,7 +63,7 @@ extension API {
         let username = fields.required("username", GivenSecret.self)
         let password = fields.required("password", GivenSecret.self)
         let given = try fields.values(username, password)
-        return (given.0, given.1, device)
+        return .password(username: given.0.text, password: given.1.text, device)
     }
 
     private static func registration(
@@ -112,7 +118,7 @@ extension API {
 
 extension NewSession {
     /// A new session and the token that the client gets, once.
-    fileprivate static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
+    static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
         let token = SessionToken.random()
         return (NewSession(id: .make(), digest: token.digest, deviceName: device?.text), token)
     }
@@ -142,8 +148,7 @@ extension Fields where Raw == JSONValue {
 
 extension JSONText {
     /// `{user, session}`, the session with its token.
-    fileprivate static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText
-    {
+    static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText {
         var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
         writer.raw("{\"user\":")
         writer.raw(account.user)

@@ -30,6 +30,16 @@ extension Setting {
             "migrate", \.migration, .word, "auto|off",
             "auto: bring the schema up to date at start; off: refuse to start on an old one"),
         Setting(
+            "jwt_keys", \.jwtKeysFile, .optional(.path), "FILE",
+            "JSON Web Key Set by which tokens that the host app's server signed are checked; read again when it changes; "
+                + "unset: none are taken"),
+        Setting(
+            "jwt_issuer", \.jwtIssuer, .optional(.text), "TEXT", "what such a token must have as `iss`; unset: anything"
+        ),
+        Setting(
+            "jwt_audience", \.jwtAudience, .optional(.text), "TEXT",
+            "what such a token must have as `aud`, or in it; unset: anything"),
+        Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
             "accepted for configurations to come; this version limits no rates"),
         Setting(
@@ -81,6 +91,9 @@ extension Setting {
         var found: [String] = []
         if settings.listenURL != nil, settings.databaseURL == nil {
             found.append("PARLEY_LISTEN_URL says nothing without PARLEY_DATABASE_URL: set both or neither.")
+        }
+        if settings.jwtKeysFile == nil, settings.jwtIssuer != nil || settings.jwtAudience != nil {
+            found.append("PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE say nothing without PARLEY_JWT_KEYS.")
         }
         let limits = settings.limits
         if limits.payloadByteCountMax < limits.textByteCountMax {

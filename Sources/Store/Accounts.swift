@@ -52,6 +52,23 @@ extension Store {
         return try await decoded { (try row.json(0), try row.json(1)) }
     }
 
+    /// Signs in whom a token of the host app's is about, with the profile that it brings. Makes the account at first use,
+    /// as `user`, under `nameOrElse` if the token brings none.
+    package func delegate(
+        _ externalID: ExternalID, user: UserID, name: DisplayName?, nameOrElse: String, picture: ImageURL?,
+        session: NewSession
+    ) async throws -> (user: JSONText, session: JSONText) {
+        let words = name?.directoryWords(with: nil) ?? nameOrElse.words
+        let row = try await row(
+            Statement("account_delegate", "select * from account_delegate($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
+            [
+                .text(externalID.text), .id(user), .text(orNull: name?.text), .text(nameOrElse), .texts(words),
+                .text(orNull: picture?.text), .id(session.id), .bytes(session.digest),
+                .text(orNull: session.deviceName),
+            ])
+        return try await decoded { (try row.json(0), try row.json(1)) }
+    }
+
     package func account(_ user: UserID) async throws -> JSONText {
         try await json(Statement("account_get", "select account_get($1)"), [.id(user)])
     }

@@ -1,6 +1,7 @@
 // One node of the service: its parts put together, run, and taken down in good order.
 import API
 import Credentials
+import DelegatedTokens
 import Domain
 import Foundation
 import Log
@@ -19,6 +20,8 @@ struct Node: Sendable {
     let database: Database
     let client: PostgresClient
     let store: Store
+    /// Of the host app's tokens.
+    let keys: KeyFile?
     let sessions: SessionCache
     let hub: Hub
     let tail: Tail
@@ -66,6 +69,7 @@ struct Node: Sendable {
         self.client = client
         self.logger = logger
         store = Store(client)
+        keys = try await Self.keys(settings, logger)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store)
@@ -77,6 +81,15 @@ struct Node: Sendable {
             listener: PostgresListener(database.listenSettings, channel: PresenceKeeper.channel, logger: logger),
             logger: logger)
         writer = Writer(store, tail: tail, logger: logger, answer: SendEndpoint.answer(logger: logger))
+    }
+
+    private static func keys(_ settings: Settings, _ logger: Logger) async throws -> KeyFile? {
+        guard let path = settings.jwtKeysFile else { return nil }
+        do {
+            return try await KeyFile(path: path, logger: logger)
+        } catch {
+            throw StartError("the keys of PARLEY_JWT_KEYS can't be read from \(path): \(error).")
+        }
     }
 
     /// Each waiting client is an open file; systems give a process far fewer at first than it may have.
@@ -111,6 +124,7 @@ struct Node: Sendable {
                     store: store, silentDays: settings.deviceSilentDays, figures: retentionFigures, logger: logger
                 ).run()
             }
+            if let keys { group.addTask { try await keys.run() } }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {
@@ -180,10 +194,15 @@ struct Node: Sendable {
         let sync = SyncEndpoint(
             authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, streams: streams,
             logger: logger)
+        let delegation = keys.map {
+            Delegation(
+                keys: $0, expecting: .init(issuer: settings.jwtIssuer, audience: settings.jwtAudience))
+        }
         let handler = APIHandler(
             API(
                 store: store, writer: writer, presence: presence, authenticator: authenticator,
-                hasher: PasswordHasher(waitingCountMax: 256), limits: settings.limits, isReady: isReady,
+                hasher: PasswordHasher(waitingCountMax: 256), delegation: delegation, limits: settings.limits,
+                isReady: isReady,
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),

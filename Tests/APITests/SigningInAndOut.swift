@@ -177,10 +177,9 @@ struct SigningInAndOut {
         #expect(!reply.errorFields.isEmpty)
     }
 
-    @Test(
-        "knows no codes and no tokens of others yet",
-        arguments: [#"{"email":"a@b.c","code":"123456"}"#, #"{"token":"a.b.c"}"#])
-    func refusesOtherWays(_ body: String) async throws {
-        #expect(try await Client().post("/v1/auth/login", body).problemCode == "wrong_credentials")
+    @Test("knows no codes yet")
+    func refusesCodes() async throws {
+        let reply = try await Client().post("/v1/auth/login", #"{"email":"a@b.c","code":"123456"}"#)
+        #expect(reply.problemCode == "wrong_credentials")
     }
 }

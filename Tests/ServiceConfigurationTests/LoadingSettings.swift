@@ -55,8 +55,13 @@ struct LoadingSettings {
     @Test("means the same by every name of every setting", arguments: Setting.all)
     func sameNames(setting: Setting) throws {
         let value = try #require(Self.others[setting.key])
-        // Without the database's address the listener's would be refused.
-        let base = setting.key == "listen_url" ? ["--database-url", "host=pooler"] : []
+        // Without the database's address the listener's would be refused, and so on.
+        let base =
+            switch setting.key {
+            case "listen_url": ["--database-url", "host=pooler"]
+            case "jwt_issuer", "jwt_audience": ["--jwt-keys", "jwks.json"]
+            default: [String]()
+            }
         let byFlag = try load(base + [setting.flag, value])
         let byEqualsSign = try load(base + ["\(setting.flag)=\(value)"])
         let byVariable = try load(base, [setting.variable: value])
@@ -79,6 +84,7 @@ struct LoadingSettings {
         "drain_seconds": "8", "log_days": "30", "device_silent_days": "7", "slow_request_ms": "250",
         "log_level": "debug",
         "log_format": "json", "search_configuration": "english",
+        "jwt_keys": "jwks.json", "jwt_issuer": "https://app.example", "jwt_audience": "chat",
     ]
 
     @Test("counts an empty variable as unset")
