@@ -56,6 +56,9 @@ package struct Settings: Sendable, Equatable {
     /// A text search configuration of the database's.
     package var searchConfiguration = "simple"
 
+    /// How long a session goes on without being used.
+    package var sessionIdleDays = 90
+
     /// The file with the keys of the host app's tokens; nil: none are taken. Relative to the working directory.
     package var jwtKeysFile: String?
     /// What such tokens must have as their `iss` and among their `aud`; nil for no matter.

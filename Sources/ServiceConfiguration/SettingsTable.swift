@@ -30,6 +30,9 @@ extension Setting {
             "migrate", \.migration, .word, "auto|off",
             "auto: bring the schema up to date at start; off: refuse to start on an old one"),
         Setting(
+            "session_idle_days", \.sessionIdleDays, .integer(1...3_650), "DAYS",
+            "a device that isn't used for so long is signed out"),
+        Setting(
             "jwt_keys", \.jwtKeysFile, .optional(.path), "FILE",
             "JSON Web Key Set by which tokens that the host app's server signed are checked; read again when it changes; "
                 + "unset: none are taken"),

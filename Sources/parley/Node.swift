@@ -34,6 +34,7 @@ struct Node: Sendable {
     let deliveryFigures = DeliveryFigures()
     let searchFigures = SearchFigures()
     let retentionFigures = RetentionFigures()
+    let sessionFigures = SessionFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -72,7 +73,7 @@ struct Node: Sendable {
         keys = try await Self.keys(settings, logger)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
-        sessions = SessionCache(store)
+        sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
@@ -122,6 +123,11 @@ struct Node: Sendable {
             group.addTask {
                 try await RetentionUpkeep(
                     store: store, silentDays: settings.deviceSilentDays, figures: retentionFigures, logger: logger
+                ).run()
+            }
+            group.addTask {
+                try await SessionUpkeep(
+                    store: store, idleDays: settings.sessionIdleDays, figures: sessionFigures, logger: logger
                 ).run()
             }
             if let keys { group.addTask { try await keys.run() } }
