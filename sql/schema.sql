@@ -11,7 +11,8 @@ CREATE TABLE public.users (
     created_at timestamp with time zone NOT NULL,
     last_seen_at timestamp with time zone,
     email text,
-    email_key text
+    email_key text,
+    external_id text
 );
 CREATE TABLE public.members (
     thread_id uuid NOT NULL,

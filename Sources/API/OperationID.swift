@@ -5,7 +5,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     /// Of requests for what there isn't, and of those that never became one.
     case none
     case register, requestCode, login, logout
-    case listSessions, deleteSession
+    case listSessions, deleteSession, deleteOtherSessions
     case getOwnAccount, updateOwnAccount, searchUsers, getUser
     case createThread, getThread, updateThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember

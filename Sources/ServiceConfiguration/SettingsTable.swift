@@ -42,6 +42,18 @@ extension Setting {
             "certificates (PEM) trusted for outgoing TLS besides the system's"),
         Setting(
             "app_name", \.appName, .line(characterCountMax: 64), "NAME", "what people know the service by, in mails"),
+            "session_idle_days", \.sessionIdleDays, .integer(1...3_650), "DAYS",
+            "a device that isn't used for so long is signed out"),
+        Setting(
+            "jwt_keys", \.jwtKeysFile, .optional(.path), "FILE",
+            "JSON Web Key Set by which tokens that the host app's server signed are checked; read again when it changes; "
+                + "unset: none are taken"),
+        Setting(
+            "jwt_issuer", \.jwtIssuer, .optional(.text), "TEXT", "what such a token must have as `iss`; unset: anything"
+        ),
+        Setting(
+            "jwt_audience", \.jwtAudience, .optional(.text), "TEXT",
+            "what such a token must have as `aud`, or in it; unset: anything"),
         Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
             "accepted for configurations to come; this version limits no rates"),
@@ -97,6 +109,9 @@ extension Setting {
         }
         if settings.mailServer != nil, settings.mailSender == nil {
             found.append("PARLEY_SMTP_URL needs PARLEY_MAIL_FROM: relays take no mail that is from nobody.")
+        }
+        if settings.jwtKeysFile == nil, settings.jwtIssuer != nil || settings.jwtAudience != nil {
+            found.append("PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE say nothing without PARLEY_JWT_KEYS.")
         }
         let limits = settings.limits
         if limits.payloadByteCountMax < limits.textByteCountMax {

@@ -82,7 +82,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var hasReceived = false
     private var isAdvancing = false
     private var isReadHeld = false
-    private var peer: SocketAddress?
+    private var peerAddress: IPAddress?
 
     init(loop: LoopState) {
         self.loop = loop
@@ -265,13 +265,13 @@ final class HTTPConnection: ChannelDuplexHandler {
         server.counters.requests.add(1, ordering: .relaxed)
         let inbound = InboundRequest(
             number: requestNumber, method: head.method, target: head.target, headers: head.headers, body: request.body,
-            eventLoop: loop.eventLoop, pathByteCount: head.pathByteCount, peer: peer)
+            eventLoop: loop.eventLoop, pathByteCount: head.pathByteCount, peerAddress: peerAddress)
         server.handler.handle(inbound, Reply(handle: handle, id: requestID))
     }
 
     private func open(_ context: ChannelHandlerContext) {
         guard slot == nil, phase != .closed else { return }
-        peer = context.remoteAddress
+        peerAddress = context.remoteAddress.flatMap { IPAddress($0) }
         loop.add(self)
         deadline = loop.deadline(after: server.settings.headerTimeout)
         admit()
