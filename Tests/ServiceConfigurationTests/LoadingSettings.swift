@@ -79,6 +79,7 @@ struct LoadingSettings {
         "drain_seconds": "8", "log_days": "30", "device_silent_days": "7", "slow_request_ms": "250",
         "log_level": "debug",
         "log_format": "json", "search_configuration": "english",
+        "cors_origins": "https://chat.example,http://localhost:3000",
     ]
 
     @Test("counts an empty variable as unset")
