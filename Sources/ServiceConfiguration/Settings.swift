@@ -33,6 +33,8 @@ package struct Settings: Sendable, Equatable {
     package var httpHost = "127.0.0.1"
     /// 0 takes any free port.
     package var httpPort = 8080
+    /// Of web pages that may call from elsewhere; `*` alone for any.
+    package var corsOrigins: [String] = []
     /// Open client connections on this node.
     package var connectionCountMax = 20_000
     /// How long a stopping node takes to answer its waiting polls.

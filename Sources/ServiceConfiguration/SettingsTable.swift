@@ -73,6 +73,10 @@ extension Setting {
             "title_characters_max", \.limits.titleCharacterCountMax, .integer(1...1_000), "COUNT",
             "longest title of a thread, in characters"),
         Setting(
+            "cors_origins", \.corsOrigins, .origins, "ORIGINS",
+            "origins whose web pages may call (CORS), as https://host, with commas between them; *: any; unset: none but "
+                + "the service's own"),
+        Setting(
             "connections_max", \.connectionCountMax, .integer(1...1_000_000), "COUNT",
             "open client connections; one more is answered 503"),
         Setting(

@@ -200,6 +200,7 @@ struct Node: Sendable {
         transport.port = settings.httpPort
         transport.connectionCountMax = settings.connectionCountMax
         transport.bodyByteCountMax = settings.limits.bodyByteCountMax
+        if !settings.corsOrigins.isEmpty { transport.crossOrigin = CrossOriginPolicy(origins: settings.corsOrigins) }
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
         let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .seconds(1)) }
         let sync = SyncEndpoint(
@@ -218,7 +219,7 @@ struct Node: Sendable {
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
                 logger: logger),
-            sync: sync)
+            sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)
         return server
