@@ -30,6 +30,8 @@ CREATE TABLE public.members (
     hides boolean DEFAULT false NOT NULL,
     back_to_seq bigint,
     back_from_seq bigint,
+    blocked boolean,
+    blocks boolean,
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
@@ -75,6 +77,11 @@ CREATE TABLE public.sessions (
     device_name text,
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.blocks (
+    user_id uuid NOT NULL,
+    blocked_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.device_marks (
     session_id uuid NOT NULL,
@@ -218,6 +225,8 @@ CREATE TABLE public.user_words (
     word text NOT NULL COLLATE pg_catalog."C",
     user_id uuid NOT NULL
 );
+ALTER TABLE ONLY public.blocks
+    ADD CONSTRAINT blocks_pkey PRIMARY KEY (user_id, blocked_id);
 ALTER TABLE ONLY public.device_marks
     ADD CONSTRAINT device_marks_pkey PRIMARY KEY (session_id, thread_id);
 ALTER TABLE ONLY public.events
@@ -280,6 +289,8 @@ ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_username_key_key UNIQUE (username_key);
+CREATE INDEX blocks_by_blocked ON public.blocks USING btree (blocked_id, user_id);
+CREATE INDEX blocks_listed ON public.blocks USING btree (user_id, created_at, blocked_id);
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);

@@ -7,6 +7,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case register, requestCode, login, logout
     case listSessions, deleteSession
     case getOwnAccount, updateOwnAccount, searchUsers, getUser
+    case putBlock, deleteBlock, listBlocks
     case createThread, getThread, updateThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember
     case updateSettings

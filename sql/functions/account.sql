@@ -99,12 +99,13 @@ begin
     where m.user_id = p_user;
 end $$;
 
--- A profile. Presence is shown to oneself and to those who share a thread.
+-- A profile. Presence is shown to oneself and to those who share a thread, but to nobody whom the user has blocked.
 -- Beside the one of before, a call that leaves out the viewer would be ambiguous.
 drop function if exists user_get(uuid);
 create or replace function user_get(p_user uuid, p_viewer uuid default null) returns text
 language sql stable as $$
-    select case when p_viewer = p_user or users_share_thread(p_viewer, p_user) then profile_json(u) else user_json(u) end::text
+    select case when p_viewer = p_user or (users_share_thread(p_viewer, p_user) and not exists (
+            select from blocks b where b.user_id = p_user and b.blocked_id = p_viewer)) then profile_json(u) else user_json(u) end::text
     from users u where u.id = p_user
 $$;
 
@@ -117,7 +118,7 @@ create or replace function user_search(
     p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid, p_viewer uuid default null
 ) returns table (item text, rank bigint, id uuid)
 language sql stable as $$
-    select case when u.id = p_viewer or users_have_direct(u.id, p_viewer) then profile_json(u) else user_json(u) end::text,
+    select case when u.id = p_viewer or users_have_direct(p_viewer, u.id) then profile_json(u) else user_json(u) end::text,
         p.rank, u.id
     from (
         select f.user_id, f.rank
