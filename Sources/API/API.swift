@@ -51,7 +51,7 @@ package struct API: Sendable {
 
     /// All calls that there are.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + userRoutes + blockRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
+        authRoutes + sessionRoutes + userRoutes + blockRoutes + exportRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
             + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes + searchRoutes + [SyncEndpoint.route]
             + operationRoutes
     }

@@ -18,6 +18,7 @@ extension Node {
         streams.write(to: &text)
         searchFigures.write(to: &text)
         retentionFigures.write(to: &text)
+        erasureFigures.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text

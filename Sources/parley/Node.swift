@@ -31,6 +31,7 @@ struct Node: Sendable {
     let deliveryFigures = DeliveryFigures()
     let searchFigures = SearchFigures()
     let retentionFigures = RetentionFigures()
+    let erasureFigures = ErasureFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -111,6 +112,7 @@ struct Node: Sendable {
                     store: store, silentDays: settings.deviceSilentDays, figures: retentionFigures, logger: logger
                 ).run()
             }
+            group.addTask { try await ErasureUpkeep(store: store, figures: erasureFigures, logger: logger).run() }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {

@@ -34,7 +34,7 @@ begin
     if p_actor <> p_user and v_actor.role = 'member' and t.kind <> 'direct' then
         raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
     end if;
-    if not exists (select from users u where u.id = p_user) then
+    if not exists (select from users u where u.id = p_user and u.erased_at is null) then
         raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
     end if;
     if p_actor = p_user and p_old.role = 'owner' and p_role <> 'owner' and not exists (select from members m
@@ -142,8 +142,9 @@ begin
     returning m.* into v_new;
 
     v_head := log_begin();
-    if p_actor <> p_user and v_effect <> 'none' then
+    if v_effect <> 'none' then
         perform block_check(p_actor, array[p_user]);
+        perform account_check(array[p_actor, p_user]);
     end if;
     v_head := member_log(v_head, v_now, v_thread, v_new, v_effect);
     if v_effect = 'begins' and v_thread.kind = 'group' then

@@ -97,7 +97,7 @@ begin
         order by u.id for no key update of u
     ), noted as (
         update users u set last_seen_at = date_trunc('milliseconds', greatest(u.last_seen_at, g.at))
-        from gone g where u.id = g.id
+        from gone g where u.id = g.id and u.erased_at is null
         returning u.id
     )
     select array_agg(n.id) into v_went from noted n;

@@ -17,7 +17,7 @@ declare
     v_invited text;
     v_joined uuid[] := p_creator || case when p_invite then '{}' else p_members end;
 begin
-    if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id)) then
+    if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id and u.erased_at is null)) then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'There is no such user.';
     end if;
     if p_kind = 'direct' and direct_lock(p_creator, p_members[1]) is not null then
@@ -46,6 +46,7 @@ begin
     end if;
     v_head := log_begin() + 1;
     perform block_check(p_creator, p_members);
+    perform account_check(p_creator || p_members);
     insert into events (pos, at, type, thread_id, begins, body)
     values (v_head, v_now, 'thread.created', p_thread, v_joined,
         event_json('thread.created', p_thread, v_now, thread_created_data(v_thread, null)));
