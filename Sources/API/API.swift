@@ -51,9 +51,9 @@ package struct API: Sendable {
 
     /// All calls that there are.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + userRoutes + blockRoutes + exportRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
-            + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes + searchRoutes + [SyncEndpoint.route]
-            + operationRoutes
+        authRoutes + sessionRoutes + userRoutes + blockRoutes + exportRoutes + threadRoutes + memberRoutes
+            + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
+            + searchRoutes + [SyncEndpoint.route] + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {
