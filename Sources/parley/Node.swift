@@ -38,6 +38,7 @@ struct Node: Sendable {
     let hasher = PasswordHasher(waitingCountMax: 256)
     let mail: MailUpkeep?
     let sessionFigures = SessionFigures()
+    let erasureFigures = ErasureFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -136,6 +137,7 @@ struct Node: Sendable {
                 ).run()
             }
             if let keys { group.addTask { try await keys.run() } }
+            group.addTask { try await ErasureUpkeep(store: store, figures: erasureFigures, logger: logger).run() }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {
