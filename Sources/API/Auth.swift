@@ -37,27 +37,29 @@ extension API {
             let (session, token) = NewSession.make(given.device)
             return .json(.signedIn(try await logIn(given, session: session), token))
         case .password(let username, let password, let device):
-            guard let user = try await check(username: username.text, password: password.text) else {
+            guard let user = try await check(username: username, password: password) else {
                 throw Problem(.wrongCredentials, "The username or the password is wrong.")
             }
             let (session, token) = NewSession.make(device)
             return .json(.signedIn(try await store.signIn(user: user, session: session), token))
+        case .token(let text, let device):
+            return try await login(byToken: text, device)
         }
     }
 
-    /// What somebody signs in by.
-    private enum Login: Sendable {
-        case password(username: GivenSecret, password: GivenSecret, device: DeviceName?)
+    /// One way to sign in, as it was asked for.
+    private enum Login {
+        case password(username: String, password: String, DeviceName?)
         case code(CodeLogin)
+        case token(String, DeviceName?)
     }
 
     private static func login(_ fields: inout Fields<JSONValue>) throws -> Login {
         let device = fields.optional("device_name", DeviceName.self)
         if fields.has("token") {
             fields.refuseMixing("token", with: ["username", "password", "email", "code"])
-            _ = fields.required("token", GivenSecret.self)
-            try fields.end()
-            throw Problem(.wrongCredentials, "Signing in with the host app's tokens is not configured here.")
+            let token = fields.required("token", GivenSecret.self)
+            return .token(try fields.values(token).text, device)
         }
         if fields.has("email") || fields.has("code") {
             fields.refuseMixing("email", with: ["username", "password"])
@@ -69,7 +71,7 @@ extension API {
         let username = fields.required("username", GivenSecret.self)
         let password = fields.required("password", GivenSecret.self)
         let given = try fields.values(username, password)
-        return .password(username: given.0, password: given.1, device: device)
+        return .password(username: given.0.text, password: given.1.text, device)
     }
 
     private struct PasswordRegistration: Sendable {
@@ -135,7 +137,7 @@ extension API {
 
 extension NewSession {
     /// A new session and the token that the client gets, once.
-    fileprivate static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
+    static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
         let token = SessionToken.random()
         return (NewSession(id: .make(), digest: token.digest, deviceName: device?.text), token)
     }
@@ -165,8 +167,7 @@ extension Fields where Raw == JSONValue {
 
 extension JSONText {
     /// `{user, session}`, the session with its token.
-    fileprivate static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText
-    {
+    static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText {
         var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
         writer.raw("{\"user\":")
         writer.raw(account.user)

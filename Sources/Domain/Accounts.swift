@@ -65,6 +65,20 @@ package struct Password: Sendable, TextField, CustomStringConvertible, CustomRef
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
+/// Whom the host app means: a user's id there, as its tokens have it (`sub`). Compared byte by byte.
+package struct ExternalID: Hashable, Sendable, TextField {
+    package static let byteCountMax = 255
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        guard (1...Self.byteCountMax).contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else {
+            throw Invalid("Must have 1 to \(Self.byteCountMax) bytes and no control characters.")
+        }
+        self.text = text
+    }
+}
+
 /// What a person calls a device.
 package struct DeviceName: Hashable, Sendable, TextField {
     package static let characterCountMax = 128

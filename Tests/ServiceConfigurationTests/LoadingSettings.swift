@@ -55,11 +55,12 @@ struct LoadingSettings {
     @Test("means the same by every name of every setting", arguments: Setting.all)
     func sameNames(setting: Setting) throws {
         let value = try #require(Self.others[setting.key])
-        // Without the database's address the listener's would be refused, without a sender the relay's.
+        // Without the database's address the listener's would be refused, and so on.
         let base =
             switch setting.key {
             case "listen_url": ["--database-url", "host=pooler"]
             case "smtp_url": ["--mail-from", "a@b.example"]
+            case "jwt_issuer", "jwt_audience": ["--jwt-keys", "jwks.json"]
             default: [String]()
             }
         let byFlag = try load(base + [setting.flag, value])
@@ -85,6 +86,8 @@ struct LoadingSettings {
         "log_level": "debug",
         "log_format": "json", "search_configuration": "english", "smtp_url": "smtp://relay.example:587",
         "mail_from": "Ann's chat <chat@a.example>", "ca_file": "/etc/ca.pem", "app_name": "Ann's chat",
+        "session_idle_days": "30", "jwt_keys": "jwks.json", "jwt_issuer": "https://app.example", "jwt_audience": "chat",
+        "cors_origins": "https://chat.example,http://localhost:3000",
     ]
 
     @Test("counts an empty variable as unset")
