@@ -146,8 +146,10 @@ struct EmailAddresses {
             "a@b.example\r\nBcc: c@d.example", "a\r\n@b.example", "a@b.example,c@d.example", "<a@b.example>",
             "\"a b\"@c.example", "a@[127.0.0.1]", "a@b_c.example", "a@b.example/x", "a@b.example?x", "a@b:25",
             "a@u%2eexample",
-            "ännchen@b.example", "a@☃.example", "a@b\u{200d}ü.example", "a@ü b.example", "a@ü_.example", "a@-ü.example/",
-            "a@\(String(repeating: "ü", count: 64)).example", "a@\(String(repeating: "字", count: 60)).example", "a\u{0}@b.example", "a@b\u{0}.example",
+            "ännchen@b.example", "a@☃.example", "a@b\u{200d}ü.example", "a@ü b.example", "a@ü_.example",
+            "a@-ü.example/",
+            "a@\(String(repeating: "ü", count: 64)).example", "a@\(String(repeating: "字", count: 60)).example",
+            "a\u{0}@b.example", "a@b\u{0}.example",
             String(repeating: "a", count: 65) + "@b.example", "a@" + String(repeating: "b.", count: 130) + "example",
             "a@" + String(repeating: "b", count: 64) + ".example",
         ])
