@@ -36,6 +36,10 @@ static inline CURLcode parley_curl_set_io(CURL *easy, CURLoption option, parley_
     return curl_easy_setopt(easy, option, value);
 }
 
+static inline CURLcode parley_curl_set_progress(CURL *easy, curl_xferinfo_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, value);
+}
+
 /// The last status that the server gave: HTTP's, or SMTP's reply code. 0 for none.
 static inline long parley_curl_status(CURL *easy) {
     long status = 0;

@@ -6,6 +6,9 @@ extension String {
     /// In Unicode's normal form C, so that what looks the same and is typed on different devices is the same.
     package var normalized: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
 
+    /// In normal form KC: as `normalized`, and characters that are others in another dress are those.
+    var compatibilityComposed: String { precomposedStringWithCompatibilityMapping }
+
     /// Without white space at either end.
     package var trimmed: String {
         guard let first = unicodeScalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -23,13 +26,6 @@ extension String {
     /// The runs of letters and digits (with the marks that belong to letters) of the folded text.
     package var words: [String] {
         folded.unicodeScalars.split { !$0.isWordPart }.map { String($0) }
-    }
-
-    /// A host's name as the DNS has it, by IDNA (UTS 46): labels in other scripts become `xn--…`, all in lower case. Nil for
-    /// what can't be a name.
-    var asciiHostName: String? {
-        if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
-        return URLComponents(string: "http://\(self)/")?.encodedHost?.lowercased()
     }
 
     /// Trimmed and in form C; refuses what is empty, longer than the maximum or has control characters or line breaks.

@@ -3,22 +3,28 @@ import CLibcurl
 
 /// What libcurl's easy handle points to while a transfer is under way. Used by one thread.
 final class Exchange {
-    /// For one answer of a relay.
-    private static let replySecondsMax = 10
     /// A connection that has been idle for longer isn't used again: relays close theirs after minutes.
     private static let idleSecondsMax = 20
 
+    /// When it is given up: by the progress callback, at which libcurl cuts the connection. Its own time-out says goodbye to
+    /// a relay that answers nothing any more, and waits for the answer with all other transfers; and a handle that is taken
+    /// away from it in the middle of a mail has the mail end there.
+    let deadline: ContinuousClock.Instant
     private let easy: UnsafeMutableRawPointer
     private let content: [UInt8]
     private var sentCount = 0
+    private var isGivenUp = false
     private let errorText: UnsafeMutablePointer<CChar>
     private var recipients: UnsafeMutablePointer<curl_slist>?
     /// False when libcurl refused one of the options.
     private(set) var isReady = true
 
     /// Takes a handle that was reset, and sets it up.
-    init(_ easy: UnsafeMutableRawPointer, _ transfer: Transfer, timeMax: Duration, caFile: String?) {
+    init(
+        _ easy: UnsafeMutableRawPointer, _ transfer: Transfer, deadline: ContinuousClock.Instant, caFile: String?
+    ) {
         self.easy = easy
+        self.deadline = deadline
         errorText = .allocate(capacity: parley_curl_error_size)
         errorText.initialize(repeating: 0, count: parley_curl_error_size)
         switch transfer.work {
@@ -27,12 +33,16 @@ final class Exchange {
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(transfer.connectMax / .milliseconds(1))))
-        set(CURLOPT_TIMEOUT_MS, max(1, Int(timeMax / .milliseconds(1))))
+        // Beyond the deadline, which is what counts.
+        set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(transfer.timeMax / .seconds(1)) + 2)
         set(CURLOPT_MAXAGE_CONN, Self.idleSecondsMax)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         // The system's directory of certificates stays beside it: that is another option.
         if let caFile { set(CURLOPT_CAINFO, caFile) }
         let context = Unmanaged.passUnretained(self).toOpaque()
+        set(CURLOPT_NOPROGRESS, 0)
+        set(CURLOPT_XFERINFODATA, pointer: context)
+        set(parley_curl_set_progress(easy, checkProgress))
         set(CURLOPT_READDATA, pointer: context)
         set(parley_curl_set_io(easy, CURLOPT_READFUNCTION, readContent))
         // Without it libcurl would print what comes.
@@ -53,7 +63,6 @@ final class Exchange {
         set(CURLOPT_PROTOCOLS_STR, "smtp,smtps")
         // What the environment says of proxies is said of the web.
         set(CURLOPT_PROXY, "")
-        set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Self.replySecondsMax)
         let usesTLS =
             switch relay.security {
             case .tls, .startTLS: CURLUSESSL_ALL
@@ -75,6 +84,7 @@ final class Exchange {
     func result(_ code: CURLcode) -> Result<TransferAnswer, TransferFailure> {
         let status = parley_curl_status(easy)
         if code == CURLE_OK { return .success(TransferAnswer(status: status)) }
+        if code == CURLE_ABORTED_BY_CALLBACK { return .failure(isGivenUp ? .closed : .timedOut) }
         if code == CURLE_OPERATION_TIMEDOUT { return .failure(.timedOut) }
         let text = String(cString: errorText)
         let reason = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
@@ -84,6 +94,11 @@ final class Exchange {
         guard isAboutMail, (400..<600).contains(status) else { return .failure(.failed(reason: reason)) }
         return .failure(.refused(status: status, reason: reason))
     }
+
+    /// Has libcurl break off when it next looks.
+    func giveUp() { isGivenUp = true }
+
+    fileprivate var goesOn: Bool { !isGivenUp && deadline > .now }
 
     /// Hands on the next part of the content.
     fileprivate func read(into buffer: UnsafeMutablePointer<CChar>, countMax: Int) -> Int {
@@ -111,3 +126,11 @@ private func readContent(
 private func dropAnswer(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int { size * count }
+
+/// 0, or libcurl breaks off.
+private func checkProgress(
+    _ context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
+) -> Int32 {
+    guard let context else { return 0 }
+    return Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue().goesOn ? 0 : 1
+}

@@ -30,10 +30,8 @@ struct OutboundLoop {
             for (job, failure) in turn.failures { job.done(.failure(failure)) }
             if turn.isLast { break }
             for start in turn.starts { begin(start) }
-            var runningCount: Int32 = 0
-            curl_multi_perform(multi, &runningCount)
             // Whoever is through leaves room for the next.
-            if !collect() { wait(until: deadline) }
+            if !move() { wait(until: deadline) }
         }
         end()
     }
@@ -52,7 +50,7 @@ struct OutboundLoop {
         guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
             return finish(.failure(.failed(reason: "no memory for a transfer")), job.done)
         }
-        let exchange = Exchange(easy, job.transfer, timeMax: start.deadline - .now, caFile: caFile)
+        let exchange = Exchange(easy, job.transfer, deadline: start.deadline, caFile: caFile)
         guard exchange.isReady, curl_multi_add_handle(multi, easy) == CURLM_OK else {
             recycle(easy)
             return finish(.failure(.failed(reason: "libcurl doesn't take the transfer")), job.done)
@@ -60,9 +58,11 @@ struct OutboundLoop {
         exchanges[easy] = (exchange, job.done)
     }
 
-    /// Tells those who are through; whether there were any.
-    private mutating func collect() -> Bool {
-        var isAny = false
+    /// Lets libcurl move what it can, and tells those who are through; whether there were any.
+    private mutating func move() -> Bool {
+        let count = exchanges.count
+        var runningCount: Int32 = 0
+        curl_multi_perform(multi, &runningCount)
         var leftCount: Int32 = 0
         while let message = curl_multi_info_read(multi, &leftCount) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
@@ -72,9 +72,8 @@ struct OutboundLoop {
             curl_multi_remove_handle(multi, easy)
             recycle(easy)
             finish(result, done)
-            isAny = true
         }
-        return isAny
+        return exchanges.count < count
     }
 
     private func finish(_ result: Result<TransferAnswer, TransferFailure>, _ done: Outbound.Done) {
@@ -89,7 +88,8 @@ struct OutboundLoop {
     }
 
     private func wait(until deadline: ContinuousClock.Instant?) {
-        let time = min(Self.waitMax, max(.zero, deadline.map { $0 - .now } ?? Self.waitMax))
+        let next = (exchanges.values.map(\.exchange.deadline) + [deadline].compactMap(\.self)).min()
+        let time = min(Self.waitMax, max(.zero, next.map { $0 - .now } ?? Self.waitMax))
         // Rounded up, so that the deadline has passed on waking.
         let polled = curl_multi_poll(multi, nil, 0, Int32(time / .milliseconds(1)) + 1, nil)
         // Without a wait it would be turned round and round.
@@ -100,13 +100,17 @@ struct OutboundLoop {
     /// told goodbye, and may take their time to answer.
     private mutating func end() {
         shared.state.withLock { $0.multi = nil }
-        for (easy, (_, done)) in exchanges {
-            curl_multi_remove_handle(multi, easy)
-            curl_easy_cleanup(easy)
-            done(.failure(.closed))
-        }
-        exchanges = [:]
+        for (exchange, _) in exchanges.values { exchange.giveUp() }
+        _ = move()
         for easy in idleHandles { curl_easy_cleanup(easy) }
+        guard exchanges.isEmpty else {
+            // Freed in the middle of something they would do harm, and there is nothing that they cost any more.
+            for (exchange, done) in exchanges.values {
+                _ = Unmanaged.passRetained(exchange)
+                done(.failure(.closed))
+            }
+            return
+        }
         curl_multi_cleanup(multi)
     }
 }

@@ -91,7 +91,7 @@ struct MailUpkeep: Sendable {
                 case nil: return
                 case .expired:
                     figures.expired.add()
-                    logger.warning("a mail is given up: its code would be too old")
+                    logger.warning("a mail is given up: too old")
                 case .withheld: figures.withheld.add()
                 case .send(let mail):
                     // Where there is one there may be more, for the other lanes.
@@ -150,7 +150,7 @@ struct MailUpkeep: Sendable {
         let willBeTried = try await settle(mail, again: wait)
         (willBeTried ? figures.retried : figures.expired).add()
         logger.warning(
-            willBeTried ? "a mail has to wait" : "a mail is given up: its code would be too old", metadata: metadata)
+            willBeTried ? "a mail has to wait" : "a mail is given up: too old, or asked for again", metadata: metadata)
     }
 
     /// Not by the task: what a relay has taken is noted even while the node stops. Where the database is away, it is tried

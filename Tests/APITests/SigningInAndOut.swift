@@ -204,6 +204,23 @@ struct SigningInAndOut {
     }
 
     @Test(
+        "refuses addresses that are none, or that would need mail of another kind, wherever one is given",
+        arguments: [
+            #"a@b.example\r\nBcc: c@d.example"#, #"a\u0000@b.example"#, "a@b.example, c@d.example", "用户@b.example",
+            #"\"a b\"@c.example"#, "a@[127.0.0.1]", "mi\u{212a}e@a.example",
+        ])
+    func refusesAddresses(_ address: String) async throws {
+        let client = try await Client()
+        for (path, rest) in [
+            ("/v1/auth/register", #","name":"Ann""#), ("/v1/auth/code", ""), ("/v1/auth/login", #","code":"123456""#),
+        ] {
+            let reply = try await client.post(path, #"{"email":"\#(address)"\#(rest)}"#)
+            #expect(reply.status == 422)
+            #expect(reply.errorFields == ["email"])
+        }
+    }
+
+    @Test(
         "refuses to mix ways of signing in",
         arguments: [
             #"{"username":"a","password":"b","email":"a@b.c"}"#, #"{"token":"x","username":"a"}"#,

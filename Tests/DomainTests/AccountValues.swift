@@ -119,7 +119,10 @@ struct EmailAddresses {
             ("ann@a.example", "ann@a.example"), (" Ann.Lee+x@A.Example ", "Ann.Lee+x@a.example"),
             ("a@localhost", "a@localhost"), ("ann@bücher.example", "ann@xn--bcher-kva.example"),
             ("ann@BÜCHER.example", "ann@xn--bcher-kva.example"), ("o'hara_{x}@a-b.example", "o'hara_{x}@a-b.example"),
-            ("ann@e\u{301}.example", "ann@xn--9ca.example"),
+            ("ann@e\u{301}.example", "ann@xn--9ca.example"), ("ann@例え.テスト", "ann@xn--r8jz45g.xn--zckzah"),
+            ("ann@faß.example", "ann@xn--fa-hia.example"), ("ann@пример。Example", "ann@xn--e1afmkfd.example"),
+            ("ann@ｂü.example", "ann@xn--b-eha.example"),
+            ("ann@他们为什么不说中文.example", "ann@xn--ihqwcrb4cv8a8dqg056pqjye.example"),
         ])
     func takes(typed: String, text: String) throws {
         #expect(try EmailAddress(text: typed).text == text)
@@ -143,7 +146,8 @@ struct EmailAddresses {
             "a@b.example\r\nBcc: c@d.example", "a\r\n@b.example", "a@b.example,c@d.example", "<a@b.example>",
             "\"a b\"@c.example", "a@[127.0.0.1]", "a@b_c.example", "a@b.example/x", "a@b.example?x", "a@b:25",
             "a@u%2eexample",
-            "ännchen@b.example", "a\u{0}@b.example", "a@b\u{0}.example",
+            "ännchen@b.example", "a@☃.example", "a@b\u{200d}ü.example", "a@ü b.example", "a@ü_.example", "a@-ü.example/",
+            "a@\(String(repeating: "ü", count: 64)).example", "a@\(String(repeating: "字", count: 60)).example", "a\u{0}@b.example", "a@b\u{0}.example",
             String(repeating: "a", count: 65) + "@b.example", "a@" + String(repeating: "b.", count: 130) + "example",
             "a@" + String(repeating: "b", count: 64) + ".example",
         ])

@@ -133,7 +133,20 @@ struct HandingOverMail {
         }
         // Two under way and two in line, or those in line alone where the thread is late.
         #expect((2...4).contains(failures.count { $0 == .timedOut }))
+        // Nobody waits for a goodbye of who says nothing.
+        #expect(began.duration(to: .now) < .seconds(6))
         #expect(failures.count { $0 == .overloaded } == 8 - failures.count { $0 == .timedOut })
+    }
+
+    @Test("never hands over a part of a mail as if it were the whole")
+    func breaksOff() async throws {
+        let client = try client()
+        let (whole, next) = (unique("ann"), unique("ann"))
+        // Takes Python's line by line a second.
+        let content = String(repeating: "a line\r\n", count: 2_000_000)
+        #expect(await failure(client, transfer(to: whole, content: content, timeMax: .milliseconds(400))) == .timedOut)
+        _ = try await client.perform(transfer(to: next))
+        #expect(try relay.attempts(to: whole) == 1 && relay.mails(to: whole).isEmpty)
     }
 
     @Test("tells everybody when it is closed, and lets end what is about to")
