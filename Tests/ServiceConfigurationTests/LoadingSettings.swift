@@ -55,8 +55,12 @@ struct LoadingSettings {
     @Test("means the same by every name of every setting", arguments: Setting.all)
     func sameNames(setting: Setting) throws {
         let value = try #require(Self.others[setting.key])
-        // Without the database's address the listener's would be refused.
-        let base = setting.key == "listen_url" ? ["--database-url", "host=pooler"] : []
+        // Those that say nothing alone.
+        let others = [
+            "listen_url": ["--database-url", "host=pooler"], "tls_key_file": ["--tls-certificate-file", "/c.pem"],
+            "tls_certificate_file": ["--tls-key-file", "/k.pem"],
+        ]
+        let base = others[setting.key] ?? []
         let byFlag = try load(base + [setting.flag, value])
         let byEqualsSign = try load(base + ["\(setting.flag)=\(value)"])
         let byVariable = try load(base, [setting.variable: value])
@@ -79,6 +83,7 @@ struct LoadingSettings {
         "drain_seconds": "8", "log_days": "30", "device_silent_days": "7", "slow_request_ms": "250",
         "log_level": "debug",
         "log_format": "json", "search_configuration": "english",
+        "tls_certificate_file": "/tls.crt", "tls_key_file": "/tls.key",
         "cors_origins": "https://chat.example,http://localhost:3000",
     ]
 
