@@ -10,6 +10,8 @@ package struct Answer: Sendable {
     package var status: HTTPResponse.Status
     package var headers: HTTPFields
     package var body: ByteBuffer
+    /// Writes a body that is too long to be held, in place of `body`. Only for what the router answers.
+    var stream: (@Sendable (inout any ResponseBodyWriter) async throws -> Void)?
 
     package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer = ByteBuffer()) {
         self.status = status
@@ -45,7 +47,8 @@ package struct Answer: Sendable {
     }
 
     var response: Response {
-        Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+        Response(
+            status: status, headers: headers, body: stream.map { ResponseBody($0) } ?? ResponseBody(byteBuffer: body))
     }
 
     package var outbound: OutboundResponse { OutboundResponse(status: status, headers: headers, body: body) }

@@ -30,6 +30,31 @@ extension Setting {
             "migrate", \.migration, .word, "auto|off",
             "auto: bring the schema up to date at start; off: refuse to start on an old one"),
         Setting(
+            "smtp_url", \.mailServer, .optional(.mailServer), "URL",
+            "where codes are mailed through: smtp://user:password@host:587 (STARTTLS is required, unless ?starttls=off "
+                + "stands behind it or the host is this one) or smtps://…; unset: nobody signs in by mail",
+            exposure: .connectionString),
+        Setting(
+            "mail_from", \.mailSender, .optional(.mailSender), "ADDRESS",
+            "who the mails are from: an address, or Name <address>; needed with the SMTP URL"),
+        Setting(
+            "ca_file", \.caFile, .optional(.path), "FILE",
+            "certificates (PEM) trusted for outgoing TLS besides the system's"),
+        Setting(
+            "app_name", \.appName, .line(characterCountMax: 64), "NAME", "what people know the service by, in mails"),
+            "session_idle_days", \.sessionIdleDays, .integer(1...3_650), "DAYS",
+            "a device that isn't used for so long is signed out"),
+        Setting(
+            "jwt_keys", \.jwtKeysFile, .optional(.path), "FILE",
+            "JSON Web Key Set by which tokens that the host app's server signed are checked; read again when it changes; "
+                + "unset: none are taken"),
+        Setting(
+            "jwt_issuer", \.jwtIssuer, .optional(.text), "TEXT", "what such a token must have as `iss`; unset: anything"
+        ),
+        Setting(
+            "jwt_audience", \.jwtAudience, .optional(.text), "TEXT",
+            "what such a token must have as `aud`, or in it; unset: anything"),
+        Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
             "accepted for configurations to come; this version limits no rates"),
         Setting(
@@ -94,6 +119,12 @@ extension Setting {
         }
         if (settings.tlsCertificateFile == nil) != (settings.tlsKeyFile == nil) {
             found.append("PARLEY_TLS_CERTIFICATE_FILE and PARLEY_TLS_KEY_FILE go together: set both or neither.")
+        }
+        if settings.mailServer != nil, settings.mailSender == nil {
+            found.append("PARLEY_SMTP_URL needs PARLEY_MAIL_FROM: relays take no mail that is from nobody.")
+        }
+        if settings.jwtKeysFile == nil, settings.jwtIssuer != nil || settings.jwtAudience != nil {
+            found.append("PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE say nothing without PARLEY_JWT_KEYS.")
         }
         let limits = settings.limits
         if limits.payloadByteCountMax < limits.textByteCountMax {

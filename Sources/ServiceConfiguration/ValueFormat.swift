@@ -106,6 +106,13 @@ extension ValueFormat<String> {
             parse: { $0.wholeMatch(of: /[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)?/) != nil ? $0 : nil }, print: { $0 })
     }
 
+    /// To be compared with.
+    static var text: Self {
+        ValueFormat(
+            expectation: "a text without control characters",
+            parse: { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? $0 : nil }, print: { $0 })
+    }
+
     static var path: Self {
         ValueFormat(
             expectation: "a path", parse: { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? $0 : nil },

@@ -1,7 +1,9 @@
 // One node of the service on a real database and a real socket, which all suites of this target share.
 import API
 import Credentials
+import DelegatedTokens
 import Domain
+import Foundation
 import Log
 import Logging
 import Postgres
@@ -19,6 +21,9 @@ struct TestNode: Sendable {
     let port: Int
     let database: String
     let routes: [Route]
+    /// Whose tokens it takes.
+    let hostApp: HostApp
+    private let directory: TemporaryDirectory
 
     private static let start = Task { try await TestNode() }
 
@@ -40,6 +45,11 @@ struct TestNode: Sendable {
         let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
         let writer = Writer(store, tail: tail, logger: quiet, answer: SendEndpoint.answer(logger: quiet))
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
+        hostApp = try await HostApp(.es256)
+        directory = try TemporaryDirectory()
+        let keyFile = directory.path + "/jwks.json"
+        try Data(HostApp.keySet(hostApp.key()).utf8).write(to: URL(filePath: keyFile))
+        let delegation = Delegation(keys: try await KeyFile(path: keyFile, logger: quiet), expecting: .init())
         let figures = RequestFigures()
         let api = API(
             store: store, writer: writer,
@@ -47,7 +57,8 @@ struct TestNode: Sendable {
                 hub: hub, store: store,
                 listener: PostgresListener(connection, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
             authenticator: authenticator,
-            hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256), limits: Limits(),
+            hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256),
+            delegation: delegation, limits: Limits(),
             isReady: { tail.isFresh() },
             metrics: {
                 var text = MetricsText()
