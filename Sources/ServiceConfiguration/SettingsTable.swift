@@ -42,6 +42,7 @@ extension Setting {
             "certificates (PEM) trusted for outgoing TLS besides the system's"),
         Setting(
             "app_name", \.appName, .line(characterCountMax: 64), "NAME", "what people know the service by, in mails"),
+        Setting(
             "session_idle_days", \.sessionIdleDays, .integer(1...3_650), "DAYS",
             "a device that isn't used for so long is signed out"),
         Setting(
