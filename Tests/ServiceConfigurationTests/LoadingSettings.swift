@@ -61,6 +61,8 @@ struct LoadingSettings {
             case "listen_url": ["--database-url", "host=pooler"]
             case "smtp_url": ["--mail-from", "a@b.example"]
             case "jwt_issuer", "jwt_audience": ["--jwt-keys", "jwks.json"]
+            case "tls_key_file": ["--tls-certificate-file", "/tls.crt"]
+            case "tls_certificate_file": ["--tls-key-file", "/tls.key"]
             default: [String]()
             }
         let byFlag = try load(base + [setting.flag, value])
@@ -84,6 +86,7 @@ struct LoadingSettings {
         "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",
         "drain_seconds": "8", "log_days": "30", "device_silent_days": "7", "slow_request_ms": "250",
         "log_level": "debug",
+        "tls_certificate_file": "/tls.crt", "tls_key_file": "/tls.key",
         "log_format": "json", "search_configuration": "english", "smtp_url": "smtp://relay.example:587",
         "mail_from": "Ann's chat <chat@a.example>", "ca_file": "/etc/ca.pem", "app_name": "Ann's chat",
         "session_idle_days": "30", "jwt_keys": "jwks.json", "jwt_issuer": "https://app.example", "jwt_audience": "chat",
