@@ -112,7 +112,7 @@ extension API {
 
 extension NewSession {
     /// A new session and the token that the client gets, once.
-    fileprivate static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
+    static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
         let token = SessionToken.random()
         return (NewSession(id: .make(), digest: token.digest, deviceName: device?.text), token)
     }
@@ -142,8 +142,7 @@ extension Fields where Raw == JSONValue {
 
 extension JSONText {
     /// `{user, session}`, the session with its token.
-    fileprivate static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText
-    {
+    static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText {
         var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
         writer.raw("{\"user\":")
         writer.raw(account.user)

@@ -30,6 +30,9 @@ extension Setting {
             "migrate", \.migration, .word, "auto|off",
             "auto: bring the schema up to date at start; off: refuse to start on an old one"),
         Setting(
+            "admin_token", \.adminToken, .optional(.secret), "TOKEN",
+            "what /v1/admin is called with, at least 16 characters; unset: no admin API", exposure: .secret),
+        Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
             "accepted for configurations to come; this version limits no rates"),
         Setting(
