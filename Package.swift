@@ -16,6 +16,7 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 
 // An arrow never points up or sideways in this list: parley -> API -> Log -> Store -> Postgres -> CLibpq.
 let package = Package(
@@ -31,6 +32,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // Pure: ids, values, limits, problems.
@@ -43,9 +45,16 @@ let package = Package(
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "Postgres", dependencies: ["CLibpq", logging], swiftSettings: settings),
 
+        // libcurl made safe: mail to relays. Knows nothing of chat.
+        .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "Outbound", dependencies: ["CLibcurl"], swiftSettings: settings),
+
         // Password hashes, session tokens, digests.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(name: "Credentials", dependencies: ["COpenSSL", "Domain"], swiftSettings: settings),
+
+        // The host app's own tokens: keys, signatures, claims.
+        .target(name: "DelegatedTokens", dependencies: ["Domain", jwtKit, logging], swiftSettings: settings),
 
         // A private PostgreSQL, made and kept.
         .target(name: "EmbeddedPostgres", dependencies: [logging], swiftSettings: settings),
@@ -75,8 +84,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Credentials", "Domain", "Log", "Store", "Telemetry", "Transport", httpTypes, hummingbird,
-                hummingbirdCore, logging, nioCore,
+                "Credentials", "DelegatedTokens", "Domain", "Log", "Store", "Telemetry", "Transport", httpTypes,
+                hummingbird, hummingbirdCore, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
@@ -100,8 +109,9 @@ let package = Package(
         .executableTarget(
             name: "parley",
             dependencies: [
-                "API", "Bench", "Credentials", "Domain", "EmbeddedPostgres", "Log", "Postgres", "ServiceConfiguration",
-                "Store", "Telemetry", "Transport", logging,
+                "API", "Bench", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres", "Log", "Outbound",
+                "Postgres",
+                "ServiceConfiguration", "Store", "Telemetry", "Transport", logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
@@ -113,15 +123,20 @@ let package = Package(
             path: "Sources/EmbedFilesPlugin"),
 
         .target(
-            name: "TestSupport", dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", logging],
-            path: "Tests/TestSupport", swiftSettings: settings),
+            name: "TestSupport",
+            dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", jwtKit, logging],
+            path: "Tests/TestSupport", exclude: ["relay.py"], swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging],
             swiftSettings: settings),
         .testTarget(name: "BenchTests", dependencies: ["Bench", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
+        .testTarget(
+            name: "DelegatedTokensTests", dependencies: ["DelegatedTokens", "Domain", "TestSupport", logging],
+            swiftSettings: settings),
         .testTarget(name: "EmbedFilesToolTests", dependencies: ["EmbedFilesTool"], swiftSettings: settings),
         .testTarget(
             name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "TestSupport", logging],
@@ -139,8 +154,9 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Credentials", "Domain", "Log", "Postgres", "Store", "Telemetry", "TestSupport", "Transport",
-                httpTypes, logging, nioCore, nioHTTP1, nioPosix, .product(name: "Yams", package: "Yams"),
+                "API", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Store", "Telemetry",
+                "TestSupport", "Transport", httpTypes, logging, nioCore, nioHTTP1, nioPosix,
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings),
 

@@ -1,5 +1,6 @@
 // What the API needs of the layers below, its routes together, and how Hummingbird's router is made from them.
 import Credentials
+import DelegatedTokens
 import Domain
 import Hummingbird
 import Log
@@ -14,6 +15,8 @@ package struct API: Sendable {
     let presence: PresenceKeeper
     let authenticator: Authenticator
     let hasher: PasswordHasher
+    let mailQueued: (@Sendable () -> Void)?
+    let delegation: Delegation?
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
@@ -24,13 +27,16 @@ package struct API: Sendable {
     let searches = SearchSlots()
 
     /// - Parameters:
+    ///   - mailQueued: hears that there is a mail to send; nil where none can be sent.
+    ///   - delegation: by what the host app's own tokens are checked; nil: none are taken.
     ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
     ///   - adminToken: nil: there are no routes for those who run the service.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
-        hasher: PasswordHasher, limits: Limits,
+        hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
+        limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil
     ) {
@@ -39,6 +45,8 @@ package struct API: Sendable {
         self.presence = presence
         self.authenticator = authenticator
         self.hasher = hasher
+        self.mailQueued = mailQueued
+        self.delegation = delegation
         self.limits = limits
         self.isReady = isReady
         self.metrics = metrics

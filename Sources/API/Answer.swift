@@ -27,7 +27,7 @@ package struct Answer: Sendable {
     /// What a change made: 201 when it is new, 200 when it was there.
     static func made(_ created: Bool, _ text: JSONText) -> Answer { json(text, status: created ? .created : .ok) }
 
-    static let noContent = Answer(status: .noContent, headers: Headers.plain)
+    static let noContent = Answer(status: .noContent, headers: [:])
 
     /// A page of a list: `{name: […], limit, next?}`.
     static func list(_ name: StaticString, _ page: Page, limit: Int) -> Answer {
@@ -65,13 +65,11 @@ extension JSONWriter {
 
 /// The headers that answers have in common, made once.
 package enum Headers {
-    package static let plain: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
-    package static let json = of(type: "application/json")
-    static let problem = of(type: "application/problem+json")
+    package static let json: HTTPFields = [.contentType: "application/json"]
+    static let problem: HTTPFields = [.contentType: "application/problem+json"]
 
+    /// For what isn't JSON: should a browser ever take it for a page, nothing in it may run, load or be framed.
     static func of(type: String) -> HTTPFields {
-        var fields = plain
-        fields[.contentType] = type
-        return fields
+        [.contentType: type, .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'"]
     }
 }

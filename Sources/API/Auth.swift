@@ -14,7 +14,11 @@ extension API {
     }
 
     private func register(_ call: Call) async throws -> Answer {
-        let given = try await call.fields(Self.registration)
+        let given: PasswordRegistration
+        switch try await call.fields(Self.registration) {
+        case .mailed(let request): return try await mailCode(request)
+        case .password(let registration): given = registration
+        }
         let hash = try await hasher.hash(given.password.text)
         let (session, token) = NewSession.make(given.device)
         let account = try await store.register(
@@ -24,63 +28,84 @@ extension API {
     }
 
     private func requestCode(_ call: Call) async throws -> Answer {
-        try await call.fields(Self.refuseCode)
+        try await mailCode(call.fields(Self.codeRequest))
     }
 
     private func login(_ call: Call) async throws -> Answer {
-        let given = try await call.fields(Self.login)
-        guard let user = try await check(username: given.username.text, password: given.password.text) else {
-            throw Problem(.wrongCredentials, "The username or the password is wrong.")
+        switch try await call.fields(Self.login) {
+        case .code(let given):
+            let (session, token) = NewSession.make(given.device)
+            return .json(.signedIn(try await logIn(given, session: session), token))
+        case .password(let username, let password, let device):
+            guard let user = try await check(username: username, password: password) else {
+                throw Problem(.wrongCredentials, "The username or the password is wrong.")
+            }
+            let (session, token) = NewSession.make(device)
+            return .json(.signedIn(try await store.signIn(user: user, session: session), token))
+        case .token(let text, let device):
+            return try await login(byToken: text, device)
         }
-        let (session, token) = NewSession.make(given.device)
-        let account = try await store.signIn(user: user, session: session)
-        return .json(.signedIn(account, token))
     }
 
-    private static func login(
-        _ fields: inout Fields<JSONValue>
-    ) throws -> (username: GivenSecret, password: GivenSecret, device: DeviceName?) {
+    /// One way to sign in, as it was asked for.
+    private enum Login {
+        case password(username: String, password: String, DeviceName?)
+        case code(CodeLogin)
+        case token(String, DeviceName?)
+    }
+
+    private static func login(_ fields: inout Fields<JSONValue>) throws -> Login {
         let device = fields.optional("device_name", DeviceName.self)
         if fields.has("token") {
             fields.refuseMixing("token", with: ["username", "password", "email", "code"])
-            _ = fields.required("token", GivenSecret.self)
-            try fields.end()
-            throw Problem(.wrongCredentials, "Signing in with the host app's tokens is not configured here.")
+            let token = fields.required("token", GivenSecret.self)
+            return .token(try fields.values(token).text, device)
         }
         if fields.has("email") || fields.has("code") {
             fields.refuseMixing("email", with: ["username", "password"])
-            _ = fields.required("email", EmailAddress.self)
-            _ = fields.required("code", GivenSecret.self)
-            try fields.end()
-            throw Problem(.wrongCredentials, "The code is wrong, or not good any more.")
+            let email = fields.required("email", EmailAddress.self)
+            let code = fields.required("code", GivenSecret.self)
+            let given = try fields.values(email, code)
+            return .code(CodeLogin(email: given.0, code: given.1.text, device: device))
         }
         let username = fields.required("username", GivenSecret.self)
         let password = fields.required("password", GivenSecret.self)
         let given = try fields.values(username, password)
-        return (given.0, given.1, device)
+        return .password(username: given.0.text, password: given.1.text, device)
     }
 
-    private static func registration(
-        _ fields: inout Fields<JSONValue>
-    ) throws -> (username: Username, password: Password, name: DisplayName, device: DeviceName?) {
+    private struct PasswordRegistration: Sendable {
+        var username: Username
+        var password: Password
+        var name: DisplayName
+        var device: DeviceName?
+    }
+
+    private enum Registration: Sendable {
+        case password(PasswordRegistration)
+        case mailed(CodeRequest)
+    }
+
+    private static func registration(_ fields: inout Fields<JSONValue>) throws -> Registration {
         let device = fields.optional("device_name", DeviceName.self)
         let name = fields.required("name", DisplayName.self)
         if fields.has("email") {
             fields.refuseMixing("email", with: ["username", "password"])
-            _ = fields.required("email", EmailAddress.self)
-            try fields.end()
-            throw Problem.mailNotConfigured
+            let email = fields.required("email", EmailAddress.self)
+            let given = try fields.values(email, name)
+            let registration = MailedRegistration(name: given.1, device: device)
+            return .mailed(CodeRequest(email: given.0, registration: registration))
         }
         let username = fields.required("username", Username.self)
         let password = fields.required("password", Password.self)
         let given = try fields.values(username, password, name)
-        return (given.0, given.1, given.2, device)
+        return .password(
+            PasswordRegistration(username: given.0, password: given.1, name: given.2, device: device))
     }
 
-    private static func refuseCode(_ fields: inout Fields<JSONValue>) throws -> Answer {
-        _ = fields.required("email", EmailAddress.self)
-        try fields.end()
-        throw Problem.mailNotConfigured
+    private static func codeRequest(_ fields: inout Fields<JSONValue>) throws -> CodeRequest {
+        let email = fields.required("email", EmailAddress.self)
+        return CodeRequest(email: try fields.values(email), registration: nil)
     }
 
     /// The user of these credentials; nil if they are wrong, and then it has taken as long as if they were right.
@@ -154,10 +179,4 @@ extension JSONText {
         writer.raw("}")
         return JSONText(utf8: writer.utf8)
     }
-}
-
-extension Problem {
-    fileprivate static let mailNotConfigured = Problem(
-        .mailNotConfigured, "This service can't send mail, so e-mail addresses can't be used to sign in.",
-        retryAfterS: 3600)
 }

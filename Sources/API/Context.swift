@@ -8,11 +8,14 @@ struct APIContext: RequestContext {
 
     var coreContext: CoreRequestContextStorage
     let number: RequestNumber
+    /// The other end of the connection; a proxy's address behind a proxy.
+    let peerAddress: IPAddress?
     private let served = Served()
 
     init(source: Source) {
         coreContext = CoreRequestContextStorage(source: source)
         number = source.number
+        peerAddress = source.peerAddress
     }
 
     /// Names the request in the log and in the answer to a fault of ours. The text is made when it is asked for.

@@ -5,7 +5,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     /// Of requests for what there isn't, and of those that never became one.
     case none
     case register, requestCode, login, logout
-    case listSessions, deleteSession
+    case listSessions, deleteSession, deleteOtherSessions
     case getOwnAccount, updateOwnAccount, eraseOwnAccount, exportOwnAccount, searchUsers, getUser
     case putBlock, deleteBlock, listBlocks
     case createThread, getThread, updateThread, joinRoom, searchRooms

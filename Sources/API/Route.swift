@@ -55,11 +55,8 @@ package struct Route: Sendable {
     /// The token is the admin's, and no session's.
     package var needsAdminToken: Bool { if case .admin = endpoint { true } else { false } }
 
-    /// What a client may use: HEAD wherever there is GET, but for what waits.
-    package var methods: [HTTPRequest.Method] {
-        if case .direct = endpoint { return [method] }
-        return method == .get ? [.get, .head] : [method]
-    }
+    /// What a client may use: HEAD wherever there is GET.
+    package var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
 }
 
 /// Answers which methods a path has. Only asked when the router found nothing, so it walks the list.

@@ -5,6 +5,7 @@ extension API {
     var sessionRoutes: [Route] {
         [
             Route(.get, "/v1/sessions", .listSessions, query: .read, .signedIn(listSessions)),
+            Route(.delete, "/v1/sessions", .deleteOtherSessions, .signedIn(deleteOtherSessions)),
             Route(.delete, "/v1/sessions/{session_id}", .deleteSession, .signedIn(deleteSession)),
         ]
     }
@@ -18,6 +19,17 @@ extension API {
 
     private func deleteSession(_ call: Call, _ identity: Identity) async throws -> Answer {
         try await signOut(call.id("session_id", orElse: .sessionNotFound), of: identity.user)
+        return .noContent
+    }
+
+    /// Those on this node are dead when this answers, on the others when they read of it in the log.
+    private func deleteOtherSessions(_ call: Call, _ identity: Identity) async throws -> Answer {
+        // A transaction's worth of events at a time. Who signs in as fast as this goes on can't keep it here for ever.
+        for _ in 0..<1_000 {
+            let ended = try await store.deleteSessions(of: identity.user, but: identity.session, limit: 100)
+            for session in ended { authenticator.sessions.revoke(session, at: nil) }
+            if ended.count < 100 { break }
+        }
         return .noContent
     }
 }

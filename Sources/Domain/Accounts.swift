@@ -65,17 +65,16 @@ package struct Password: Sendable, TextField, CustomStringConvertible, CustomRef
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// An address to write to. That it exists only a mail can show, so little is asked of it.
-package struct EmailAddress: Hashable, Sendable, TextField {
-    /// RFC 5321, 4.5.3.1.3 less the angle brackets.
-    package static let byteCountMax = 254
+/// Whom the host app means: a user's id there, as its tokens have it (`sub`). Compared byte by byte.
+package struct ExternalID: Hashable, Sendable, TextField {
+    package static let byteCountMax = 255
     package let text: String
 
     package init(text: String) throws(Invalid) {
-        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-        guard text.utf8.count <= Self.byteCountMax, parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,
-            !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x20 || $0.value == 0x7f })
-        else { throw Invalid("Must be an e-mail address.") }
+        guard (1...Self.byteCountMax).contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+        else {
+            throw Invalid("Must have 1 to \(Self.byteCountMax) bytes and no control characters.")
+        }
         self.text = text
     }
 }

@@ -26,18 +26,25 @@ package final class SessionCache: Sendable {
     }
 
     private let store: Store
+    private let idleDays: Int
     private let countMax: Int
     private let state = Mutex(State())
 
-    package init(_ store: Store, countMax: Int = 100_000) {
+    /// - Parameter idleDays: a session that isn't used for so long is over.
+    package init(_ store: Store, idleDays: Int = 90, countMax: Int = 100_000) {
         self.store = store
+        self.idleDays = idleDays
         self.countMax = countMax
     }
 
-    /// The identity behind a token's digest, if this node knows it. Never suspends.
+    /// The identity behind a token's digest, if this node knows it. Never suspends. One that hasn't been used here for long
+    /// isn't known: it may be over.
     package func cached(_ digest: [UInt8], now: Int64) -> Identity? {
-        state.withLock {
-            guard let index = $0.entries.index(forKey: digest) else { return nil }
+        let usedSince = now - Int64(idleDays) * 86_400 * 1_000_000
+        return state.withLock {
+            guard let index = $0.entries.index(forKey: digest), $0.entries[index].value.usedAt > usedSince else {
+                return nil
+            }
             $0.entries.values[index].usedAt = now
             return $0.entries[index].value.identity
         }
@@ -46,7 +53,7 @@ package final class SessionCache: Sendable {
     /// The identity behind a token's digest as the database has it now; nil when there is no such session.
     package func find(_ digest: [UInt8], now: Int64) async throws -> Identity? {
         let restartCount = state.withLock { $0.restartCount }
-        guard let found = try await store.findSession(digest: digest) else {
+        guard let found = try await store.findSession(digest: digest, idleDays: idleDays) else {
             return nil
         }
         return state.withLock { state in

@@ -33,6 +33,32 @@ extension Setting {
             "admin_token", \.adminToken, .optional(.secret), "TOKEN",
             "what /v1/admin is called with, at least 16 characters; unset: no admin API", exposure: .secret),
         Setting(
+            "smtp_url", \.mailServer, .optional(.mailServer), "URL",
+            "where codes are mailed through: smtp://user:password@host:587 (STARTTLS is required, unless ?starttls=off "
+                + "stands behind it or the host is this one) or smtps://…; unset: nobody signs in by mail",
+            exposure: .connectionString),
+        Setting(
+            "mail_from", \.mailSender, .optional(.mailSender), "ADDRESS",
+            "who the mails are from: an address, or Name <address>; needed with the SMTP URL"),
+        Setting(
+            "ca_file", \.caFile, .optional(.path), "FILE",
+            "certificates (PEM) trusted for outgoing TLS besides the system's"),
+        Setting(
+            "app_name", \.appName, .line(characterCountMax: 64), "NAME", "what people know the service by, in mails"),
+        Setting(
+            "session_idle_days", \.sessionIdleDays, .integer(1...3_650), "DAYS",
+            "a device that isn't used for so long is signed out"),
+        Setting(
+            "jwt_keys", \.jwtKeysFile, .optional(.path), "FILE",
+            "JSON Web Key Set by which tokens that the host app's server signed are checked; read again when it changes; "
+                + "unset: none are taken"),
+        Setting(
+            "jwt_issuer", \.jwtIssuer, .optional(.text), "TEXT", "what such a token must have as `iss`; unset: anything"
+        ),
+        Setting(
+            "jwt_audience", \.jwtAudience, .optional(.text), "TEXT",
+            "what such a token must have as `aud`, or in it; unset: anything"),
+        Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
             "accepted for configurations to come; this version limits no rates"),
         Setting(
@@ -50,6 +76,10 @@ extension Setting {
         Setting(
             "title_characters_max", \.limits.titleCharacterCountMax, .integer(1...1_000), "COUNT",
             "longest title of a thread, in characters"),
+        Setting(
+            "cors_origins", \.corsOrigins, .origins, "ORIGINS",
+            "origins whose web pages may call (CORS), as https://host, with commas between them; *: any; unset: none but "
+                + "the service's own"),
         Setting(
             "connections_max", \.connectionCountMax, .integer(1...1_000_000), "COUNT",
             "open client connections; one more is answered 503"),
@@ -84,6 +114,12 @@ extension Setting {
         var found: [String] = []
         if settings.listenURL != nil, settings.databaseURL == nil {
             found.append("PARLEY_LISTEN_URL says nothing without PARLEY_DATABASE_URL: set both or neither.")
+        }
+        if settings.mailServer != nil, settings.mailSender == nil {
+            found.append("PARLEY_SMTP_URL needs PARLEY_MAIL_FROM: relays take no mail that is from nobody.")
+        }
+        if settings.jwtKeysFile == nil, settings.jwtIssuer != nil || settings.jwtAudience != nil {
+            found.append("PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE say nothing without PARLEY_JWT_KEYS.")
         }
         let limits = settings.limits
         if limits.payloadByteCountMax < limits.textByteCountMax {

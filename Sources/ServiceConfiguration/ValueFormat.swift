@@ -57,6 +57,23 @@ extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawVal
     }
 }
 
+extension ValueFormat<[String]> {
+    /// Origins as browsers write them (RFC 6454, 6.2), or `*` alone for any; not `null`, which any sandboxed page has.
+    static var origins: Self {
+        ValueFormat(
+            expectation: "\"*\", or origins of the form https://host or https://host:port with commas between them",
+            parse: { text in
+                let origins = text.split(separator: ",").map { $0.filter { $0 != " " } }
+                if origins == ["*"] { return origins }
+                let areOrigins = origins.allSatisfy {
+                    $0.wholeMatch(of: /[a-z][a-z0-9+.\-]*:\/\/([a-z0-9._\-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?/) != nil
+                }
+                return areOrigins && !origins.isEmpty && origins.count <= 100 ? origins : nil
+            },
+            print: { $0.joined(separator: ",") })
+    }
+}
+
 extension ValueFormat<String> {
     /// A name or an address to bind. "localhost:8080" is a frequent slip, so a lone colon is refused.
     static var host: Self {
@@ -98,6 +115,13 @@ extension ValueFormat<String> {
         ValueFormat(
             expectation: "a name of letters, digits and underscores, with its schema's before a point if need be",
             parse: { $0.wholeMatch(of: /[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)?/) != nil ? $0 : nil }, print: { $0 })
+    }
+
+    /// To be compared with.
+    static var text: Self {
+        ValueFormat(
+            expectation: "a text without control characters",
+            parse: { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? $0 : nil }, print: { $0 })
     }
 
     static var path: Self {

@@ -52,6 +52,23 @@ extension Store {
         return try await decoded { (try row.json(0), try row.json(1)) }
     }
 
+    /// Signs in whom a token of the host app's is about, with the profile that it brings. Makes the account at first use,
+    /// as `user`, under `nameOrElse` if the token brings none.
+    package func delegate(
+        _ externalID: ExternalID, user: UserID, name: DisplayName?, nameOrElse: String, picture: ImageURL?,
+        session: NewSession
+    ) async throws -> (user: JSONText, session: JSONText) {
+        let words = name?.directoryWords(with: nil) ?? nameOrElse.words
+        let row = try await row(
+            Statement("account_delegate", "select * from account_delegate($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
+            [
+                .text(externalID.text), .id(user), .text(orNull: name?.text), .text(nameOrElse), .texts(words),
+                .text(orNull: picture?.text), .id(session.id), .bytes(session.digest),
+                .text(orNull: session.deviceName),
+            ])
+        return try await decoded { (try row.json(0), try row.json(1)) }
+    }
+
     package func account(_ user: UserID) async throws -> JSONText {
         try await json(Statement("account_get", "select account_get($1)"), [.id(user)])
     }
@@ -79,9 +96,10 @@ extension Store {
 }
 
 extension Store {
-    /// Whose token has this digest; nil for none.
-    package func findSession(digest: [UInt8]) async throws -> FoundSession? {
-        let rows = try await rows(Statement("session_find", "select * from session_find($1)"), [.bytes(digest)])
+    /// Whose token has this digest; nil for none, and for one that hasn't been used for so many days.
+    package func findSession(digest: [UInt8], idleDays: Int) async throws -> FoundSession? {
+        let rows = try await rows(
+            Statement("session_find", "select * from session_find($1, $2)"), [.bytes(digest), .int4(Int32(idleDays))])
         return try await decoded {
             try rows.first.map {
                 FoundSession(
@@ -99,6 +117,25 @@ extension Store {
     package func deleteSession(_ session: SessionID, of user: UserID) async throws {
         _ = try await rows(
             Statement("session_delete", "select session_delete($1, $2)"), [.id(user), .id(session)])
+    }
+
+    /// Signs out devices of the user's other than this one, and gives them: all that there are if fewer than `limit`.
+    package func deleteSessions(of user: UserID, but session: SessionID, limit: Int) async throws -> [SessionID] {
+        let row = try await row(
+            Statement("session_delete_others", "select session_delete_others($1, $2, $3)"),
+            [.id(user), .id(session), .int4(Int32(limit))])
+        return try await decoded { try row.uuids(0).map { SessionID($0) } }
+    }
+
+    /// Ends sessions that haven't been used for so many days, of the `limit` after one. Several nodes may call this.
+    /// - Returns: where to go on, nil at the end, and how many it has ended.
+    package func sweepSessions(
+        after session: SessionID?, limit: Int, idleDays: Int
+    ) async throws -> (next: SessionID?, endedCount: Int) {
+        let row = try await row(
+            Statement("session_sweep", "select * from session_sweep($1, $2, $3)"),
+            [.uuid(orNull: session?.uuid), .int4(Int32(limit)), .int4(Int32(idleDays))])
+        return try await decoded { (row.isNull(0) ? nil : SessionID(try row.uuid(0)), Int(try row.int4(1))) }
     }
 
     /// Notes when sessions were last used, in microseconds since 1970.

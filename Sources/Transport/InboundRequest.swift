@@ -14,7 +14,8 @@ package struct InboundRequest: Sendable {
     package let body: ByteBuffer
     package let eventLoop: any EventLoop
     let pathByteCount: Int
-    let peer: SocketAddress?
+    /// Who is at the other end of the connection: a proxy, where the service is behind one. Nil on a Unix socket.
+    package let peerAddress: IPAddress?
 
     /// The target before the first `?`.
     package var path: Substring {
@@ -25,9 +26,6 @@ package struct InboundRequest: Sendable {
     package var query: Substring? {
         target.utf8.count == pathByteCount ? nil : target[target.utf8.index(after: queryMark)...]
     }
-
-    /// The peer's IP address in text, without the port. That is a proxy's address behind a proxy.
-    package var remoteAddress: String? { peer?.ipAddress }
 
     private var queryMark: String.Index { target.utf8.index(target.utf8.startIndex, offsetBy: pathByteCount) }
 }

@@ -12,10 +12,7 @@ package struct TransportContextSource: RequestContextSource, Sendable {
     package let number: RequestNumber
     package let logger: Logger
     package let eventLoop: any EventLoop
-    package let peer: SocketAddress?
-
-    /// The peer's IP address in text.
-    package var remoteAddress: String? { peer?.ipAddress }
+    package let peerAddress: IPAddress?
 }
 
 /// The bridge to Hummingbird's async world: one task a request, on the connection's event loop.
@@ -59,7 +56,7 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
 
     private func respond(to request: InboundRequest, _ reply: Reply) async {
         let source = TransportContextSource(
-            number: request.number, logger: logger, eventLoop: reply.eventLoop, peer: request.peer)
+            number: request.number, logger: logger, eventLoop: reply.eventLoop, peerAddress: request.peerAddress)
         let context = Responder.Context(source: source)
         do {
             let head = HTTPRequest(

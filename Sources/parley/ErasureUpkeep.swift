@@ -1,5 +1,6 @@
 // Finishes what the erasure of an account leaves to be done.
 import Domain
+import Log
 import Logging
 import Store
 import Telemetry
@@ -22,7 +23,7 @@ struct ErasureUpkeep: Sendable {
                 if try await store.sweepErasures(limit: Self.messageCountMax) {
                     figures.steps.add()
                 } else {
-                    try await Task.sleep(for: Self.interval)
+                    try await Beat.sleep(Self.interval)
                 }
             } catch is CancellationError {
                 throw CancellationError()

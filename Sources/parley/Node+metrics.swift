@@ -18,6 +18,8 @@ extension Node {
         streams.write(to: &text)
         searchFigures.write(to: &text)
         retentionFigures.write(to: &text)
+        mailFigures.write(to: &text)
+        sessionFigures.write(to: &text)
         erasureFigures.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)

@@ -1,6 +1,7 @@
 // One node of the service: its parts put together, run, and taken down in good order.
 import API
 import Credentials
+import DelegatedTokens
 import Domain
 import Foundation
 import Log
@@ -19,6 +20,8 @@ struct Node: Sendable {
     let database: Database
     let client: PostgresClient
     let store: Store
+    /// Of the host app's tokens.
+    let keys: KeyFile?
     let sessions: SessionCache
     let hub: Hub
     let tail: Tail
@@ -31,6 +34,10 @@ struct Node: Sendable {
     let deliveryFigures = DeliveryFigures()
     let searchFigures = SearchFigures()
     let retentionFigures = RetentionFigures()
+    let mailFigures = MailFigures()
+    let hasher = PasswordHasher(waitingCountMax: 256)
+    let mail: MailUpkeep?
+    let sessionFigures = SessionFigures()
     let erasureFigures = ErasureFigures()
     let isClosing = Flag()
 
@@ -67,9 +74,11 @@ struct Node: Sendable {
         self.client = client
         self.logger = logger
         store = Store(client)
+        mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
+        keys = try await Self.keys(settings, logger)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
-        sessions = SessionCache(store)
+        sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
         hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
@@ -78,6 +87,15 @@ struct Node: Sendable {
             listener: PostgresListener(database.listenSettings, channel: PresenceKeeper.channel, logger: logger),
             logger: logger)
         writer = Writer(store, tail: tail, logger: logger, answer: SendEndpoint.answer(logger: logger))
+    }
+
+    private static func keys(_ settings: Settings, _ logger: Logger) async throws -> KeyFile? {
+        guard let path = settings.jwtKeysFile else { return nil }
+        do {
+            return try await KeyFile(path: path, logger: logger)
+        } catch {
+            throw StartError("the keys of PARLEY_JWT_KEYS can't be read from \(path): \(error).")
+        }
     }
 
     /// Each waiting client is an open file; systems give a process far fewer at first than it may have.
@@ -112,6 +130,13 @@ struct Node: Sendable {
                     store: store, silentDays: settings.deviceSilentDays, figures: retentionFigures, logger: logger
                 ).run()
             }
+            if let mail { group.addTask { try await mail.run() } }
+            group.addTask {
+                try await SessionUpkeep(
+                    store: store, idleDays: settings.sessionIdleDays, figures: sessionFigures, logger: logger
+                ).run()
+            }
+            if let keys { group.addTask { try await keys.run() } }
             group.addTask { try await ErasureUpkeep(store: store, figures: erasureFigures, logger: logger).run() }
             if let embedded = database.embedded {
                 group.addTask {
@@ -177,20 +202,26 @@ struct Node: Sendable {
         transport.port = settings.httpPort
         transport.connectionCountMax = settings.connectionCountMax
         transport.bodyByteCountMax = settings.limits.bodyByteCountMax
+        if !settings.corsOrigins.isEmpty { transport.crossOrigin = CrossOriginPolicy(origins: settings.corsOrigins) }
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
         let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .seconds(1)) }
         let sync = SyncEndpoint(
             authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, streams: streams,
             logger: logger)
+        let delegation = keys.map {
+            Delegation(
+                keys: $0, expecting: .init(issuer: settings.jwtIssuer, audience: settings.jwtAudience))
+        }
         let handler = APIHandler(
             API(
                 store: store, writer: writer, presence: presence, authenticator: authenticator,
-                hasher: PasswordHasher(waitingCountMax: 256), limits: settings.limits, isReady: isReady,
+                hasher: hasher, delegation: delegation, mailQueued: mail?.wake, limits: settings.limits,
+                isReady: isReady,
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
                 logger: logger, adminToken: settings.adminToken.map(AdminToken.init)),
-            sync: sync)
+            sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)
         return server

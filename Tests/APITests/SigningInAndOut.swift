@@ -1,5 +1,6 @@
 // Accounts by username and password, and the sessions that come of them.
 import Domain
+import TestSupport
 import Testing
 
 @Suite("Signing in and out")
@@ -92,6 +93,44 @@ struct SigningInAndOut {
         #expect(try await person.client.delete("/v1/sessions/current-ish").problemCode == "session_not_found")
     }
 
+    @Test("signs all other devices out at once")
+    func deletesOthers() async throws {
+        let person = try await Person.make()
+        var others: [Client] = []
+        for _ in 0..<2 {
+            let reply = try await Client().post(
+                "/v1/auth/login", #"{"username":"\#(person.username)","password":"long enough"}"#)
+            others.append(try await Client(token: reply.string("session.token")))
+        }
+        for other in others { #expect(try await other.get("/v1/users/me").status == 200) }
+        let stranger = try await Person.make()
+        #expect(try await person.client.delete("/v1/sessions").status == 204)
+        for other in others { #expect(try await other.get("/v1/users/me").problemCode == "invalid_token") }
+        #expect(try await person.client.get("/v1/sessions")["sessions"]?.array?.count == 1)
+        #expect(try await person.client.delete("/v1/sessions").status == 204)
+        #expect(try await stranger.client.get("/v1/users/me").status == 200)
+    }
+
+    @Test("takes no token of a session that nobody has used for 90 days")
+    func endsIdle() async throws {
+        let person = try await Person.make()
+        let login = try await Client().post(
+            "/v1/auth/login", #"{"username":"\#(person.username)","password":"long enough"}"#)
+        // Its token wasn't used yet, so only the database knows it.
+        let database = try await TestNode.shared().database
+        func age(_ days: Int) async throws {
+            let id = try login.string("session.id")
+            _ = try await Psql.run(
+                "update sessions set last_used_at = now() - interval '\(days) days' where id = '\(id)'",
+                conninfo: database)
+        }
+        let client = try await Client(token: login.string("session.token"))
+        try await age(91)
+        #expect(try await client.get("/v1/users/me").problemCode == "invalid_token")
+        try await age(89)
+        #expect(try await client.get("/v1/users/me").status == 200)
+    }
+
     @Test("lists sessions page by page, newest first")
     func pages() async throws {
         let person = try await Person.make()
@@ -177,10 +216,9 @@ struct SigningInAndOut {
         #expect(!reply.errorFields.isEmpty)
     }
 
-    @Test(
-        "knows no codes and no tokens of others yet",
-        arguments: [#"{"email":"a@b.c","code":"123456"}"#, #"{"token":"a.b.c"}"#])
-    func refusesOtherWays(_ body: String) async throws {
-        #expect(try await Client().post("/v1/auth/login", body).problemCode == "wrong_credentials")
+    @Test("knows no codes yet")
+    func refusesCodes() async throws {
+        let reply = try await Client().post("/v1/auth/login", #"{"email":"a@b.c","code":"123456"}"#)
+        #expect(reply.problemCode == "wrong_credentials")
     }
 }

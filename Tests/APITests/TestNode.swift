@@ -1,7 +1,9 @@
 // One node of the service on a real database and a real socket, which all suites of this target share.
 import API
 import Credentials
+import DelegatedTokens
 import Domain
+import Foundation
 import Log
 import Logging
 import Postgres
@@ -13,10 +15,16 @@ import Transport
 
 /// Serves until the test process ends. Suites tell their people apart by their names.
 struct TestNode: Sendable {
+    /// Whose pages are let in.
+    static let origin = "https://chat.example"
+
     let port: Int
     let database: String
     let routes: [Route]
     static let adminToken = "admin-of-the-tests"
+    /// Whose tokens it takes.
+    let hostApp: HostApp
+    private let directory: TemporaryDirectory
 
     private static let start = Task { try await TestNode() }
 
@@ -28,24 +36,30 @@ struct TestNode: Sendable {
         logger.logLevel = .error
         let quiet = logger
         database = try await MigratedDatabase.create()
-        let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
-        let client = PostgresClient(settings, logger: quiet)
+        let connection = PostgresSettings(conninfo: database, applicationName: "parley-test")
+        let client = PostgresClient(connection, logger: quiet)
         let store = Store(client)
         let running = Task { await client.run() }
         let sessions = SessionCache(store)
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
-        let listener = PostgresListener(settings, channel: Tail.channel, logger: quiet)
+        let listener = PostgresListener(connection, channel: Tail.channel, logger: quiet)
         let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
         let writer = Writer(store, tail: tail, logger: quiet, answer: SendEndpoint.answer(logger: quiet))
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
+        hostApp = try await HostApp(.es256)
+        directory = try TemporaryDirectory()
+        let keyFile = directory.path + "/jwks.json"
+        try Data(HostApp.keySet(hostApp.key()).utf8).write(to: URL(filePath: keyFile))
+        let delegation = Delegation(keys: try await KeyFile(path: keyFile, logger: quiet), expecting: .init())
         let figures = RequestFigures()
         let api = API(
             store: store, writer: writer,
             presence: PresenceKeeper(
                 hub: hub, store: store,
-                listener: PostgresListener(settings, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
+                listener: PostgresListener(connection, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
             authenticator: authenticator,
-            hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256), limits: Limits(),
+            hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256),
+            delegation: delegation, limits: Limits(),
             isReady: { tail.isFresh() },
             metrics: {
                 var text = MetricsText()
@@ -57,8 +71,10 @@ struct TestNode: Sendable {
         routes = api.routes
         let sync = SyncEndpoint(
             authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: quiet)
+        var settings = TransportSettings(host: "127.0.0.1", port: 0)
+        settings.crossOrigin = CrossOriginPolicy(origins: [Self.origin])
         let server = try await HTTPServer.bind(
-            TransportSettings(host: "127.0.0.1", port: 0), handler: APIHandler(api, sync: sync), logger: quiet)
+            settings, handler: APIHandler(api, sync: sync, crossOrigin: settings.crossOrigin), logger: quiet)
         port = server.port
         // Nothing ends them but the process: the suites that share the node run in any order.
         _ = Task {

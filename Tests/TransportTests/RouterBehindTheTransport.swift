@@ -14,11 +14,11 @@ import Testing
 private struct Context: RequestContext {
     typealias Source = TransportContextSource
     var coreContext: CoreRequestContextStorage
-    let remoteAddress: String?
+    let peerAddress: IPAddress?
 
     init(source: TransportContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-        remoteAddress = source.remoteAddress
+        peerAddress = source.peerAddress
     }
 }
 
@@ -49,7 +49,8 @@ struct RouterBehindTheTransport {
                 let query = request.uri.queryParameters["q"] ?? "-"
                 let header = HTTPField.Name("X-A").flatMap { request.headers[$0] } ?? "-"
                 let host = request.head.authority ?? "-"
-                return "\(id) \(query) \(header) \(host) \(String(buffer: body)) \(context.remoteAddress ?? "-")"
+                let peer = context.peerAddress.map { "\($0)" } ?? "-"
+                return "\(id) \(query) \(header) \(host) \(String(buffer: body)) \(peer)"
             }
         }) { server in
             let client = try await RawClient.connect(server.port)

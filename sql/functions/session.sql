@@ -22,10 +22,15 @@ begin
     return query select account_get(p_user), session_json(v_session)::text;
 end $$;
 
--- Whose token this is, and at which position of the log that was read: what comes after it corrects a cached answer.
-create or replace function session_find(p_digest bytea) returns table (session_id uuid, user_id uuid, pos bigint)
+-- Whose token this is, and at which position of the log that was read: what comes after it corrects a cached answer. None
+-- of a session that hasn't been used for so many days: it may still be there for a while (session_sweep).
+-- The one with fewer arguments would make a call that leaves out the days ambiguous.
+drop function if exists session_find(bytea);
+create or replace function session_find(p_digest bytea, p_idle_days int default 90)
+returns table (session_id uuid, user_id uuid, pos bigint)
 language sql stable as $$
-    select s.id, s.user_id, log_head() from sessions s where s.token_digest = p_digest
+    select s.id, s.user_id, log_head() from sessions s
+    where s.token_digest = p_digest and s.last_used_at > now() - make_interval(days => p_idle_days)
 $$;
 
 -- The account's devices, the newest first.
@@ -39,26 +44,80 @@ language sql stable as $$
     limit p_limit
 $$;
 
--- Signs a device out: its token is dead when this commits, and every node hears of it.
--- Fails: PY404 session_not_found (also for somebody else's).
--- locks: the session's row, then the log
-create or replace function session_delete(p_user uuid, p_session uuid) returns void
+-- Ends sessions: their tokens are dead when this commits, and every node hears of each. Gives how many there were.
+-- locks: the sessions' rows, by id, then the log
+create or replace function session_end(p_sessions uuid[]) returns int
 language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
     v_head bigint;
+    v_ids uuid[];
+    v_users uuid[];
+    v_count int;
 begin
-    delete from sessions s where s.id = p_session and s.user_id = p_user;
-    if not found then
-        raise exception using errcode = 'PY404', message = 'session_not_found', detail = 'You have no such session.';
+    perform from sessions s where s.id = any (p_sessions) order by s.id for update;
+    with ended as (delete from sessions s where s.id = any (p_sessions) returning s.id, s.user_id)
+    select array_agg(e.id order by e.id), array_agg(e.user_id order by e.id) into v_ids, v_users from ended e;
+    v_count := coalesce(cardinality(v_ids), 0);
+    if v_count = 0 then
+        return 0;
     end if;
-    delete from device_marks d where d.session_id = p_session;
-    perform undelivered_recheck(null, p_user);
+    delete from device_marks d where d.session_id = any (v_ids);
+    perform undelivered_recheck(null, u.id) from (select distinct i.id from unnest(v_users) i (id) order by i.id) u;
     v_head := log_begin();
     insert into events (pos, at, type, user_id, session_id, body)
-    values (v_head + 1, v_now, 'session.revoked', p_user, p_session,
-        event_json('session.revoked', null, v_now, json_build_object('session_id', p_session)::text));
-    perform log_announce(v_head + 1);
+    select v_head + e.number, v_now, 'session.revoked', e.user_id, e.session_id,
+        event_json('session.revoked', null, v_now, json_build_object('session_id', e.session_id)::text)
+    from unnest(v_ids, v_users) with ordinality e (session_id, user_id, number);
+    perform log_announce(v_head + v_count);
+    return v_count;
+end $$;
+
+-- Signs a device out.
+-- Fails: PY404 session_not_found (also for somebody else's).
+-- locks: as session_end
+create or replace function session_delete(p_user uuid, p_session uuid) returns void
+language plpgsql volatile as $$
+begin
+    perform from sessions s where s.id = p_session and s.user_id = p_user for update;
+    if not found or session_end(array[p_session]) = 0 then
+        raise exception using errcode = 'PY404', message = 'session_not_found', detail = 'You have no such session.';
+    end if;
+end $$;
+
+-- Signs out the account's devices but for one, `p_limit` of them at most. Gives which.
+-- locks: as session_end
+create or replace function session_delete_others(p_user uuid, p_session uuid, p_limit int) returns uuid[]
+language plpgsql volatile as $$
+declare
+    v_ids uuid[] := array(select s.id from sessions s
+        where s.user_id = p_user and s.id <> p_session order by s.id limit p_limit for update);
+begin
+    perform session_end(v_ids);
+    return v_ids;
+end $$;
+
+-- Ends those of the `p_limit` sessions after `p_after`, by id, that haven't been used for so many days. Gives where to go
+-- on, null at the end, and how many it has ended. A walk and no look at an index: one on `last_used_at` would make each
+-- noted use of a session write to all its indexes, for what has to be found once in months. Rows that somebody has in hand
+-- are left out: they are in use, or another node's to end.
+-- locks: as session_end
+create or replace function session_sweep(p_after uuid, p_limit int, p_idle_days int)
+returns table (next uuid, ended_count int)
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_ids uuid[] := array(select s.id from sessions s
+        where s.id > coalesce(p_after, '00000000-0000-0000-0000-000000000000') order by s.id limit p_limit);
+begin
+    if cardinality(v_ids) = p_limit then
+        next := v_ids[p_limit];
+    end if;
+    ended_count := session_end(array(select s.id from sessions s
+        where s.id = any (v_ids) and s.last_used_at <= now() - make_interval(days => p_idle_days)
+        order by s.id for update skip locked));
+    return next;
 end $$;
 
 -- Notes when sessions were last used: a node sends what it saw, now and then, so that no request writes.

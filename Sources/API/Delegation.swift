@@ -1,0 +1,42 @@
+// Signing in by a token that the host app's own server signed. Keys, signatures and claims are DelegatedTokens' affair.
+import DelegatedTokens
+import Domain
+import Foundation
+import Store
+
+/// By what the host app's tokens are checked.
+package struct Delegation: Sendable {
+    /// What an account is called whose first token brings no name. Not by its external id, which may be an address.
+    static let nameOrElse = "Unnamed"
+
+    let keys: KeyFile
+    let expecting: DelegatedToken.Expectations
+
+    package init(keys: KeyFile, expecting: DelegatedToken.Expectations) {
+        self.keys = keys
+        self.expecting = expecting
+    }
+}
+
+extension API {
+    func login(byToken text: String, _ device: DeviceName?) async throws -> Answer {
+        guard let delegation else {
+            throw Problem(.wrongCredentials, "Signing in with the host app's tokens is not configured here.")
+        }
+        let given: DelegatedToken
+        do {
+            given = try DelegatedToken(
+                text, keys: await delegation.keys.keys(), expecting: delegation.expecting,
+                now: Date().timeIntervalSince1970)
+        } catch {
+            // Why, the log says to whoever sets this up; a client that makes up tokens needn't know how far it has come.
+            logger.debug("a delegated token was refused", metadata: ["reason": "\(error.rawValue)"])
+            throw Problem(.wrongCredentials, "The token is not good.")
+        }
+        let (session, token) = NewSession.make(device)
+        let account = try await store.delegate(
+            given.subject, user: .make(), name: given.name, nameOrElse: Delegation.nameOrElse, picture: given.picture,
+            session: session)
+        return .json(.signedIn(account, token))
+    }
+}

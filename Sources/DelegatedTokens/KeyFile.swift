@@ -1,0 +1,97 @@
+// The file with the keys, read again whenever it has changed.
+import Foundation
+import Logging
+import Synchronization
+
+/// The keys of a file as it is now. A file that can't be read leaves those of before, and is logged once.
+package final class KeyFile: Sendable {
+    /// What a file is known by.
+    private struct Mark: Equatable {
+        let inode: UInt64
+        let byteCount: Int
+        let modified: [Int]
+
+        /// Nil where there is no file.
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            inode = UInt64(status.st_ino)
+            byteCount = Int(status.st_size)
+            modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        }
+    }
+
+    private struct State {
+        var keys: KeySet
+        var mark: Mark?
+    }
+
+    private static let byteCountMax = 256 * 1024
+    private static let lookInterval = Duration.seconds(1)
+
+    private let path: String
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    /// Throws `KeySet.Unreadable` for a file without keys.
+    package init(path: String, logger: Logger) async throws {
+        self.path = path
+        self.logger = logger
+        let mark = Mark(path)
+        let keys = try await Self.read(path, mark)
+        state = Mutex(State(keys: keys, mark: mark))
+        remark(on: keys)
+    }
+
+    /// The keys to check a token with that has just come: what was written before it counts. Costs a look at the file's
+    /// status (1 µs) as long as that stays the same.
+    package func keys() async -> KeySet {
+        let mark = Mark(path)
+        let (keys, hasChanged) = state.withLock { ($0.keys, $0.mark != mark) }
+        return hasChanged ? await readAgain(mark, orKeep: keys) : keys
+    }
+
+    /// Looks now and then, so that somebody who writes a broken file hears of it before anyone signs in.
+    package func run() async throws {
+        while true {
+            try await Task.sleep(for: Self.lookInterval)
+            _ = await keys()
+        }
+    }
+
+    private func readAgain(_ mark: Mark?, orKeep old: KeySet) async -> KeySet {
+        do {
+            let keys = try await Self.read(path, mark)
+            // Of two who read at once the older may come last: it brings its own mark, and so the next look reads again.
+            state.withLock { $0 = State(keys: keys, mark: mark) }
+            logger.info("the keys for delegated tokens were read again", metadata: ["count": "\(keys.keys.count)"])
+            remark(on: keys)
+            return keys
+        } catch {
+            let isNews = state.withLock { state in
+                defer { state.mark = mark }
+                return state.mark != mark
+            }
+            if isNews {
+                logger.error(
+                    "the keys for delegated tokens can't be read, so those of before stay",
+                    metadata: ["reason": "\(error)"])
+            }
+            return old
+        }
+    }
+
+    private static func read(_ path: String, _ mark: Mark?) async throws -> KeySet {
+        guard let mark else { throw KeySet.Unreadable(description: "there is no such file") }
+        guard mark.byteCount <= byteCountMax, let data = FileManager.default.contents(atPath: path) else {
+            throw KeySet.Unreadable(description: "it can't be read, or has more than \(byteCountMax) bytes")
+        }
+        return try await KeySet(Array(data))
+    }
+
+    private func remark(on keys: KeySet) {
+        for remark in keys.remarks {
+            logger.warning("a key for delegated tokens is left out", metadata: ["reason": "\(remark)"])
+        }
+    }
+}

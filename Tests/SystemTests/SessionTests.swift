@@ -1,0 +1,81 @@
+// Devices that are signed out together, and those that nobody uses.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Sessions on two nodes")
+    struct SessionTests {
+        let nodes: Nodes
+        let ann: Person
+
+        init() async throws {
+            nodes = try await Nodes.shared()
+            ann = try await nodes.a.curl.register("Ann")
+        }
+
+        @Test("signing all others out ends their polls, streams and tokens on the other node within a second")
+        func signsOutOthers() async throws {
+            let (phone, tablet) = (
+                try await nodes.b.curl.logIn(again: ann), try await nodes.b.curl.logIn(again: ann)
+            )
+            let cursor = try await nodes.b.curl.cursor(of: phone)
+            let stream = try await EventSource(Connection(nodes.b.address), as: tablet, from: cursor)
+            async let poll = nodes.b.curl.sync(phone, from: cursor, wait: 25)
+            try await nodes.b.waitForPolls(2)
+            let clock = ContinuousClock()
+            let began = clock.now
+            #expect(try await nodes.a.curl.delete("/v1/sessions", as: ann).status == 204)
+            let answer = try await poll
+            #expect(answer.status == 401 || answer.json["events"][0]["type"] == "session.revoked", "\(answer)")
+            while try await stream.next(within: .seconds(5)) != nil {}
+            let connection = Connection(nodes.b.address)
+            for device in [phone, tablet] {
+                #expect(try await connection.get("/v1/users/me", as: device).status == 401)
+            }
+            #expect(began.duration(to: clock.now) < .seconds(1))
+            #expect(try await connection.get("/v1/users/me", as: ann).status == 200)
+        }
+
+        @Test("one that nobody has used for 90 days is ended by whichever node finds it, and its devices hear")
+        func endsUnused() async throws {
+            let old = try await nodes.a.curl.logIn(again: ann)
+            let cursor = try await nodes.b.curl.cursor(of: ann)
+            _ = try await Psql.run(
+                "update sessions set last_used_at = now() - interval '91 days' where id = '\(old.session)'",
+                conninfo: nodes.database)
+            #expect(try await nodes.a.curl.get("/v1/users/me", as: old).status == 401)
+            let told = try await nodes.b.curl.sync(ann, from: cursor, wait: 15).json["events"][0]
+            #expect(told["type"] == "session.revoked")
+            #expect(told["data"]["session_id"].string == old.session)
+            let left = try await nodes.a.curl.get("/v1/sessions", as: ann).json["sessions"].items
+            #expect(left.map { $0["id"].string } == [ann.session])
+        }
+
+        @Test("an unknown name takes as long to refuse as a wrong password, within a fifth")
+        func takesAsLong() async throws {
+            let connection = Connection(nodes.a.address)
+            func refusal(_ username: String) async throws -> Duration {
+                let body: JSON = ["username": .string(username), "password": "wrong password"]
+                let clock = ContinuousClock()
+                let began = clock.now
+                #expect(try await connection.post("/v1/auth/login", body).code == "wrong_credentials")
+                return began.duration(to: clock.now)
+            }
+            // In turns, so that whatever else the machine does falls on both.
+            var known: [Duration] = []
+            var unknown: [Duration] = []
+            for number in 0..<15 {
+                known.append(try await refusal(ann.username))
+                unknown.append(try await refusal("nobody\(number)"))
+            }
+            func median(_ times: [Duration]) -> Double { times.sorted()[times.count / 2].seconds * 1000 }
+            let ratio = median(unknown) / median(known)
+            print(
+                "refusing a wrong password takes \(median(known).formatted()) ms, an unknown name "
+                    + "\(median(unknown).formatted()) ms (medians of \(known.count))")
+            #expect((0.8...1.25).contains(ratio), "\(known) \(unknown)")
+        }
+    }
+}
