@@ -85,6 +85,9 @@ package struct Settings: Sendable, Equatable {
     package var logLevel = Logger.Level.info
     package var logFormat = LogFormat.text
 
+    /// What the admin API is called with; nil: there is none. Never printed.
+    package var adminToken: String?
+
     /// Names of `PARLEY_…` variables that this version does not know, sorted: to be warned about. Never their values.
     package var unknownVariables: [String] = []
 

@@ -30,6 +30,9 @@ extension Setting {
             "migrate", \.migration, .word, "auto|off",
             "auto: bring the schema up to date at start; off: refuse to start on an old one"),
         Setting(
+            "admin_token", \.adminToken, .optional(.secret), "TOKEN",
+            "what /v1/admin is called with, at least 16 characters; unset: no admin API", exposure: .secret),
+        Setting(
             "smtp_url", \.mailServer, .optional(.mailServer), "URL",
             "where codes are mailed through: smtp://user:password@host:587 (STARTTLS is required, unless ?starttls=off "
                 + "stands behind it or the host is this one) or smtps://…; unset: nobody signs in by mail",

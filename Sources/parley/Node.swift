@@ -223,7 +223,7 @@ struct Node: Sendable {
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
-                logger: logger),
+                logger: logger, adminToken: settings.adminToken.map(AdminToken.init)),
             sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)
