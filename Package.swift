@@ -14,6 +14,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
@@ -28,6 +29,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -62,7 +64,7 @@ let package = Package(
         // HTTP/1.1 on SwiftNIO, with parked replies. Knows nothing of chat.
         .target(
             name: "Transport",
-            dependencies: [nioCore, nioPosix, nioHTTP1, httpTypes, logging, hummingbird, hummingbirdCore],
+            dependencies: [nioCore, nioPosix, nioHTTP1, nioSSL, httpTypes, logging, hummingbird, hummingbirdCore],
             swiftSettings: settings),
 
         // One Swift method a SQL function; carries sql/ through a symbolic link.

@@ -359,3 +359,4 @@ CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btr
 CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (due_at);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);
 CREATE UNIQUE INDEX users_by_email ON public.users USING btree (email_key) WHERE (email_key IS NOT NULL);
+CREATE UNIQUE INDEX users_by_external_id ON public.users USING btree (external_id) WHERE (external_id IS NOT NULL);

@@ -23,6 +23,7 @@ package struct API: Sendable {
     let figures: RequestFigures
     let log: RequestLog
     let logger: Logger
+    let adminToken: AdminToken?
     let searches = SearchSlots()
 
     /// - Parameters:
@@ -31,12 +32,13 @@ package struct API: Sendable {
     ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
+    ///   - adminToken: nil: there are no routes for those who run the service.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
         limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
-        figures: RequestFigures, log: RequestLog, logger: Logger
+        figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil
     ) {
         self.store = store
         self.writer = writer
@@ -51,6 +53,7 @@ package struct API: Sendable {
         self.figures = figures
         self.log = log
         self.logger = logger
+        self.adminToken = adminToken
     }
 
     var send: SendEndpoint {
@@ -61,7 +64,7 @@ package struct API: Sendable {
     package var routes: [Route] {
         authRoutes + sessionRoutes + userRoutes + blockRoutes + exportRoutes + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
-            + searchRoutes + [SyncEndpoint.route] + operationRoutes
+            + searchRoutes + [SyncEndpoint.route] + adminRoutes + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {
@@ -98,6 +101,14 @@ package struct API: Sendable {
                 context.operation = operation
                 let identity = try await authenticator.identity(request.headers[.authorization])
                 return try await endpoint(call(request, context), identity).response
+            }
+        case .admin(let endpoint):
+            return { request, context in
+                context.operation = operation
+                let call = Call(request: request, context: context, limits: limits)
+                let actor = try adminActor(call)
+                if takesNoQuery { try call.query.end() }
+                return try await endpoint(call, actor).response
             }
         case .direct:
             return nil

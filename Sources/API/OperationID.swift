@@ -17,5 +17,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case getInbox
     case searchMessages
     case sync
+    case adminCreateUser, adminListUsers, adminGetUser, adminEraseUser, adminSuspendUser, adminUnsuspendUser
+    case adminCreateSession, adminGetThread, adminDeleteMessage, adminGetStats, adminListAudit
     case getLiveness, getReadiness, getMetrics, getOpenAPI
 }

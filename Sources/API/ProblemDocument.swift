@@ -16,6 +16,7 @@ extension ProblemCode {
         case .notJoined: (.forbidden, "Not joined")
         case .notAllowed: (.forbidden, "Not allowed")
         case .notReachable: (.forbidden, "Not reachable")
+        case .accountSuspended: (.forbidden, "Account suspended")
         case .notFound: (.notFound, "Not found")
         case .threadNotFound: (.notFound, "Thread not found")
         case .messageNotFound: (.notFound, "Message not found")

@@ -1,6 +1,7 @@
 // The list of routes as the single truth: the router, the answer to a wrong method and the test of openapi.yaml read it.
 import Domain
 import HTTPTypes
+import Store
 
 /// One call of the API.
 package struct Route: Sendable {
@@ -10,6 +11,8 @@ package struct Route: Sendable {
         case open(@Sendable (Call) async throws -> Answer)
         /// Whoever sends the token of a session.
         case signedIn(@Sendable (Call, Identity) async throws -> Answer)
+        /// Whoever sends the admin's token.
+        case admin(@Sendable (Call, AdminActor) async throws -> Answer)
         /// A handler that is asked before the router answers; the router never sees it.
         case direct
     }
@@ -44,10 +47,13 @@ package struct Route: Sendable {
     package var needsToken: Bool {
         switch endpoint {
         case .open: false
-        case .signedIn: true
+        case .signedIn, .admin: true
         case .direct: true
         }
     }
+
+    /// The token is the admin's, and no session's.
+    package var needsAdminToken: Bool { if case .admin = endpoint { true } else { false } }
 
     /// What a client may use: HEAD wherever there is GET.
     package var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }

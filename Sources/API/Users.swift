@@ -33,11 +33,16 @@ extension API {
     private func eraseOwnAccount(_ call: Call, _ identity: Identity) async throws -> Answer {
         let sessions = try await store.eraseAccount(
             identity.user, erasesMessages: Self.fate(call.query) == .erase)
-        for session in sessions { authenticator.sessions.revoke(session, at: nil) }
+        forget(sessions)
         return .noContent
     }
 
-    private static func fate(_ query: Fields<String>) throws -> MessagesFate {
+    /// Sessions that have ended are dead on this node at once.
+    func forget(_ sessions: [SessionID]) {
+        for session in sessions { authenticator.sessions.revoke(session, at: nil) }
+    }
+
+    static func fate(_ query: Fields<String>) throws -> MessagesFate {
         var query = query
         let fate = query.optional("messages", MessagesFate.self)
         try query.end()
@@ -68,7 +73,7 @@ extension API {
 }
 
 /// What becomes of what an erased account has said.
-private enum MessagesFate: String, WordField { case keep, erase }
+enum MessagesFate: String, WordField { case keep, erase }
 
 /// What a PATCH of one's own account says: what is left out stays, null empties where it may.
 private struct AccountChanges {

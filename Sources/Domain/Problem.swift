@@ -13,6 +13,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case notJoined = "not_joined"
     case notAllowed = "not_allowed"
     case notReachable = "not_reachable"
+    case accountSuspended = "account_suspended"
     // 404
     case notFound = "not_found"
     case threadNotFound = "thread_not_found"

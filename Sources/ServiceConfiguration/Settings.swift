@@ -33,6 +33,9 @@ package struct Settings: Sendable, Equatable {
     package var httpHost = "127.0.0.1"
     /// 0 takes any free port.
     package var httpPort = 8080
+    /// PEM files; both nil without TLS of its own.
+    package var tlsCertificateFile: String?
+    package var tlsKeyFile: String?
     /// Of web pages that may call from elsewhere; `*` alone for any.
     package var corsOrigins: [String] = []
     /// Open client connections on this node.
@@ -81,6 +84,9 @@ package struct Settings: Sendable, Equatable {
     package var slowRequestMs = 1000
     package var logLevel = Logger.Level.info
     package var logFormat = LogFormat.text
+
+    /// What the admin API is called with; nil: there is none. Never printed.
+    package var adminToken: String?
 
     /// Names of `PARLEY_…` variables that this version does not know, sorted: to be warned about. Never their values.
     package var unknownVariables: [String] = []

@@ -30,6 +30,9 @@ extension Setting {
             "migrate", \.migration, .word, "auto|off",
             "auto: bring the schema up to date at start; off: refuse to start on an old one"),
         Setting(
+            "admin_token", \.adminToken, .optional(.secret), "TOKEN",
+            "what /v1/admin is called with, at least 16 characters; unset: no admin API", exposure: .secret),
+        Setting(
             "smtp_url", \.mailServer, .optional(.mailServer), "URL",
             "where codes are mailed through: smtp://user:password@host:587 (STARTTLS is required, unless ?starttls=off "
                 + "stands behind it or the host is this one) or smtps://…; unset: nobody signs in by mail",
@@ -74,6 +77,12 @@ extension Setting {
             "title_characters_max", \.limits.titleCharacterCountMax, .integer(1...1_000), "COUNT",
             "longest title of a thread, in characters"),
         Setting(
+            "tls_certificate_file", \.tlsCertificateFile, .optional(.path), "FILE",
+            "PEM file of a certificate, and of those that sign it, to serve HTTPS by itself; taken up anew when it "
+                + "changes; unset: HTTP"),
+        Setting(
+            "tls_key_file", \.tlsKeyFile, .optional(.path), "FILE", "PEM file of its key, without a pass phrase"),
+        Setting(
             "cors_origins", \.corsOrigins, .origins, "ORIGINS",
             "origins whose web pages may call (CORS), as https://host, with commas between them; *: any; unset: none but "
                 + "the service's own"),
@@ -111,6 +120,9 @@ extension Setting {
         var found: [String] = []
         if settings.listenURL != nil, settings.databaseURL == nil {
             found.append("PARLEY_LISTEN_URL says nothing without PARLEY_DATABASE_URL: set both or neither.")
+        }
+        if (settings.tlsCertificateFile == nil) != (settings.tlsKeyFile == nil) {
+            found.append("PARLEY_TLS_CERTIFICATE_FILE and PARLEY_TLS_KEY_FILE go together: set both or neither.")
         }
         if settings.mailServer != nil, settings.mailSender == nil {
             found.append("PARLEY_SMTP_URL needs PARLEY_MAIL_FROM: relays take no mail that is from nobody.")

@@ -99,6 +99,17 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
+    /// A token that is made up by whoever runs the service, to be sent in a header.
+    static var secret: Self {
+        ValueFormat(
+            expectation: "a secret of 16 to 1,024 printable ASCII characters without spaces",
+            parse: { text in
+                let isPrintable = text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+                return isPrintable && (16...1_024).contains(text.utf8.count) ? text : nil
+            },
+            print: { $0 })
+    }
+
     /// Of something in the database.
     static var name: Self {
         ValueFormat(

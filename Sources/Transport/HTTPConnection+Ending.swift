@@ -18,7 +18,8 @@ extension HTTPConnection {
         counters.connectionsOpen.subtract(1, ordering: .relaxed)
         counters.connectionsRefused.add(1, ordering: .relaxed)
         let refusedCount = counters.connectionsRefusedOpen.add(1, ordering: .relaxed).newValue
-        guard refusedCount <= Self.refusedCountMax else { return close() }
+        // Over TLS the handshake would cost more than the words are worth.
+        guard refusedCount <= Self.refusedCountMax, server.settings.tls == nil else { return close() }
         refuse(.tooManyConnections)
         flushIfNeeded()
     }

@@ -97,6 +97,7 @@ package final class HTTPServer: Sendable {
                     guard let loop = loopOf[ObjectIdentifier(channel.eventLoop)]?.value else {
                         throw ChannelError.ioOnClosedChannel
                     }
+                    if let tls = settings.tls { try channel.pipeline.syncOperations.addHandler(tls.makeHandler()) }
                     let decoder = HTTPRequestDecoder(
                         leftOverBytesStrategy: .dropBytes, limitConfiguration: decoderLimits)
                     try channel.pipeline.syncOperations.addHandler(ByteToMessageHandler(decoder))

@@ -82,6 +82,10 @@ final class LoopState {
     private func renderCommonLines() {
         commonLines = ByteBuffer(
             string: "Date: \(HTTPDate.now())\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n")
+        // A year, for this host alone (RFC 6797).
+        if server.settings.tls != nil {
+            commonLines.writeStaticString("Strict-Transport-Security: max-age=31536000\r\n")
+        }
     }
 
     private func tick() {

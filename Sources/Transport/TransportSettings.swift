@@ -49,6 +49,8 @@ package struct TransportSettings: Sendable {
     /// How long a drain waits, after its deadline, for the tasks that it has cancelled.
     package var cancellationGrace = Duration.seconds(1)
 
+    /// The server's own TLS; nil: none, as behind a proxy that has it.
+    package var tls: TLSIdentity?
     /// Which web pages of other origins may read the answers; nil: none.
     package var crossOrigin: CrossOriginPolicy?
 

@@ -110,7 +110,8 @@ struct Node: Sendable {
     }
 
     private func run(until signals: UnixSignalsSequence) async throws {
-        let server = try await listen()
+        let tls = try settings.tlsFiles.map { files in try TLSIdentity(files) }
+        let server = try await listen(tls)
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Those that end with the rest: by cancellation, once the last answer is out.
             group.addTask { try await tail.run() }
@@ -130,6 +131,7 @@ struct Node: Sendable {
                     store: store, silentDays: settings.deviceSilentDays, figures: retentionFigures, logger: logger
                 ).run()
             }
+            if let tls { group.addTask { [logger] in try await tls.follow(logger: logger) } }
             if let mail { group.addTask { try await mail.run() } }
             group.addTask {
                 try await SessionUpkeep(
@@ -152,7 +154,7 @@ struct Node: Sendable {
                 while !tail.isFresh() { try await Task.sleep(for: .milliseconds(5)) }
                 // In a URL an IPv6 address stands in brackets.
                 let host = settings.httpHost.contains(":") ? "[\(settings.httpHost)]" : settings.httpHost
-                print("parley is listening on http://\(host):\(server.port)")
+                print("parley is listening on http\(tls == nil ? "" : "s")://\(host):\(server.port)")
                 fflush(nil)
             }
             group.addTask {
@@ -196,8 +198,9 @@ struct Node: Sendable {
         try? await sessions.flush()
     }
 
-    private func listen() async throws -> HTTPServer {
+    private func listen(_ tls: TLSIdentity?) async throws -> HTTPServer {
         var transport = TransportSettings()
+        transport.tls = tls
         transport.host = settings.httpHost
         transport.port = settings.httpPort
         transport.connectionCountMax = settings.connectionCountMax
@@ -220,11 +223,18 @@ struct Node: Sendable {
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
-                logger: logger),
+                logger: logger, adminToken: settings.adminToken.map(AdminToken.init)),
             sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)
         return server
+    }
+}
+
+extension Settings {
+    fileprivate var tlsFiles: TLSFiles? {
+        guard let tlsCertificateFile, let tlsKeyFile else { return nil }
+        return TLSFiles(certificate: tlsCertificateFile, key: tlsKeyFile)
     }
 }
 

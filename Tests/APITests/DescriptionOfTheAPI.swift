@@ -16,13 +16,15 @@ struct DescriptionOfTheAPI {
         for (path, item) in try #require(try description()["paths"]?.mapping) {
             for (method, operation) in try #require(item.mapping) where Self.methods.contains(method.string ?? "") {
                 let isOpen = operation["security"]?.sequence?.isEmpty == true
+                let isAdmin = operation["security"]?.sequence?.first?.mapping?.keys.first?.string == "admin"
                 described.insert(
                     "\(method.string?.uppercased() ?? "") \(path.string ?? "") \(operation["operationId"]?.string ?? "")"
-                        + (isOpen ? " open" : ""))
+                        + (isOpen ? " open" : isAdmin ? " admin" : ""))
             }
         }
         let routes = try await TestNode.shared().routes.map {
-            "\($0.method.rawValue) \($0.pattern) \($0.operation)" + ($0.needsToken ? "" : " open")
+            "\($0.method.rawValue) \($0.pattern) \($0.operation)"
+                + ($0.needsAdminToken ? " admin" : $0.needsToken ? "" : " open")
         }
         #expect(routes.count == Set(routes).count)
         #expect(described.symmetricDifference(routes).sorted() == [])

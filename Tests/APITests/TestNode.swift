@@ -21,6 +21,7 @@ struct TestNode: Sendable {
     let port: Int
     let database: String
     let routes: [Route]
+    static let adminToken = "admin-of-the-tests"
     /// Whose tokens it takes.
     let hostApp: HostApp
     private let directory: TemporaryDirectory
@@ -65,7 +66,8 @@ struct TestNode: Sendable {
                 figures.write(to: &text)
                 return text
             },
-            figures: figures, log: RequestLog(logger: quiet, slow: nil), logger: quiet)
+            figures: figures, log: RequestLog(logger: quiet, slow: nil), logger: quiet,
+            adminToken: AdminToken(Self.adminToken))
         routes = api.routes
         let sync = SyncEndpoint(
             authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: quiet)

@@ -21,7 +21,8 @@ begin
         return query select s.account, s.session from session_create(p_user, p_session, p_digest, p_device) s;
         return;
     end if;
-    select u.* into v_user from users u where u.external_id = p_external_id;
+    -- Locked as it may be changed: two who held it shared (session_create) would wait for each other.
+    select u.* into v_user from users u where u.external_id = p_external_id for no key update;
     v_session := (select s.session from session_create(v_user.id, p_session, p_digest, p_device) s);
     if p_name <> v_user.name then
         v_changes := jsonb_build_object('name', p_name);

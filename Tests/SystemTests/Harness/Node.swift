@@ -68,7 +68,7 @@ final class Node: Sendable {
                 let output = String(decoding: program.output, as: UTF8.self)
                 return output.contains("\n") ? output : nil
             }
-            guard let match = line.firstMatch(of: /http:\/\/([0-9.]+):([0-9]+)/), let port = Int(match.2) else {
+            guard let match = line.firstMatch(of: /https?:\/\/([0-9.]+):([0-9]+)/), let port = Int(match.2) else {
                 throw Failure(description: line)
             }
             return Node(program, Address(host: String(match.1), port: port), readyLine: line)

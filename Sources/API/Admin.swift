@@ -1,0 +1,142 @@
+// /v1/admin: for those who run the service, by the configured token. Without one there are no such routes.
+import Credentials
+import Domain
+import HTTPTypes
+import Store
+
+extension API {
+    /// None unless a token is configured.
+    var adminRoutes: [Route] {
+        guard adminToken != nil else { return [] }
+        let (users, user) = ("/v1/admin/users", "/v1/admin/users/{user_id}")
+        return [
+            Route(.post, users, .adminCreateUser, .admin(createUser)),
+            Route(.get, users, .adminListUsers, query: .read, .admin(listUsers)),
+            Route(.get, user, .adminGetUser, .admin(getUser)),
+            Route(.delete, user, .adminEraseUser, query: .read, .admin(eraseUser)),
+            Route(.put, user + "/suspension", .adminSuspendUser, .admin(suspend)),
+            Route(.delete, user + "/suspension", .adminUnsuspendUser, .admin(unsuspend)),
+            Route(.post, user + "/sessions", .adminCreateSession, .admin(createSession)),
+            Route(.get, "/v1/admin/threads/{thread_id}", .adminGetThread, .admin(getThread)),
+            Route(
+                .delete, "/v1/admin/threads/{thread_id}/messages/{message_id}", .adminDeleteMessage,
+                .admin(deleteMessage)),
+            Route(.get, "/v1/admin/stats", .adminGetStats, .admin { _, _ in .json(try await store.stats()) }),
+            Route(.get, "/v1/admin/audit", .adminListAudit, query: .read, .admin(listAudit)),
+        ]
+    }
+
+    /// Who calls by the admin's token. Throws `unauthenticated`.
+    func adminActor(_ call: Call) throws(Problem) -> AdminActor {
+        guard let authorization = call.request.headers[.authorization] else { throw .noAdminToken }
+        let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer", adminToken?.matches(parts[1]) == true else {
+            throw Problem(.invalidToken, "This is not the admin token.")
+        }
+        let name = call.request.headers[.parleyActor] ?? "admin"
+        guard name.unicodeScalars.count <= 128, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
+            throw .invalid("Parley-Actor", "Must have at most 128 characters, none of them for control.")
+        }
+        return AdminActor(name: name, requestID: call.context.id)
+    }
+
+    private func createUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let new = try await call.fields { fields in try NewUser(&fields) }
+        var hash: String?
+        if let password = new.password { hash = try await hasher.hash(password.text) }
+        let user = try await store.createUser(
+            .make(), username: new.username?.text, key: new.username?.key, name: new.name.text,
+            words: new.name.directoryWords(with: new.username), passwordHash: hash, by: actor)
+        return .json(user, status: .created)
+    }
+
+    private func listUsers(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let (username, request) = try Self.userQuery(call.query)
+        return .list("users", try await store.adminUsers(key: username?.key, request), limit: request.limit)
+    }
+
+    private static func userQuery(_ query: Fields<String>) throws -> (Username?, PageRequest) {
+        var query = query
+        let request = query.pageRequest()
+        let username = query.optional("username", Username.self)
+        try query.end()
+        return (username, request)
+    }
+
+    private func getUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        .json(try await store.adminUser(call.id("user_id", orElse: .userNotFound)))
+    }
+
+    private func eraseUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let user: UserID = try call.id("user_id", orElse: .userNotFound)
+        forget(try await store.eraseUser(user, erasesMessages: Self.fate(call.query) == .erase, by: actor))
+        return .noContent
+    }
+
+    private func suspend(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let user: UserID = try call.id("user_id", orElse: .userNotFound)
+        try await call.fields(isOptional: true) { fields in try fields.end() }
+        forget(try await store.suspend(user, isSuspended: true, by: actor))
+        return .noContent
+    }
+
+    private func unsuspend(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        forget(
+            try await store.suspend(call.id("user_id", orElse: .userNotFound), isSuspended: false, by: actor))
+        return .noContent
+    }
+
+    private func createSession(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let user: UserID = try call.id("user_id", orElse: .userNotFound)
+        let device = try await call.fields(isOptional: true) { fields in
+            let device = fields.optional("device_name", DeviceName.self)
+            try fields.end()
+            return device
+        }
+        let (session, token) = NewSession.make(device)
+        return .json(.signedIn(try await store.issueSession(session, for: user, by: actor), token), status: .created)
+    }
+
+    private func getThread(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        .json(try await store.adminThread(call.thread()))
+    }
+
+    private func deleteMessage(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        try await store.removeMessage(call.message(), in: call.thread(), by: actor)
+        return .noContent
+    }
+
+    private func listAudit(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        try query.end()
+        return .list("entries", try await store.audit(request), limit: request.limit)
+    }
+}
+
+/// An account to be made for somebody.
+private struct NewUser: Sendable {
+    var username: Username?
+    var name: DisplayName
+    var password: Password?
+
+    init(_ fields: inout Fields<JSONValue>) throws {
+        username = fields.optional("username", Username.self)
+        password = fields.optional("password", Password.self)
+        if password != nil, username == nil, !fields.isRefused("username") {
+            fields.refuse("username", "A password needs a username to go with.")
+        }
+        let name = fields.required("name", DisplayName.self)
+        self.name = try fields.values(name)
+    }
+}
+
+extension HTTPField.Name {
+    /// Who acts with the admin's token, for the record.
+    fileprivate static let parleyActor = HTTPField.Name("Parley-Actor") ?? .from
+}
+
+extension Problem {
+    fileprivate static let noAdminToken = Problem(
+        .unauthenticated, "This call needs the admin token: Authorization: Bearer …")
+}

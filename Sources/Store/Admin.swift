@@ -1,0 +1,92 @@
+// What those who run the service may do, each change with a note of who did it.
+import Domain
+import Postgres
+
+/// Who says that they act, for the record.
+package struct AdminActor: Sendable {
+    package var name: String
+    /// Nil for what comes from no request.
+    package var requestID: String?
+
+    package init(name: String, requestID: String?) {
+        self.name = name
+        self.requestID = requestID
+    }
+
+    fileprivate var parameters: [Parameter] { [.text(name), .text(orNull: requestID)] }
+}
+
+extension Store {
+    /// Makes an account without a session. `key` and `words` are case-folded. Throws `username_taken`.
+    package func createUser(
+        _ user: UserID, username: String?, key: String?, name: String, words: [String], passwordHash: String?,
+        by actor: AdminActor
+    ) async throws -> JSONText {
+        try await json(
+            Statement("admin_user_create", "select admin_user_create($1, $2, $3, $4, $5, $6, $7, $8)"),
+            actor.parameters + [
+                .id(user), .text(orNull: username), .text(orNull: key), .text(name), .texts(words),
+                .text(orNull: passwordHash),
+            ])
+    }
+
+    /// An account with all that isn't for others. Throws `user_not_found`.
+    package func adminUser(_ user: UserID) async throws -> JSONText {
+        try await json(Statement("admin_user_get", "select admin_user_get($1)"), [.id(user)])
+    }
+
+    /// All accounts, the newest first, or the one of a case-folded username.
+    package func adminUsers(key: String?, _ request: PageRequest) async throws -> Page {
+        try await page(
+            Statement("admin_user_list", "select * from admin_user_list($1, $2, $3, $4)"), [.text(orNull: key)],
+            request)
+    }
+
+    /// Suspends or lets back in; gives the sessions that have ended by it. Throws `user_not_found`.
+    package func suspend(_ user: UserID, isSuspended: Bool, by actor: AdminActor) async throws -> [SessionID] {
+        let row = try await row(
+            Statement("admin_user_suspend", "select admin_user_suspend($1, $2, $3, $4)"),
+            actor.parameters + [.id(user), .bool(isSuspended)])
+        return try await decoded { try row.uuids(0).map { SessionID($0) } }
+    }
+
+    /// As `eraseAccount`.
+    package func eraseUser(_ user: UserID, erasesMessages: Bool, by actor: AdminActor) async throws -> [SessionID] {
+        let row = try await row(
+            Statement("admin_user_erase", "select admin_user_erase($1, $2, $3, $4)"),
+            actor.parameters + [.id(user), .bool(erasesMessages)])
+        return try await decoded { try row.uuids(0).map { SessionID($0) } }
+    }
+
+    /// Signs a user in without their doing. Throws `user_not_found`, `account_suspended`.
+    package func issueSession(
+        _ session: NewSession, for user: UserID, by actor: AdminActor
+    ) async throws -> (user: JSONText, session: JSONText) {
+        let row = try await row(
+            Statement("admin_session_create", "select * from admin_session_create($1, $2, $3, $4, $5, $6)"),
+            actor.parameters + [
+                .id(user), .id(session.id), .bytes(session.digest), .text(orNull: session.deviceName),
+            ])
+        return try await decoded { (try row.json(0), try row.json(1)) }
+    }
+
+    package func adminThread(_ thread: ThreadID) async throws -> JSONText {
+        try await json(Statement("admin_thread_get", "select admin_thread_get($1)"), [.id(thread)])
+    }
+
+    /// Removes a message for everyone.
+    package func removeMessage(_ message: MessageID, in thread: ThreadID, by actor: AdminActor) async throws {
+        _ = try await rows(
+            Statement("admin_message_delete", "select admin_message_delete($1, $2, $3, $4)"),
+            actor.parameters + [.id(thread), .id(message)])
+    }
+
+    package func stats() async throws -> JSONText {
+        try await json(Statement("admin_stats", "select admin_stats()"), [])
+    }
+
+    /// What was done, the latest first.
+    package func audit(_ request: PageRequest) async throws -> Page {
+        try await page(Statement("audit_list", "select * from audit_list($1, $2, $3)"), [], request)
+    }
+}

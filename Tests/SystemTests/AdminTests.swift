@@ -1,0 +1,41 @@
+// The admin API on two nodes, and where there is none.
+
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("The admin API, across nodes")
+    struct AdminTests {
+        @Test("isn't there unless a token is configured")
+        func isOff() async throws {
+            let nodes = try await Nodes.shared()
+            for method in ["GET", "DELETE"] {
+                let answer = try await nodes.a.curl.call(method, "/v1/admin/users")
+                #expect(answer.status == 404 && answer.code == "not_found")
+            }
+        }
+
+        @Test("who is suspended on one node is out on all within a second, the waiting poll too")
+        func suspends() async throws {
+            let token = "a token for the admins"
+            let refused = try await Parley.run(["serve"], settings: ["PARLEY_ADMIN_TOKEN": token])
+            #expect(refused.exit == .status(2) && !refused.errors.contains(token), "\(refused.errors)")
+            let secret = token.replacing(" ", with: "-")
+            let nodes = try await Nodes.own(
+                on: try await TestCluster.shared(), settings: ["PARLEY_ADMIN_TOKEN": secret])
+            let ann = try await nodes.a.curl.register("Ann")
+            let admin = Person(id: "", username: "", password: "", session: "", token: secret)
+            let cursor = try await nodes.b.curl.cursor(of: ann)
+            async let poll = nodes.b.curl.sync(ann, from: cursor, wait: 25)
+            try await nodes.b.waitForPolls()
+            let answer = try await nodes.a.curl.call("PUT", "/v1/admin/users/\(ann.id)/suspension", as: admin)
+            #expect(answer.status == 204, "\(answer)")
+            try await eventually("a dead session", within: .seconds(1)) {
+                try await nodes.b.curl.get("/v1/users/me", as: ann).status == 401 ? true : nil
+            }
+            #expect(try await [200, 401].contains(poll.status))
+            #expect(!nodes.a.program.errors.contains(secret))
+            try await nodes.stop()
+        }
+    }
+}

@@ -1,0 +1,197 @@
+-- What those who run the service may do. Each change is noted in `audit`, in the same transaction. `p_actor` is who says
+-- they do it, `p_request` the id of their request.
+
+-- Notes what was done to whom. What changed nothing isn't noted.
+create or replace function audit_note(
+    p_actor text, p_request text, p_action text, p_user uuid, p_thread uuid default null, p_message uuid default null
+) returns void
+language sql volatile as $$
+    insert into audit (id, at, actor, action, user_id, thread_id, message_id, request_id)
+    values (uuid_v7(clock_timestamp()), stamp(), p_actor, p_action, p_user, p_thread, p_message, p_request)
+$$;
+
+-- The latest first.
+create or replace function audit_list(p_limit int, p_after_rank bigint, p_after_id uuid)
+returns table (item text, rank bigint, id uuid)
+language plpgsql stable
+set enable_seqscan = off
+as $$
+begin
+    return query
+    select json_build_object('id', a.id, 'at', rfc3339(a.at), 'actor', a.actor, 'action', a.action, 'user_id', a.user_id,
+        'thread_id', a.thread_id, 'message_id', a.message_id, 'request_id', a.request_id)::text, 0::bigint, a.id
+    from audit a where p_after_id is null or a.id < p_after_id order by a.id desc limit p_limit;
+end $$;
+
+-- An account as those see it who run the service.
+create or replace function admin_user_json(u users) returns json
+language sql stable as $$
+    select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
+        'status_text', u.status_text, 'created_at', rfc3339(u.created_at), 'suspended_at', rfc3339(u.suspended_at),
+        'erased_at', rfc3339(u.erased_at), 'has_password', u.password_hash is not null,
+        'session_count', (select count(*) from sessions s where s.user_id = u.id),
+        'last_used_at', rfc3339((select max(s.last_used_at) from sessions s where s.user_id = u.id)))
+$$;
+
+-- Fails: PY404 user_not_found. Erased accounts are shown, too.
+create or replace function admin_user_get(p_user uuid) returns text
+language plpgsql stable as $$
+declare
+    v_user json := (select admin_user_json(u) from users u where u.id = p_user);
+begin
+    if v_user is null then
+        perform user_refuse();
+    end if;
+    return v_user::text;
+end $$;
+
+create or replace function user_refuse() returns void
+language plpgsql volatile as $$
+begin
+    raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
+end $$;
+
+-- All accounts, the newest first; with `p_key` only the one of that username (folded by the caller).
+create or replace function admin_user_list(p_key text, p_limit int, p_after_rank bigint, p_after_id uuid)
+returns table (item text, rank bigint, id uuid)
+language plpgsql stable
+set enable_seqscan = off
+as $$
+begin
+    return query
+    select admin_user_json(u)::text, 0::bigint, u.id
+    from users u where (p_key is null or u.username_key = p_key) and (p_after_id is null or u.id < p_after_id)
+    order by u.id desc limit p_limit;
+end $$;
+
+-- Makes an account without a session; without a password it can be signed in to by an issued one only.
+-- Fails: PY409 username_taken.
+create or replace function admin_user_create(
+    p_actor text, p_request text, p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text
+) returns text
+language plpgsql volatile as $$
+begin
+    insert into users (id, username, username_key, name, password_hash, created_at)
+    values (p_user, p_username, p_key, p_name, p_password_hash, stamp())
+    on conflict (username_key) do nothing;
+    if not found then
+        raise exception using errcode = 'PY409', message = 'username_taken', detail = 'That username is taken.';
+    end if;
+    insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
+    perform audit_note(p_actor, p_request, 'user.create', p_user);
+    return admin_user_get(p_user);
+end $$;
+
+-- Suspends: ends all sessions, which are given, and refuses new ones (session_create); or with `p_suspended` false lets
+-- them sign in again. What is so already is no change.
+-- Fails: PY404 user_not_found (also when erased).
+-- locks: the user's row, its sessions, then the log
+create or replace function admin_user_suspend(p_actor text, p_request text, p_user uuid, p_suspended boolean) returns uuid[]
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_now timestamptz := stamp();
+    v_user users;
+    v_sessions uuid[] := '{}';
+    v_head bigint;
+begin
+    select * into v_user from users u where u.id = p_user and u.erased_at is null for no key update;
+    if not found then
+        perform user_refuse();
+    elsif (v_user.suspended_at is not null) = p_suspended then
+        return v_sessions;
+    end if;
+    update users u set suspended_at = case when p_suspended then v_now end where u.id = p_user;
+    perform audit_note(p_actor, p_request, case when p_suspended then 'user.suspend' else 'user.unsuspend' end, p_user);
+    if p_suspended then
+        v_sessions := account_sign_out(p_user);
+        perform undelivered_recheck(null, p_user);
+        if v_sessions <> '{}' then
+            v_head := session_log(log_begin(), v_now, p_user, v_sessions);
+            perform log_announce(v_head);
+        end if;
+    end if;
+    return v_sessions;
+end $$;
+
+-- As account_erase.
+create or replace function admin_user_erase(p_actor text, p_request text, p_user uuid, p_erases_messages boolean) returns uuid[]
+language plpgsql volatile as $$
+begin
+    perform audit_note(p_actor, p_request, 'user.erase', p_user);
+    return account_erase(p_user, p_erases_messages);
+end $$;
+
+-- A session for a user, as session_create.
+-- Fails: PY404 user_not_found; PY403 account_suspended.
+create or replace function admin_session_create(
+    p_actor text, p_request text, p_user uuid, p_session uuid, p_digest bytea, p_device text
+) returns table (account text, session text)
+language plpgsql volatile as $$
+begin
+    if not exists (select from users u where u.id = p_user and u.erased_at is null) then
+        perform user_refuse();
+    end if;
+    perform audit_note(p_actor, p_request, 'session.create', p_user);
+    return query select s.account, s.session from session_create(p_user, p_session, p_digest, p_device) s;
+end $$;
+
+-- A thread, with how far it has got and how many of what are in it.
+-- Fails: PY404 thread_not_found.
+create or replace function admin_thread_get(p_thread uuid) returns text
+language plpgsql stable as $$
+declare
+    v_thread text := (select thread_json(t)::jsonb || jsonb_build_object('head', thread_head(t.id), 'invited_count',
+        (select count(*) from members m where m.thread_id = t.id and m.status = 'invited'), 'owners',
+        (select coalesce(jsonb_agg(m.user_id order by m.user_id), '[]') from members m
+            where m.thread_id = t.id and m.role = 'owner' and m.status = 'joined'))
+        from threads t where t.id = p_thread);
+begin
+    if v_thread is null then
+        raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'There is no such thread.';
+    end if;
+    return v_thread;
+end $$;
+
+-- Removes a message for everyone, as message_delete. Removing it again changes nothing.
+-- Fails: PY404 thread_not_found, message_not_found.
+-- locks: the thread, the search index's state, then the log
+create or replace function admin_message_delete(p_actor text, p_request text, p_thread uuid, p_message uuid) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_message messages;
+begin
+    perform thread_lock(p_thread);
+    v_message := message_find(p_thread, p_message);
+    if v_message.seq is null then
+        perform message_refuse();
+    elsif v_message.deleted_at is null then
+        perform audit_note(p_actor, p_request, 'message.delete', v_message.sender_id, p_thread, p_message);
+        perform message_bury(array[v_message], stamp());
+    end if;
+end $$;
+
+-- Rows of a table: counted up to 100,000, above that as PostgreSQL estimates.
+create or replace function admin_row_count(p_table regclass) returns bigint
+language plpgsql stable as $$
+declare
+    v_count bigint;
+begin
+    execute format('select count(*) from (select from %s limit 100001) x', p_table) into v_count;
+    if v_count > 100000 then
+        v_count := greatest(v_count, (select c.reltuples::bigint from pg_class c where c.oid = p_table));
+    end if;
+    return v_count;
+end $$;
+
+-- How much there is of what.
+create or replace function admin_stats() returns text
+language sql stable as $$
+    select json_build_object('users', admin_row_count('users'), 'sessions', admin_row_count('sessions'),
+        'threads', admin_row_count('threads'), 'messages', admin_row_count('messages'), 'blocks', admin_row_count('blocks'),
+        'online', (select count(distinct p.user_id) from presence p), 'erasures', (select count(*) from erasures),
+        'log_position', log_head(), 'database_bytes', pg_database_size(current_database()))::text
+$$;
