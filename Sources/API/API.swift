@@ -16,6 +16,7 @@ package struct API: Sendable {
     let authenticator: Authenticator
     let hasher: PasswordHasher
     let delegation: Delegation?
+    let rates: RateLimits
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
@@ -31,7 +32,7 @@ package struct API: Sendable {
     ///   - figures: counts the requests.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
-        hasher: PasswordHasher, delegation: Delegation? = nil, limits: Limits,
+        hasher: PasswordHasher, delegation: Delegation? = nil, rates: RateLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger
     ) {
@@ -41,6 +42,7 @@ package struct API: Sendable {
         self.authenticator = authenticator
         self.hasher = hasher
         self.delegation = delegation
+        self.rates = rates
         self.limits = limits
         self.isReady = isReady
         self.metrics = metrics
@@ -50,7 +52,7 @@ package struct API: Sendable {
     }
 
     var send: SendEndpoint {
-        SendEndpoint(writer: writer, authenticator: authenticator, limits: limits, logger: logger)
+        SendEndpoint(writer: writer, authenticator: authenticator, rates: rates, limits: limits, logger: logger)
     }
 
     /// All calls that there are.

@@ -15,6 +15,7 @@ extension API {
 
     private func register(_ call: Call) async throws -> Answer {
         let given = try await call.fields(Self.registration)
+        try rates.register(call)
         let hash = try await hasher.hash(given.password.text)
         let (session, token) = NewSession.make(given.device)
         let account = try await store.register(
@@ -30,13 +31,16 @@ extension API {
     private func login(_ call: Call) async throws -> Answer {
         switch try await call.fields(Self.login) {
         case .password(let username, let password, let device):
-            guard let user = try await check(username: username, password: password) else {
-                throw Problem(.wrongCredentials, "The username or the password is wrong.")
+            let user = try await rates.signIn("username \(username.lowercased())", call) {
+                guard let user = try await check(username: username, password: password) else {
+                    throw Problem(.wrongCredentials, "The username or the password is wrong.")
+                }
+                return user
             }
             let (session, token) = NewSession.make(device)
             return .json(.signedIn(try await store.signIn(user: user, session: session), token))
         case .token(let text, let device):
-            return try await login(byToken: text, device)
+            return try await rates.signIn(nil, call) { try await login(byToken: text, device) }
         }
     }
 

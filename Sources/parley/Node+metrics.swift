@@ -19,6 +19,7 @@ extension Node {
         searchFigures.write(to: &text)
         retentionFigures.write(to: &text)
         sessionFigures.write(to: &text)
+        rates.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text

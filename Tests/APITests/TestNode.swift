@@ -17,6 +17,7 @@ import Transport
 struct TestNode: Sendable {
     let port: Int
     let database: String
+    let store: Store
     let routes: [Route]
     /// Whose tokens it takes.
     let hostApp: HostApp
@@ -35,6 +36,7 @@ struct TestNode: Sendable {
         let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
         let client = PostgresClient(settings, logger: quiet)
         let store = Store(client)
+        self.store = store
         let running = Task { await client.run() }
         let sessions = SessionCache(store)
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
@@ -55,7 +57,8 @@ struct TestNode: Sendable {
                 listener: PostgresListener(settings, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
             authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256),
-            delegation: delegation, limits: Limits(),
+            delegation: delegation, rates: RateLimits(isOn: false, proxies: TrustedProxies(), store: store),
+            limits: Limits(),
             isReady: { tail.isFresh() },
             metrics: {
                 var text = MetricsText()

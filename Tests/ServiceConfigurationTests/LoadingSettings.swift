@@ -84,7 +84,8 @@ struct LoadingSettings {
         "drain_seconds": "8", "log_days": "30", "device_silent_days": "7", "slow_request_ms": "250",
         "log_level": "debug",
         "log_format": "json", "search_configuration": "english",
-        "session_idle_days": "30", "jwt_keys": "jwks.json", "jwt_issuer": "https://app.example", "jwt_audience": "chat",
+        "trusted_proxies": "10.0.0.0/8,::1", "session_idle_days": "30", "jwt_keys": "jwks.json",
+        "jwt_issuer": "https://app.example", "jwt_audience": "chat",
     ]
 
     @Test("counts an empty variable as unset")
