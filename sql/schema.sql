@@ -10,6 +10,8 @@ CREATE TABLE public.users (
     password_hash text,
     created_at timestamp with time zone NOT NULL,
     last_seen_at timestamp with time zone,
+    email text,
+    email_key text,
     external_id text
 );
 CREATE TABLE public.members (
@@ -111,6 +113,28 @@ CREATE TABLE public.log_trims (
     partition text NOT NULL,
     begun_at timestamp with time zone NOT NULL,
     dropped_at timestamp with time zone
+);
+CREATE TABLE public.mail_codes (
+    email_key text NOT NULL,
+    counted_from timestamp with time zone NOT NULL,
+    asked integer NOT NULL,
+    failed integer NOT NULL,
+    name text,
+    words text[],
+    device_name text,
+    code_hash text,
+    code_email text,
+    code_expires_at timestamp with time zone,
+    code_tries integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='80');
+CREATE TABLE public.mails (
+    id uuid NOT NULL,
+    email_key text NOT NULL,
+    email text NOT NULL,
+    asked_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL
 );
 CREATE TABLE public.membership_spans (
     user_id uuid NOT NULL,
@@ -231,6 +255,12 @@ ALTER TABLE ONLY public.log_epochs
     ADD CONSTRAINT log_epochs_pkey PRIMARY KEY (epoch);
 ALTER TABLE ONLY public.log_trims
     ADD CONSTRAINT log_trims_pkey PRIMARY KEY (end_pos);
+ALTER TABLE ONLY public.mail_codes
+    ADD CONSTRAINT mail_codes_pkey PRIMARY KEY (email_key);
+ALTER TABLE ONLY public.mails
+    ADD CONSTRAINT mails_email_key_key UNIQUE (email_key);
+ALTER TABLE ONLY public.mails
+    ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (thread_id, user_id);
 ALTER TABLE ONLY public.membership_spans
@@ -289,6 +319,8 @@ ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_username_key_key UNIQUE (username_key);
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
+CREATE INDEX mail_codes_by_age ON public.mail_codes USING btree (counted_from);
+CREATE INDEX mails_due ON public.mails USING btree (due_at);
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
 CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) WHERE (status = 'invited'::text);
 CREATE INDEX members_present ON public.members USING btree (thread_id, role, user_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
@@ -303,4 +335,5 @@ CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);
 CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (due_at);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);
+CREATE UNIQUE INDEX users_by_email ON public.users USING btree (email_key) WHERE (email_key IS NOT NULL);
 CREATE UNIQUE INDEX users_by_external_id ON public.users USING btree (external_id) WHERE (external_id IS NOT NULL);

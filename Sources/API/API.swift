@@ -17,6 +17,7 @@ package struct API: Sendable {
     let hasher: PasswordHasher
     let delegation: Delegation?
     let rates: RateLimits
+    let mailQueued: (@Sendable () -> Void)?
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
@@ -27,12 +28,14 @@ package struct API: Sendable {
 
     /// - Parameters:
     ///   - delegation: by what the host app's own tokens are checked; nil: none are taken.
+    ///   - mailQueued: hears that there is a mail to send; nil where none can be sent.
     ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
-        hasher: PasswordHasher, delegation: Delegation? = nil, rates: RateLimits, limits: Limits,
+        hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
+        rates: RateLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger
     ) {
@@ -43,6 +46,7 @@ package struct API: Sendable {
         self.hasher = hasher
         self.delegation = delegation
         self.rates = rates
+        self.mailQueued = mailQueued
         self.limits = limits
         self.isReady = isReady
         self.metrics = metrics

@@ -14,7 +14,11 @@ extension API {
     }
 
     private func register(_ call: Call) async throws -> Answer {
-        let given = try await call.fields(Self.registration)
+        let given: PasswordRegistration
+        switch try await call.fields(Self.registration) {
+        case .mailed(let request): return try await mailCode(request, call)
+        case .password(let registration): given = registration
+        }
         try rates.register(call)
         let hash = try await hasher.hash(given.password.text)
         let (session, token) = NewSession.make(given.device)
@@ -25,11 +29,16 @@ extension API {
     }
 
     private func requestCode(_ call: Call) async throws -> Answer {
-        try await call.fields(Self.refuseCode)
+        try await mailCode(call.fields(Self.codeRequest), call)
     }
 
     private func login(_ call: Call) async throws -> Answer {
         switch try await call.fields(Self.login) {
+        case .code(let given):
+            let (session, token) = NewSession.make(given.device)
+            return try await rates.signIn("email \(given.email.key)", call) {
+                .json(.signedIn(try await logIn(given, session: session), token))
+            }
         case .password(let username, let password, let device):
             let user = try await rates.signIn("username \(username.lowercased())", call) {
                 guard let user = try await check(username: username, password: password) else {
@@ -44,9 +53,10 @@ extension API {
         }
     }
 
-    /// One way to sign in, as it was asked for.
-    private enum Login {
+    /// What somebody signs in by.
+    private enum Login: Sendable {
         case password(username: String, password: String, DeviceName?)
+        case code(CodeLogin)
         case token(String, DeviceName?)
     }
 
@@ -59,10 +69,10 @@ extension API {
         }
         if fields.has("email") || fields.has("code") {
             fields.refuseMixing("email", with: ["username", "password"])
-            _ = fields.required("email", EmailAddress.self)
-            _ = fields.required("code", GivenSecret.self)
-            try fields.end()
-            throw Problem(.wrongCredentials, "The code is wrong, or not good any more.")
+            let email = fields.required("email", EmailAddress.self)
+            let code = fields.required("code", GivenSecret.self)
+            let given = try fields.values(email, code)
+            return .code(CodeLogin(email: given.0, code: given.1.text, device: device))
         }
         let username = fields.required("username", GivenSecret.self)
         let password = fields.required("password", GivenSecret.self)
@@ -70,27 +80,38 @@ extension API {
         return .password(username: given.0.text, password: given.1.text, device)
     }
 
-    private static func registration(
-        _ fields: inout Fields<JSONValue>
-    ) throws -> (username: Username, password: Password, name: DisplayName, device: DeviceName?) {
+    private struct PasswordRegistration: Sendable {
+        var username: Username
+        var password: Password
+        var name: DisplayName
+        var device: DeviceName?
+    }
+
+    private enum Registration: Sendable {
+        case password(PasswordRegistration)
+        case mailed(CodeRequest)
+    }
+
+    private static func registration(_ fields: inout Fields<JSONValue>) throws -> Registration {
         let device = fields.optional("device_name", DeviceName.self)
         let name = fields.required("name", DisplayName.self)
         if fields.has("email") {
             fields.refuseMixing("email", with: ["username", "password"])
-            _ = fields.required("email", EmailAddress.self)
-            try fields.end()
-            throw Problem.mailNotConfigured
+            let email = fields.required("email", EmailAddress.self)
+            let given = try fields.values(email, name)
+            let registration = MailedRegistration(name: given.1, device: device)
+            return .mailed(CodeRequest(email: given.0, registration: registration))
         }
         let username = fields.required("username", Username.self)
         let password = fields.required("password", Password.self)
         let given = try fields.values(username, password, name)
-        return (given.0, given.1, given.2, device)
+        return .password(
+            PasswordRegistration(username: given.0, password: given.1, name: given.2, device: device))
     }
 
-    private static func refuseCode(_ fields: inout Fields<JSONValue>) throws -> Answer {
-        _ = fields.required("email", EmailAddress.self)
-        try fields.end()
-        throw Problem.mailNotConfigured
+    private static func codeRequest(_ fields: inout Fields<JSONValue>) throws -> CodeRequest {
+        let email = fields.required("email", EmailAddress.self)
+        return CodeRequest(email: try fields.values(email), registration: nil)
     }
 
     /// The user of these credentials; nil if they are wrong, and then it has taken as long as if they were right.
@@ -164,10 +185,4 @@ extension JSONText {
         writer.raw("}")
         return JSONText(utf8: writer.utf8)
     }
-}
-
-extension Problem {
-    fileprivate static let mailNotConfigured = Problem(
-        .mailNotConfigured, "This service can't send mail, so e-mail addresses can't be used to sign in.",
-        retryAfterS: 3600)
 }

@@ -76,7 +76,7 @@ package final class RateLimits: Sendable {
     func mailCode(to address: EmailAddress, _ call: Call) async throws {
         guard isOn else { return }
         let buckets = bucket(.codesFromAddress, call).map { [$0] } ?? []
-        try await take(buckets + [Self.bucket(.codesToMailbox, address.text.lowercased())])
+        try await take(buckets + [Self.bucket(.codesToMailbox, address.key)])
     }
 
     private func take(_ buckets: [SharedBucket]) async throws {

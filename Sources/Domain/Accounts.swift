@@ -65,21 +65,6 @@ package struct Password: Sendable, TextField, CustomStringConvertible, CustomRef
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// An address to write to. That it exists only a mail can show, so little is asked of it.
-package struct EmailAddress: Hashable, Sendable, TextField {
-    /// RFC 5321, 4.5.3.1.3 less the angle brackets.
-    package static let byteCountMax = 254
-    package let text: String
-
-    package init(text: String) throws(Invalid) {
-        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-        guard text.utf8.count <= Self.byteCountMax, parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty,
-            !text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x20 || $0.value == 0x7f })
-        else { throw Invalid("Must be an e-mail address.") }
-        self.text = text
-    }
-}
-
 /// Whom the host app means: a user's id there, as its tokens have it (`sub`). Compared byte by byte.
 package struct ExternalID: Hashable, Sendable, TextField {
     package static let byteCountMax = 255

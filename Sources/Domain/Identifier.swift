@@ -54,10 +54,12 @@ package enum UserKind {}
 package enum SessionKind {}
 package enum ThreadKindTag {}
 package enum MessageKind {}
+package enum MailKind {}
 package typealias UserID = Identifier<UserKind>
 package typealias SessionID = Identifier<SessionKind>
 package typealias ThreadID = Identifier<ThreadKindTag>
 package typealias MessageID = Identifier<MessageKind>
+package typealias MailID = Identifier<MailKind>
 
 private let hexadecimalDigits = Array("0123456789abcdef".utf8)
 

@@ -25,6 +25,13 @@ extension String {
         folded.unicodeScalars.split { !$0.isWordPart }.map { String($0) }
     }
 
+    /// A host's name as the DNS has it, by IDNA (UTS 46): labels in other scripts become `xn--…`, all in lower case. Nil for
+    /// what can't be a name.
+    var asciiHostName: String? {
+        if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
+        return URLComponents(string: "http://\(self)/")?.encodedHost?.lowercased()
+    }
+
     /// Trimmed and in form C; refuses what is empty, longer than the maximum or has control characters or line breaks.
     ///
     /// Characters are counted as Unicode code points, as JSON Schema's `maxLength` counts them: one that people see may

@@ -154,10 +154,10 @@ package final class Hub: Sendable {
     /// The clock: ends polls whose time is up. Runs until cancelled.
     package func run() async throws {
         let clock = ContinuousClock()
-        var next = clock.now
+        var next = Beat.next(.milliseconds(HubLimits.tickMs))
         while true {
+            try await clock.sleep(until: next)
             next += .milliseconds(HubLimits.tickMs)
-            try await clock.sleep(until: next, tolerance: .milliseconds(10))
             finish(state.withLock { $0.advance() })
         }
     }

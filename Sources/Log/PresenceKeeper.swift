@@ -9,8 +9,6 @@ import Synchronization
 /// on the path of a message or a poll; what is lost on the way is lost.
 package final class PresenceKeeper: Sendable {
     package static let channel = "parley_presence"
-    /// Between the sendings: what comes meanwhile goes together.
-    private static let interval = Duration.milliseconds(250)
     /// A node that isn't heard of for 45 s has gone (presence_sweep): so its users are offline within 60.
     private static let beatInterval = Duration.seconds(15)
     /// Of those told to the database at once.
@@ -51,7 +49,7 @@ package final class PresenceKeeper: Sendable {
             }
             group.addTask {
                 while true {
-                    try await Task.sleep(for: Self.interval)
+                    try await Beat.sleep()
                     try await self.whileAvailable { try await self.tell() }
                 }
             }
@@ -77,7 +75,7 @@ package final class PresenceKeeper: Sendable {
         var isBehind = false
         var nextBeat = ContinuousClock.now
         while true {
-            try await Task.sleep(for: Self.interval)
+            try await Beat.sleep()
             let changes = hub.takePresence()
             // In the order of the calls: who came and went meanwhile is both.
             online.formUnion(changes.came)

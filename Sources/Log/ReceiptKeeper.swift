@@ -38,7 +38,6 @@ package final class UntoldReceipts: Sendable {
 
 /// Has the database tell of what is due.
 package struct ReceiptKeeper: Sendable {
-    private static let interval = Duration.milliseconds(200)
     /// Between looks for what a node left untold that is gone.
     private static let checkInterval = Duration.seconds(10)
     /// Of one call: of each thread up to a hundred marks.
@@ -58,7 +57,7 @@ package struct ReceiptKeeper: Sendable {
     package func run() async throws {
         var nextCheck = ContinuousClock.now
         while true {
-            try await Task.sleep(for: Self.interval)
+            try await Beat.sleep()
             var due = untold.takeDue(at: .now)[...]
             while !due.isEmpty {
                 try await tell(Array(due.prefix(Self.threadCountMax)))
@@ -75,7 +74,7 @@ package struct ReceiptKeeper: Sendable {
     private func tell(_ threads: [ThreadID]?) async throws {
         do {
             let rest = try await store.tellReceipts(in: threads)
-            untold.note(rest, due: .now + Self.interval)
+            untold.note(rest, due: .now + Beat.interval)
         } catch let problem as Problem {
             logger.warning("receipts have to wait", metadata: ["reason": "\(problem.detail)"])
             untold.note(threads ?? [], due: .now + .seconds(1))

@@ -65,6 +65,14 @@ package struct Settings: Sendable, Equatable {
     package var jwtIssuer: String?
     package var jwtAudience: String?
 
+    /// Takes mails with codes; nil where none are sent. May hold a password.
+    package var mailServer: MailServer?
+    package var mailSender: MailSender?
+    /// Certificates trusted for outgoing TLS besides the system's.
+    package var caFile: String?
+    /// What people know the service by.
+    package var appName = "Parley"
+
     package var rateLimitsEnabled = true
     /// Addresses and ranges of proxies whose `X-Forwarded-For` is believed.
     package var trustedProxies: [String] = []

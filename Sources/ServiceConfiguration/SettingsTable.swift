@@ -43,6 +43,19 @@ extension Setting {
             "jwt_audience", \.jwtAudience, .optional(.text), "TEXT",
             "what such a token must have as `aud`, or in it; unset: anything"),
         Setting(
+            "smtp_url", \.mailServer, .optional(.mailServer), "URL",
+            "where codes are mailed through: smtp://user:password@host:587 (STARTTLS is required, unless ?starttls=off "
+                + "stands behind it or the host is this one) or smtps://…; unset: nobody signs in by mail",
+            exposure: .connectionString),
+        Setting(
+            "mail_from", \.mailSender, .optional(.mailSender), "ADDRESS",
+            "who the mails are from: an address, or Name <address>; needed with the SMTP URL"),
+        Setting(
+            "ca_file", \.caFile, .optional(.path), "FILE",
+            "certificates (PEM) trusted for outgoing TLS besides the system's"),
+        Setting(
+            "app_name", \.appName, .line(characterCountMax: 64), "NAME", "what people know the service by, in mails"),
+        Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
             "off: nobody is refused for doing something too often (docs/limits.md)"),
         Setting(
@@ -101,6 +114,9 @@ extension Setting {
         }
         if settings.jwtKeysFile == nil, settings.jwtIssuer != nil || settings.jwtAudience != nil {
             found.append("PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE say nothing without PARLEY_JWT_KEYS.")
+        }
+        if settings.mailServer != nil, settings.mailSender == nil {
+            found.append("PARLEY_SMTP_URL needs PARLEY_MAIL_FROM: relays take no mail that is from nobody.")
         }
         let limits = settings.limits
         if limits.payloadByteCountMax < limits.textByteCountMax {

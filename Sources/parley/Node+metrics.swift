@@ -20,6 +20,7 @@ extension Node {
         retentionFigures.write(to: &text)
         sessionFigures.write(to: &text)
         rates.write(to: &text)
+        mailFigures.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text

@@ -36,6 +36,9 @@ struct Node: Sendable {
     let searchFigures = SearchFigures()
     let retentionFigures = RetentionFigures()
     let sessionFigures = SessionFigures()
+    let mailFigures = MailFigures()
+    let hasher = PasswordHasher(waitingCountMax: 256)
+    let mail: MailUpkeep?
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -74,6 +77,7 @@ struct Node: Sendable {
         keys = try await Self.keys(settings, logger)
         rates = RateLimits(
             isOn: settings.rateLimitsEnabled, proxies: try Self.proxies(settings.trustedProxies), store: store)
+        mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
@@ -144,6 +148,7 @@ struct Node: Sendable {
                 ).run()
             }
             if let keys { group.addTask { try await keys.run() } }
+            if let mail { group.addTask { try await mail.run() } }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {
@@ -220,7 +225,7 @@ struct Node: Sendable {
         let handler = APIHandler(
             API(
                 store: store, writer: writer, presence: presence, authenticator: authenticator,
-                hasher: PasswordHasher(waitingCountMax: 256), delegation: delegation, rates: rates,
+                hasher: hasher, delegation: delegation, mailQueued: mail?.wake, rates: rates,
                 limits: settings.limits, isReady: isReady,
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(

@@ -1,5 +1,6 @@
 // Withdraws what is to be kept no longer.
 import Domain
+import Log
 import Logging
 import Store
 import Telemetry
@@ -9,7 +10,7 @@ struct RetentionUpkeep: Sendable {
     /// Of a call, during which the threads concerned take no messages.
     private static let passLimit = 100
     /// Between looks whether something is due, and so how late content goes. Costs two index probes.
-    private static let interval = Duration.milliseconds(500)
+    private static let interval = Duration.seconds(1)
 
     let store: Store
     let silentDays: Int
@@ -26,7 +27,7 @@ struct RetentionUpkeep: Sendable {
                 figures.looked.add(count)
                 // In turns, so that many of the one don't keep the other waiting.
                 deliveredFirst.toggle()
-                if count == 0 { try await Task.sleep(for: Self.interval) }
+                if count == 0 { try await Beat.sleep(Self.interval) }
             } catch is CancellationError {
                 throw CancellationError()
             } catch {

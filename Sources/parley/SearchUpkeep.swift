@@ -1,5 +1,6 @@
 // Keeps the index that search reads behind the log, at the pace that the load leaves.
 import Domain
+import Log
 import Logging
 import Store
 import Synchronization
@@ -39,7 +40,7 @@ struct SearchUpkeep: Sendable {
         while true {
             let now = (head: head(), time: clock.now)
             if let doneAt, doneAt.head == now.head, now.time - doneAt.time < Self.checkInterval {
-                try await Task.sleep(for: Self.lookInterval)
+                try await Beat.sleep(Self.lookInterval)
                 continue
             }
             let rate = Double(now.head.value - last.head.value) / max(0.001, (now.time - last.time) / .seconds(1))
@@ -49,7 +50,7 @@ struct SearchUpkeep: Sendable {
                 if let pass { figures.note(pass.lookedCount, pass.position) }
                 guard let pass, pass.lookedCount > 0 else {
                     doneAt = now
-                    try await Task.sleep(for: Self.lookInterval)
+                    try await Beat.sleep(Self.lookInterval)
                     continue
                 }
                 doneAt = nil

@@ -110,3 +110,48 @@ struct AccountValues {
         #expect(try key("bookclub") != "book club")
     }
 }
+
+@Suite("E-mail addresses")
+struct EmailAddresses {
+    @Test(
+        "are kept as typed before the @, and as the DNS has them after it",
+        arguments: [
+            ("ann@a.example", "ann@a.example"), (" Ann.Lee+x@A.Example ", "Ann.Lee+x@a.example"),
+            ("a@localhost", "a@localhost"), ("ann@bücher.example", "ann@xn--bcher-kva.example"),
+            ("ann@BÜCHER.example", "ann@xn--bcher-kva.example"), ("o'hara_{x}@a-b.example", "o'hara_{x}@a-b.example"),
+            ("ann@e\u{301}.example", "ann@xn--9ca.example"),
+        ])
+    func takes(typed: String, text: String) throws {
+        #expect(try EmailAddress(text: typed).text == text)
+        #expect(try EmailAddress(text: typed).key == text.lowercased())
+    }
+
+    @Test("are one whatever the case, but not one with what looks like them")
+    func keys() throws {
+        #expect(try EmailAddress(text: "MIKE@a.example").key == EmailAddress(text: "mike@A.EXAMPLE").key)
+        // The Kelvin sign is a k in lower case.
+        #expect(throws: Invalid.self) { try EmailAddress(text: "mi\u{212a}e@a.example") }
+        #expect(try EmailAddress(text: "a.b@a.example").key != EmailAddress(text: "ab@a.example").key)
+    }
+
+    @Test(
+        "are refused when they are none, or could be taken for more than one",
+        arguments: [
+            "", "a", "@", "a@", "@a.example", "a@b@c.example", "a b@c.example", "a@b c.example", "a@b..example",
+            "a@-b.example", "a@b-.example", "a@.example", "a@b.example.", ".a@b.example", "a.@b.example",
+            "a..b@c.example",
+            "a@b.example\r\nBcc: c@d.example", "a\r\n@b.example", "a@b.example,c@d.example", "<a@b.example>",
+            "\"a b\"@c.example", "a@[127.0.0.1]", "a@b_c.example", "a@b.example/x", "a@b.example?x", "a@b:25",
+            "a@u%2eexample",
+            "ännchen@b.example", "a\u{0}@b.example", "a@b\u{0}.example",
+            String(repeating: "a", count: 65) + "@b.example", "a@" + String(repeating: "b.", count: 130) + "example",
+            "a@" + String(repeating: "b", count: 64) + ".example",
+        ])
+    func refuses(_ text: String) { #expect(throws: Invalid.self) { try EmailAddress(text: text) } }
+
+    @Test("of other scripts before the @ are refused by name")
+    func saysWhy() {
+        let invalid = #expect(throws: Invalid.self) { try EmailAddress(text: "用户@例子.example") }
+        #expect(invalid?.fields.first?.detail.contains("ASCII") == true)
+    }
+}

@@ -36,12 +36,12 @@ begin
             then coalesce(m.back_to_seq, r.seq) else r.seq end as seq offset 0) o
         where m.user_id = p_user and m.status in ('joined', 'invited')
     ), page as (
-        select i.*, row_number() over (order by i.rank desc, i.id desc) as place
-        from mine i
-        where (not p_unread_only or i.unread > 0)
-            and (p_after_rank is null or (i.rank, i.id) < (p_after_rank, p_after_id))
-        order by i.rank desc, i.id desc
-        limit p_limit + 1
+        select i.*, row_number() over () as place
+        from (select j.* from mine j
+            where (not p_unread_only or j.unread > 0)
+                and (p_after_rank is null or (j.rank, j.id) < (p_after_rank, p_after_id))
+            order by j.rank desc, j.id desc
+            limit p_limit + 1) i
     )
     select
         coalesce('[' || string_agg(s.view::text, ',' order by p.place)

@@ -37,7 +37,8 @@ package final class Poller: ConnectionOwner {
         /// Seconds.
         package var wait = 55
         package var limit = 100
-        /// The first wait is shorter by chance, so that polls which began together don't end together.
+        /// The first wait to run out is shorter by chance, so that polls which began together don't end together. Those that
+        /// events end are as short: at the start everybody hears who else has come.
         package var spreadsFirstWait = false
         /// Seconds after which a poll without an answer is given up; more than a node may take.
         package var patience = 70.0
@@ -111,7 +112,6 @@ package final class Poller: ConnectionOwner {
         askedAt = .now
         isWaiting = isGreeted
         let wait = isGreeted ? nextWait : 0
-        if isGreeted { nextWait = settings.wait }
         // Written where the requests of all pollers are: it is sent, or copied by the connection, before the next.
         var request = RequestWriter(loop.requestSpace)
         request.write("GET /v1/sync?")
@@ -141,6 +141,7 @@ package final class Poller: ConnectionOwner {
                 }
                 cursor.replaceSubrange(0..<cursor.count, with: sync.cursor)
                 isGreeted = isGreeted || !sync.more
+                if isWaiting, sync.eventCount == 0 { nextWait = settings.wait }
                 failureCount = 0
                 end(sync.eventCount > 0 ? .events(sync.eventCount) : .nothing(closing: answer.closes))
                 if answer.closes { moveOn() }

@@ -4,8 +4,8 @@ import Domain
 struct IdleWorkload: Sendable {
     /// Without a database, people are few: registering 10,000 would take minutes.
     private static let registeredCountMax = 100
-    /// Seconds for buffers to be given back after the rush of opening.
-    private static let settling = 2.0
+    /// Seconds for the rush of opening to be over: buffers given back, everybody told who has come.
+    private static let settling = 10.0
 
     private let bench: BenchRun
 

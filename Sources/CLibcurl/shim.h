@@ -1,0 +1,48 @@
+// libcurl as Swift sees it: its options are set by variadic calls, which Swift can't make. No logic, only typed wrappers.
+#ifndef PARLEY_CLIBCURL_SHIM_H
+#define PARLEY_CLIBCURL_SHIM_H
+
+// The type checks are macros around the variadic calls, and know nothing of the wrappers' types.
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+static const long parley_curl_global = CURL_GLOBAL_ALL;
+static const size_t parley_curl_error_size = CURL_ERROR_SIZE;
+
+/// Reads or writes `size * count` bytes; gives how many it did.
+typedef size_t (*parley_curl_io)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode parley_curl_set_text(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode parley_curl_set_number(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode parley_curl_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode parley_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode parley_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode parley_curl_set_io(CURL *easy, CURLoption option, parley_curl_io value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+/// The last status that the server gave: HTTP's, or SMTP's reply code. 0 for none.
+static inline long parley_curl_status(CURL *easy) {
+    long status = 0;
+    return curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
+}
+
+/// Of a message that says that a transfer is done.
+static inline CURLcode parley_curl_result(const CURLMsg *message) { return message->data.result; }
+
+#endif

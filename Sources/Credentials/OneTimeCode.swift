@@ -1,0 +1,31 @@
+// Codes that people type from a mail.
+
+/// Six digits, each of the million as likely as any other.
+package struct OneTimeCode: Sendable {
+    package static let digitCount = 6
+    private static let count: UInt32 = 1_000_000
+
+    package let text: String
+
+    package static func random() -> OneTimeCode { OneTimeCode(number) }
+
+    init(_ number: UInt32) {
+        let digits = String(number)
+        text = String(repeating: "0", count: Self.digitCount - digits.count) + digits
+    }
+
+    /// What lies above the last whole million would make the small numbers likelier: drawn again (1 of 4,443).
+    private static var number: UInt32 {
+        while true {
+            let drawn = RandomBytes.make(count: 4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            if drawn < UInt32.max / count * count { return drawn % count }
+        }
+    }
+}
+
+// Shown by `text`, where it is meant to be.
+extension OneTimeCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "OneTimeCode(redacted)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

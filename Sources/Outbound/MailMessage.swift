@@ -1,0 +1,91 @@
+// A mail as it goes over the wire: headers (RFC 5322) and two bodies of which the reader shows one (RFC 2046, 5.1.4).
+import Glibc
+
+/// Who a mail is from or to: an address in ASCII, and perhaps a name in any script.
+package struct Mailbox: Sendable, Equatable {
+    package let name: String?
+    package let address: String
+
+    /// Nil for an address that could break out of its header, or of the envelope.
+    package init?(name: String? = nil, address: String) {
+        let isPlain = address.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"<>\",;:()\\".utf8.contains($0) }
+        guard isPlain, address.utf8.count(where: { $0 == UInt8(ascii: "@") }) == 1 else { return nil }
+        self.name = name
+        self.address = address
+    }
+
+    /// What stands after the @.
+    package var domain: Substring {
+        address[address.index(after: address.firstIndex(of: "@") ?? address.startIndex)...]
+    }
+
+    var header: String {
+        guard let name, !name.isEmpty else { return address }
+        return "\(HeaderText.phrase(name)) <\(address)>"
+    }
+}
+
+package struct MailMessage: Sendable {
+    package var from: Mailbox
+    package var to: Mailbox
+    package var subject: String
+    /// Of the Message-ID before its @: letters, digits, points and hyphens. Another one for each content.
+    package var id: String
+    /// Seconds since 1970.
+    package var time: Int
+    /// The same said twice, for readers that show HTML and for those that don't. Lines end in `\n`.
+    package var text: String
+    package var html: String
+
+    package init(
+        from: Mailbox, to: Mailbox, subject: String, id: String, time: Int, text: String, html: String
+    ) {
+        self.from = from
+        self.to = to
+        self.subject = subject
+        self.id = id
+        self.time = time
+        self.text = text
+        self.html = html
+    }
+
+    /// Headers and bodies, in lines of ASCII that end in CRLF.
+    package var bytes: [UInt8] {
+        // "=_" never comes of quoted-printable, so no line of a body is this one.
+        let boundary = "=_" + String((0..<24).map { _ in Character(Unicode.Scalar(UInt8.random(in: 0x61...0x7a))) })
+        let head = [
+            "Date: \(Self.date(time))",
+            "From: \(from.header)",
+            "To: \(to.header)",
+            "Subject: \(HeaderText.unstructured(subject))",
+            "Message-ID: <\(id)@\(from.domain)>",
+            // RFC 3834: answering machines don't answer.
+            "Auto-Submitted: auto-generated",
+            "MIME-Version: 1.0",
+            "Content-Type: multipart/alternative; boundary=\"\(boundary)\"",
+            "",
+        ]
+        let parts = [("plain", text), ("html", html)].flatMap { subtype, content in
+            [
+                "--\(boundary)",
+                "Content-Type: text/\(subtype); charset=utf-8",
+                "Content-Transfer-Encoding: quoted-printable",
+                "",
+            ] + QuotedPrintable.lines(content)
+        }
+        let lines = head + parts + ["--\(boundary)--", ""]
+        return Array(lines.joined(separator: "\r\n").utf8)
+    }
+
+    /// RFC 5322, 3.3, in UTC.
+    static func date(_ time: Int) -> String {
+        var seconds = time_t(time)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(days[Int(parts.tm_wday)]), \(parts.tm_mday) \(months[Int(parts.tm_mon)]) \(1900 + parts.tm_year) "
+            + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) +0000"
+    }
+}

@@ -1,0 +1,105 @@
+// The client as callers see it. The decisions are in TransferQueue, the thread is OutboundLoop's, options are Exchange's.
+import CLibcurl
+import Foundation
+import Synchronization
+
+/// Talks to servers elsewhere through libcurl: one thread, one multi handle, connections kept for the next transfer.
+///
+/// Closing a kept connection to a mail relay says goodbye and waits for an answer, for ten seconds at most, and nothing
+/// else moves meanwhile: what must not wait for that gets a client of its own.
+package final class Outbound: Sendable {
+    typealias Done = @Sendable (Result<TransferAnswer, TransferFailure>) -> Void
+
+    private let shared: OutboundShared
+
+    /// Opens nothing before the first transfer.
+    ///
+    /// - Parameters:
+    ///   - caFile: certificates (PEM) trusted besides the system's directory of them.
+    ///   - inFlightMax: transfers at once; the others wait for their turn.
+    ///   - waitingCountMax: more are refused.
+    /// - Throws: `TransferFailure.failed` when there is no handle to be had.
+    package init(caFile: String? = nil, inFlightMax: Int = 64, waitingCountMax: Int = 1_024) throws(TransferFailure) {
+        guard Self.isLibraryReady, let pointer = curl_multi_init() else {
+            throw .failed(reason: "libcurl can't be used")
+        }
+        let multi = MultiHandle(pointer: pointer)
+        let queue = TransferQueue<OutboundShared.Job>(inFlightMax: inFlightMax, waitingCountMax: waitingCountMax)
+        let shared = OutboundShared(queue: queue, multi: multi)
+        self.shared = shared
+        Thread.detachNewThread {
+            var loop = OutboundLoop(shared, multi, caFile: caFile)
+            loop.run()
+        }
+    }
+
+    deinit { shared.close(deadline: .now) }
+
+    /// `curl_global_init`, once in the process and before anything else of libcurl.
+    private static let isLibraryReady = curl_global_init(parley_curl_global) == CURLE_OK
+
+    /// Begins a transfer. `done` hears of its end once, on the thread that moves all transfers: it must not block.
+    package func begin(
+        _ transfer: Transfer, _ done: @escaping @Sendable (Result<TransferAnswer, TransferFailure>) -> Void
+    ) {
+        if let failure = shared.submit(transfer, done) { done(.failure(failure)) }
+    }
+
+    /// The same for a task. A transfer that was begun runs to its end, whatever becomes of its caller: a server that has
+    /// taken it can't be asked to forget it.
+    package func perform(_ transfer: Transfer) async throws(TransferFailure) -> TransferAnswer {
+        let result = await withCheckedContinuation { continuation in
+            begin(transfer) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// Takes nothing more from now on, and fails what waits. What is under way may end, for so long.
+    package func close(within time: Duration) { shared.close(deadline: .now + time) }
+}
+
+/// What callers and the thread share. Taken for short decisions only; callers are told after the lock.
+final class OutboundShared: Sendable {
+    struct Job: Sendable {
+        let transfer: Transfer
+        let done: Outbound.Done
+    }
+
+    struct State: Sendable {
+        var queue: TransferQueue<Job>
+        /// Nil once the thread has done with it.
+        var multi: MultiHandle?
+    }
+
+    let state: Mutex<State>
+
+    init(queue: TransferQueue<Job>, multi: MultiHandle) { state = Mutex(State(queue: queue, multi: multi)) }
+
+    func submit(_ transfer: Transfer, _ done: @escaping Outbound.Done) -> TransferFailure? {
+        let deadline = ContinuousClock.now + transfer.timeMax
+        return state.withLock { state in
+            if let failure = state.queue.submit(Job(transfer: transfer, done: done), deadline: deadline) {
+                return failure
+            }
+            state.multi?.wake()
+            return nil
+        }
+    }
+
+    func close(deadline: ContinuousClock.Instant) {
+        state.withLock { state in
+            state.queue.close(deadline: deadline)
+            state.multi?.wake()
+        }
+    }
+}
+
+/// libcurl's multi handle.
+// SAFETY: the thread of `OutboundLoop` alone uses it, except for `curl_multi_wakeup`, which any thread may call as long as
+// the handle lives: that is called under the lock that the thread takes to put the handle out of reach before freeing it.
+struct MultiHandle: @unchecked Sendable {
+    let pointer: UnsafeMutableRawPointer
+
+    /// Ends the thread's wait, or its next one. A few microseconds.
+    func wake() { _ = curl_multi_wakeup(pointer) }
+}

@@ -1,0 +1,119 @@
+// Codes by mail: asking for one, sending it, using it.
+import Domain
+import Postgres
+
+/// A mail that this node is to send, for as long as it asked for.
+package struct ClaimedMail: Sendable {
+    package var id: MailID
+    /// Which sending of it this is, counted from 1.
+    package var attempt: Int
+    package var address: EmailAddress
+    /// Whether its code makes an account.
+    package var registers: Bool
+}
+
+/// What became of the next mail that was due.
+package enum MailClaim: Sendable {
+    case send(ClaimedMail)
+    /// Not sent within its code's life.
+    case expired
+    /// There is nobody to sign in, or too much was tried.
+    case withheld
+}
+
+/// An account to be made when a code is used; `words` are the directory's.
+package struct MailedRegistration: Sendable {
+    package var name: DisplayName
+    package var device: DeviceName?
+
+    package init(name: DisplayName, device: DeviceName?) {
+        self.name = name
+        self.device = device
+    }
+}
+
+extension Store {
+    /// Has a code mailed. Does the same for every address, and says nothing of it.
+    package func askForCode(_ email: EmailAddress, registration: MailedRegistration?) async throws {
+        let name = registration?.name
+        _ = try await rows(
+            Statement("mail_ask", "select mail_ask($1, $2, $3, $4, $5, $6)"),
+            [
+                .id(MailID.make()), .text(email.text), .text(email.key), .text(orNull: name?.text),
+                name.map { .texts($0.directoryWords(with: nil)) } ?? .null,
+                .text(orNull: registration?.device?.text),
+            ])
+    }
+
+    /// The hash of the code that is good for an address; nil for none. Counts as a try.
+    package func tryCode(_ email: EmailAddress) async throws -> String? {
+        let row = try await row(Statement("mail_code_try", "select mail_code_try($1)"), [.text(email.key)])
+        return try await decoded { try row.textOrNull(0) }
+    }
+
+    /// Signs in by the code with this hash; nil if it isn't good any more.
+    /// - Parameter user: of the account, if it has to be made.
+    package func useCode(
+        _ email: EmailAddress, hash: String, user: UserID, session: NewSession
+    ) async throws -> (user: JSONText, session: JSONText)? {
+        let rows = try await rows(
+            Statement("mail_code_use", "select * from mail_code_use($1, $2, $3, $4, $5, $6)"),
+            [
+                .text(email.key), .text(hash), .id(user), .id(session.id), .bytes(session.digest),
+                .text(orNull: session.deviceName),
+            ])
+        return try await decoded { try rows.first.map { (try $0.json(0), try $0.json(1)) } }
+    }
+}
+
+extension Store {
+    /// Takes the next mail that is due; nil when none is.
+    /// - Parameter leaseSeconds: for how long nobody else takes it.
+    package func claimMail(leaseSeconds: Int) async throws -> MailClaim? {
+        let rows = try await rows(
+            Statement("mail_claim", "select * from mail_claim($1)"), [.int4(Int32(leaseSeconds))])
+        return try await decoded {
+            guard let row = rows.first else { return nil }
+            switch try row.text(0) {
+            case "send":
+                return .send(
+                    ClaimedMail(
+                        id: MailID(try row.uuid(1)), attempt: Int(try row.int4(2)),
+                        address: try EmailAddress(text: try row.text(3)), registers: try row.bool(4)))
+            case "withheld": return .withheld
+            default: return .expired
+            }
+        }
+    }
+
+    /// Makes a code, of which only the hash is given away, the good one of a mail's address. The lease begins anew.
+    /// - Returns: false if the mail must not be sent any more.
+    package func putCode(_ mail: ClaimedMail, hash: String, leaseSeconds: Int) async throws -> Bool {
+        let row = try await row(
+            Statement("mail_code_put", "select mail_code_put($1, $2, $3, $4, $5)"),
+            [
+                .id(mail.id), .int4(Int32(mail.attempt)), .text(mail.address.text), .text(hash),
+                .int4(Int32(leaseSeconds)),
+            ])
+        return try await decoded { try row.bool(0) }
+    }
+
+    /// Says that a mail was sent, or won't be; or, with a time, that it is to be tried again then.
+    /// - Parameter done: hears whether it will be tried again, on the database's I/O thread: it must not block.
+    package func settleMail(
+        _ mail: ClaimedMail, again: Duration?, _ done: @escaping @Sendable (Result<Bool, any Error>) -> Void
+    ) {
+        client.begin(
+            Statement("mail_settle", "select mail_settle($1, $2, $3)"),
+            [.id(mail.id), .int4(Int32(mail.attempt)), again.map { .int4(Int32($0 / .seconds(1))) } ?? .null]
+        ) { result in
+            done(result.flatMap { rows in Result { try rows.first?.bool(0) ?? false } })
+        }
+    }
+
+    /// Forgets addresses that nobody asked for lately; gives how many.
+    package func sweepMail(limit: Int) async throws -> Int {
+        let row = try await row(Statement("mail_sweep", "select mail_sweep($1)"), [.int4(Int32(limit))])
+        return try await decoded { Int(try row.int4(0)) }
+    }
+}

@@ -1,0 +1,152 @@
+// Transfers to a real SMTP server, and to one that misbehaves.
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Outbound
+
+@Suite("Handing mail to a relay")
+struct HandingOverMail {
+    let relay: TestRelay
+
+    init() async throws { relay = try await TestRelay.shared() }
+
+    private func client(trusting: Bool = true, inFlightMax: Int = 4, waitingCountMax: Int = 8) throws -> Outbound {
+        try Outbound(
+            caFile: trusting ? relay.certificate : nil, inFlightMax: inFlightMax, waitingCountMax: waitingCountMax)
+    }
+
+    private var startTLS: MailRelay {
+        MailRelay(
+            host: "127.0.0.1", port: relay.ports.startTLS, security: .startTLS, user: TestRelay.credentials.user,
+            password: TestRelay.credentials.password)
+    }
+
+    private func transfer(
+        to address: String, by relay: MailRelay? = nil, content: String = "Subject: x\r\n\r\nHello\r\n",
+        timeMax: Duration = .seconds(10)
+    ) -> Transfer {
+        var transfer = Transfer(
+            .mail(
+                MailDelivery(
+                    relay: relay ?? startTLS, sender: "chat@a.example", recipient: address, content: Array(content.utf8)
+                )))
+        transfer.timeMax = timeMax
+        return transfer
+    }
+
+    private func unique(_ kind: String) -> String { "\(kind)-\(UInt64.random(in: 0...UInt64.max))@b.example" }
+
+    /// The failure; nil when it went well.
+    private func failure(_ client: Outbound, _ transfer: Transfer) async -> TransferFailure? {
+        do {
+            _ = try await client.perform(transfer)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("speaks STARTTLS with a certificate that it was told to trust, signs in, and hands over every byte")
+    func startTLSConversation() async throws {
+        let address = unique("ann")
+        let content = "Subject: x\r\n\r\n.a point\r\n..\r\n.\r\n" + String(repeating: "long line\r\n", count: 20_000)
+        let client = try client()
+        let answer = try await client.perform(transfer(to: address, content: content))
+        #expect(answer == TransferAnswer(status: 250))
+        let mail = try await relay.mail(to: address)
+        #expect(mail.tls && mail.login == "parley" && mail.sender == "chat@a.example")
+        #expect(mail.content == content)
+    }
+
+    @Test("speaks TLS from the first byte, and nothing but SMTP where it is told to")
+    func otherConversations() async throws {
+        let (first, second) = (unique("ann"), unique("ann"))
+        let client = try client()
+        let tls = MailRelay(host: "127.0.0.1", port: relay.ports.tls, security: .tls)
+        _ = try await client.perform(transfer(to: first, by: tls))
+        #expect(try await relay.mail(to: first).tls)
+        for security in [MailRelay.Security.none, .startTLSIfOffered] {
+            let plain = MailRelay(host: "127.0.0.1", port: relay.ports.plain, security: security)
+            _ = try await client.perform(transfer(to: second, by: plain))
+        }
+        #expect(try await !relay.mail(to: second, count: 2).tls)
+    }
+
+    @Test("says nothing to a server that it can't trust, or that has no STARTTLS, or a wrong password's")
+    func untrusted() async throws {
+        let address = unique("ann")
+        let untrusting = try client(trusting: false)
+        for security in [MailRelay.Security.startTLS, .startTLSIfOffered] {
+            var relay = startTLS
+            relay.security = security
+            let failure = await failure(untrusting, transfer(to: address, by: relay))
+            #expect("\(failure.map(String.init) ?? "")".contains("certificate"))
+        }
+        let plain = MailRelay(host: "127.0.0.1", port: relay.ports.plain, security: .startTLS)
+        #expect(await failure(try client(), transfer(to: address, by: plain)).map(isFailed) == true)
+        var wrong = startTLS
+        wrong.password = "wrong"
+        #expect(await failure(try client(), transfer(to: address, by: wrong)).map(isFailed) == true)
+        var nowhere = startTLS
+        nowhere.port = 1
+        #expect(await failure(try client(), transfer(to: address, by: nowhere)).map(isFailed) == true)
+        #expect(try relay.attempts(to: address) == 0)
+    }
+
+    private func isFailed(_ failure: TransferFailure) -> Bool { if case .failed = failure { true } else { false } }
+
+    @Test(
+        "tells a no to the mail, which may pass or not, from a connection that breaks",
+        arguments: [("busy", 450), ("gone", 550), ("spam", 554), ("shut", 421), ("drop", 0)])
+    func noes(kind: String, status: Int) async throws {
+        let client = try client()
+        let address = unique(kind)
+        switch await failure(client, transfer(to: address)) {
+        case .refused(let given, _): #expect(given == status)
+        case .failed: #expect(status == 0)
+        case let other: Issue.record("\(String(describing: other))")
+        }
+        // The next one isn't hurt by it.
+        let next = unique("ann")
+        _ = try await client.perform(transfer(to: next))
+        #expect(try relay.mails(to: next).count == 1)
+    }
+
+    @Test("gives up when it takes too long, while others go on, and refuses more than may wait")
+    func timesOut() async throws {
+        let client = try client(inFlightMax: 2, waitingCountMax: 2)
+        let (hanging, other) = (unique("hang"), unique("ann"))
+        let began = ContinuousClock.now
+        async let late = failure(client, transfer(to: hanging, timeMax: .milliseconds(1_500)))
+        _ = try await client.perform(transfer(to: other))
+        #expect(began.duration(to: .now) < .seconds(1))
+        #expect(await late == .timedOut)
+        #expect(began.duration(to: .now) >= .milliseconds(1_400))
+
+        let failures = await withTaskGroup(of: TransferFailure?.self) { group in
+            for _ in 0..<8 {
+                let address = unique("hang")
+                group.addTask { await failure(client, transfer(to: address, timeMax: .milliseconds(500))) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        // Two under way and two in line, or those in line alone where the thread is late.
+        #expect((2...4).contains(failures.count { $0 == .timedOut }))
+        #expect(failures.count { $0 == .overloaded } == 8 - failures.count { $0 == .timedOut })
+    }
+
+    @Test("tells everybody when it is closed, and lets end what is about to")
+    func closes() async throws {
+        let client = try client()
+        let slow = unique("slow")
+        async let ending = failure(client, transfer(to: slow))
+        while try relay.attempts(to: slow) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        async let hanging = failure(client, transfer(to: unique("hang")))
+        client.close(within: .seconds(4))
+        #expect(await failure(client, transfer(to: unique("ann"))) == .closed)
+        #expect(await ending == nil)
+        #expect(await hanging == .closed)
+        #expect(try relay.mails(to: slow).count == 1)
+    }
+}
