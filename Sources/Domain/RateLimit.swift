@@ -24,11 +24,11 @@ extension RateLimit {
     /// Failed sign-ins of one account, whether there is such an account or not; shared by all nodes. 2,900 guesses a day.
     package static let signInsOfAccount = RateLimit("account-sign-ins", quota: 30, windowS: 900)
     /// Failed sign-ins from one address; shared by all nodes.
-    package static let signInsFromAddress = RateLimit("address-sign-ins", quota: 300, windowS: 900)
+    package static let signInsFromAddress = RateLimit("address-sign-ins", quota: 1_000, windowS: 900)
     /// Codes mailed to one address, whether it has an account or not; shared by all nodes.
     package static let codesToMailbox = RateLimit("mailbox-codes", quota: 10, windowS: 900)
     /// Codes asked for from one address; shared by all nodes.
-    package static let codesFromAddress = RateLimit("address-codes", quota: 300, windowS: 900)
+    package static let codesFromAddress = RateLimit("address-codes", quota: 600, windowS: 900)
     package static let registrationsFromAddress = RateLimit("address-registrations", quota: 1_000, windowS: 600)
     package static let sendsOfAccount = RateLimit("account-sends", quota: 12_000, windowS: 60)
     package static let directoryOfAccount = RateLimit("account-directory", quota: 600, windowS: 60)
