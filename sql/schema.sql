@@ -12,7 +12,20 @@ CREATE TABLE public.users (
     last_seen_at timestamp with time zone,
     email text,
     email_key text,
-    external_id text
+    external_id text,
+    erased_at timestamp with time zone
+);
+CREATE TABLE public.erasure_threads (
+    user_id uuid NOT NULL,
+    thread_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    step text DEFAULT 'leave'::text NOT NULL,
+    seq bigint DEFAULT 0 NOT NULL
+);
+CREATE TABLE public.erasures (
+    user_id uuid NOT NULL,
+    erases_messages boolean NOT NULL,
+    pos bigint DEFAULT 0 NOT NULL
 );
 CREATE TABLE public.members (
     thread_id uuid NOT NULL,
@@ -33,6 +46,8 @@ CREATE TABLE public.members (
     hides boolean DEFAULT false NOT NULL,
     back_to_seq bigint,
     back_from_seq bigint,
+    blocked boolean,
+    blocks boolean,
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
@@ -78,6 +93,11 @@ CREATE TABLE public.sessions (
     device_name text,
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.blocks (
+    user_id uuid NOT NULL,
+    blocked_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.device_marks (
     session_id uuid NOT NULL,
@@ -247,8 +267,14 @@ CREATE TABLE public.user_words (
     word text NOT NULL COLLATE pg_catalog."C",
     user_id uuid NOT NULL
 );
+ALTER TABLE ONLY public.blocks
+    ADD CONSTRAINT blocks_pkey PRIMARY KEY (user_id, blocked_id);
 ALTER TABLE ONLY public.device_marks
     ADD CONSTRAINT device_marks_pkey PRIMARY KEY (session_id, thread_id);
+ALTER TABLE ONLY public.erasure_threads
+    ADD CONSTRAINT erasure_threads_pkey PRIMARY KEY (user_id, thread_id);
+ALTER TABLE ONLY public.erasures
+    ADD CONSTRAINT erasures_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (pos);
 ALTER TABLE ONLY public.log_epochs
@@ -317,6 +343,9 @@ ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_username_key_key UNIQUE (username_key);
+CREATE INDEX blocks_by_blocked ON public.blocks USING btree (blocked_id, user_id);
+CREATE INDEX blocks_listed ON public.blocks USING btree (user_id, created_at, blocked_id);
+CREATE INDEX erasure_threads_next ON public.erasure_threads USING btree (at);
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
 CREATE INDEX mail_codes_by_age ON public.mail_codes USING btree (counted_from);
@@ -325,6 +354,7 @@ CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
 CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) WHERE (status = 'invited'::text);
 CREATE INDEX members_present ON public.members USING btree (thread_id, role, user_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
 CREATE INDEX message_expiries_due ON public.message_expiries USING btree (expires_at);
+CREATE INDEX message_reactions_by_user ON public.message_reactions USING btree (user_id, thread_id, seq);
 CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id);
 CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, thread_id, seq);
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));

@@ -15,9 +15,9 @@ package struct API: Sendable {
     let presence: PresenceKeeper
     let authenticator: Authenticator
     let hasher: PasswordHasher
+    let mailQueued: (@Sendable () -> Void)?
     let delegation: Delegation?
     let rates: RateLimits
-    let mailQueued: (@Sendable () -> Void)?
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
@@ -27,8 +27,8 @@ package struct API: Sendable {
     let searches = SearchSlots()
 
     /// - Parameters:
-    ///   - delegation: by what the host app's own tokens are checked; nil: none are taken.
     ///   - mailQueued: hears that there is a mail to send; nil where none can be sent.
+    ///   - delegation: by what the host app's own tokens are checked; nil: none are taken.
     ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
@@ -44,9 +44,9 @@ package struct API: Sendable {
         self.presence = presence
         self.authenticator = authenticator
         self.hasher = hasher
+        self.mailQueued = mailQueued
         self.delegation = delegation
         self.rates = rates
-        self.mailQueued = mailQueued
         self.limits = limits
         self.isReady = isReady
         self.metrics = metrics
@@ -61,9 +61,9 @@ package struct API: Sendable {
 
     /// All calls that there are.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + userRoutes + threadRoutes + memberRoutes + settingsRoutes + messageRoutes
-            + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes + searchRoutes + [SyncEndpoint.route]
-            + operationRoutes
+        authRoutes + sessionRoutes + userRoutes + blockRoutes + exportRoutes + threadRoutes + memberRoutes
+            + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
+            + searchRoutes + [SyncEndpoint.route] + operationRoutes
     }
 
     func makeResponder() -> RouterResponder<APIContext> {

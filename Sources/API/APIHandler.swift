@@ -9,13 +9,16 @@ import Transport
 package struct APIHandler: RequestHandler {
     private let sync: SyncEndpoint
     private let send: SendEndpoint
+    private let preflights: Preflights
     private let router: RouterAdapter<RouterResponder<APIContext>>
     private let figures: RequestFigures
     private let log: RequestLog
     private let logger: Logger
 
-    package init(_ api: API, sync: SyncEndpoint) {
+    /// - Parameter crossOrigin: the transport's; nil lets no other origin in.
+    package init(_ api: API, sync: SyncEndpoint, crossOrigin: CrossOriginPolicy? = nil) {
         self.sync = sync
+        preflights = Preflights(policy: crossOrigin, table: RouteTable(api.routes))
         send = api.send
         let logger = api.logger
         self.logger = logger
@@ -32,6 +35,9 @@ package struct APIHandler: RequestHandler {
         switch request.method {
         case .get where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
         case .post where send.handle(request, reply): break
+        case .head where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
+        case .options:
+            if let answer = preflights.answer(request) { reply.send(answer) } else { router.handle(request, reply) }
         // Other methods go on to the router, which refuses them.
         default: router.handle(request, reply)
         }

@@ -10,6 +10,8 @@ package struct Answer: Sendable {
     package var status: HTTPResponse.Status
     package var headers: HTTPFields
     package var body: ByteBuffer
+    /// Writes a body that is too long to be held, in place of `body`. Only for what the router answers.
+    var stream: (@Sendable (inout any ResponseBodyWriter) async throws -> Void)?
 
     package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer = ByteBuffer()) {
         self.status = status
@@ -25,7 +27,7 @@ package struct Answer: Sendable {
     /// What a change made: 201 when it is new, 200 when it was there.
     static func made(_ created: Bool, _ text: JSONText) -> Answer { json(text, status: created ? .created : .ok) }
 
-    static let noContent = Answer(status: .noContent, headers: Headers.plain)
+    static let noContent = Answer(status: .noContent, headers: [:])
 
     /// A page of a list: `{name: […], limit, next?}`.
     static func list(_ name: StaticString, _ page: Page, limit: Int) -> Answer {
@@ -45,7 +47,8 @@ package struct Answer: Sendable {
     }
 
     var response: Response {
-        Response(status: status, headers: headers, body: ResponseBody(byteBuffer: body))
+        Response(
+            status: status, headers: headers, body: stream.map { ResponseBody($0) } ?? ResponseBody(byteBuffer: body))
     }
 
     package var outbound: OutboundResponse { OutboundResponse(status: status, headers: headers, body: body) }
@@ -62,13 +65,11 @@ extension JSONWriter {
 
 /// The headers that answers have in common, made once.
 package enum Headers {
-    package static let plain: HTTPFields = [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"]
-    package static let json = of(type: "application/json")
-    static let problem = of(type: "application/problem+json")
+    package static let json: HTTPFields = [.contentType: "application/json"]
+    static let problem: HTTPFields = [.contentType: "application/problem+json"]
 
+    /// For what isn't JSON: should a browser ever take it for a page, nothing in it may run, load or be framed.
     static func of(type: String) -> HTTPFields {
-        var fields = plain
-        fields[.contentType] = type
-        return fields
+        [.contentType: type, .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'"]
     }
 }

@@ -53,8 +53,8 @@ extension API {
         }
     }
 
-    /// What somebody signs in by.
-    private enum Login: Sendable {
+    /// One way to sign in, as it was asked for.
+    private enum Login {
         case password(username: String, password: String, DeviceName?)
         case code(CodeLogin)
         case token(String, DeviceName?)

@@ -32,7 +32,7 @@ extension API {
         try await rates.mailCode(to: request.email, call)
         try await store.askForCode(request.email, registration: request.registration)
         mailQueued()
-        return Answer(status: .accepted, headers: Headers.plain)
+        return Answer(status: .accepted, headers: [:])
     }
 
     /// Wrong, used, too old, tried too often, never mailed: all take as long and answer the same.

@@ -6,7 +6,8 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case none
     case register, requestCode, login, logout
     case listSessions, deleteSession, deleteOtherSessions
-    case getOwnAccount, updateOwnAccount, searchUsers, getUser
+    case getOwnAccount, updateOwnAccount, eraseOwnAccount, exportOwnAccount, searchUsers, getUser
+    case putBlock, deleteBlock, listBlocks
     case createThread, getThread, updateThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember
     case updateSettings

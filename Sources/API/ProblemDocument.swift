@@ -15,6 +15,7 @@ extension ProblemCode {
         case .wrongCredentials: (.unauthorized, "Wrong credentials")
         case .notJoined: (.forbidden, "Not joined")
         case .notAllowed: (.forbidden, "Not allowed")
+        case .notReachable: (.forbidden, "Not reachable")
         case .notFound: (.notFound, "Not found")
         case .threadNotFound: (.notFound, "Thread not found")
         case .messageNotFound: (.notFound, "Message not found")

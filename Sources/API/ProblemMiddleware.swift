@@ -25,7 +25,10 @@ struct ProblemMiddleware: RouterMiddleware {
         // Only the router throws this: a path that there isn't, or not with this method.
         if let error = error as? HTTPError, error.status == .notFound {
             let methods = table.methods(for: request.uri.path)
-            if !methods.isEmpty { return Self.methodNotAllowed(request.method, methods) }
+            // Of a path that only looks like one of ours (a slash too many before what the router never sees) none is.
+            if !methods.isEmpty, !methods.contains(request.method) {
+                return Self.methodNotAllowed(request.method, methods)
+            }
         }
         return Failure(error).answer(requestID: context.id, logger: context.logger)
     }

@@ -49,11 +49,8 @@ package struct Route: Sendable {
         }
     }
 
-    /// What a client may use: HEAD wherever there is GET, but for what waits.
-    package var methods: [HTTPRequest.Method] {
-        if case .direct = endpoint { return [method] }
-        return method == .get ? [.get, .head] : [method]
-    }
+    /// What a client may use: HEAD wherever there is GET.
+    package var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
 }
 
 /// Answers which methods a path has. Only asked when the router found nothing, so it walks the list.

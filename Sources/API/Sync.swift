@@ -57,11 +57,12 @@ package final class SyncEndpoint: Sendable {
     /// On the connection's event loop. In steady state it ends with an answer or a parked reply, without a task.
     ///
     /// A poll that doesn't wait asks how things are now, and must show what was answered on any node before: it is not
-    /// answered from a mailbox until the tail has caught up.
+    /// answered from a mailbox until the tail has caught up. HEAD never waits.
     package func handle(_ request: InboundRequest, _ reply: Reply) {
         do {
             let known = try authenticator.known(request.headers[.authorization])
-            let poll = try Self.parse(request)
+            var poll = try Self.parse(request)
+            if request.method == .head { poll.waitMs = 0 }
             if EventStreams.areAccepted(by: request.headers.first(.accept)) {
                 let cursor = try EventStreams.lastSeen(request.headers.first(.lastEventID)) ?? poll.cursor
                 return streams.open(known, from: cursor, limit: poll.limit, reply, request.number)
@@ -148,10 +149,6 @@ package final class SyncEndpoint: Sendable {
 // MARK: Answers
 
 extension SyncEndpoint {
-    private static let jsonHeaders: HTTPFields = [
-        .contentType: "application/json", .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
-    ]
-
     private static func response(to answer: PollAnswer, preferredWaitS: Int?) -> OutboundResponse {
         switch answer {
         case .events(let events, let upTo, let more):
@@ -166,7 +163,7 @@ extension SyncEndpoint {
     private static func response(
         _ body: ByteBuffer, _ preferredWaitS: Int?, closes: Bool = false
     ) -> OutboundResponse {
-        var headers = jsonHeaders
+        var headers = Headers.json
         if let preferredWaitS { headers[.preferenceApplied] = "wait=\(preferredWaitS)" }
         return OutboundResponse(
             status: .ok, headers: headers, body: body, closesConnection: closes, operation: OperationID.sync.rawValue)

@@ -6,6 +6,7 @@ extension API {
         [
             Route(.get, "/v1/users/me", .getOwnAccount, .signedIn(getOwnAccount)),
             Route(.patch, "/v1/users/me", .updateOwnAccount, .signedIn(updateOwnAccount)),
+            Route(.delete, "/v1/users/me", .eraseOwnAccount, query: .read, .signedIn(eraseOwnAccount)),
             Route(.get, "/v1/users", .searchUsers, query: .read, .signedIn(searchUsers)),
             Route(.get, "/v1/users/{user_id}", .getUser, .signedIn(getUser)),
         ]
@@ -26,6 +27,21 @@ extension API {
         // Who shares their presence no more, or does again, looks different at once.
         if changes.hasPreferences { presence.add(presence: try await store.presence(of: user)) }
         return .json(account)
+    }
+
+    /// Its sessions end on this node at once, on the others when they read of it in the log.
+    private func eraseOwnAccount(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let sessions = try await store.eraseAccount(
+            identity.user, erasesMessages: Self.fate(call.query) == .erase)
+        for session in sessions { authenticator.sessions.revoke(session, at: nil) }
+        return .noContent
+    }
+
+    private static func fate(_ query: Fields<String>) throws -> MessagesFate {
+        var query = query
+        let fate = query.optional("messages", MessagesFate.self)
+        try query.end()
+        return fate ?? .keep
     }
 
     /// The account's username, which never changes; nil for accounts that sign in another way.
@@ -51,6 +67,9 @@ extension API {
         .json(try await store.user(call.id("user_id", orElse: .userNotFound), for: identity.user))
     }
 }
+
+/// What becomes of what an erased account has said.
+private enum MessagesFate: String, WordField { case keep, erase }
 
 /// What a PATCH of one's own account says: what is left out stays, null empties where it may.
 private struct AccountChanges {

@@ -12,6 +12,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     // 403
     case notJoined = "not_joined"
     case notAllowed = "not_allowed"
+    case notReachable = "not_reachable"
     // 404
     case notFound = "not_found"
     case threadNotFound = "thread_not_found"

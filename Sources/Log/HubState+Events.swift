@@ -56,7 +56,13 @@ extension HubState {
     /// Content that was withdrawn leaves the node's memory: from here on it is read as the database has it now.
     private mutating func forget(upTo position: Position, thread: ThreadID?) {
         recent.forget(upTo: position)
-        if let thread { feeds[thread]?.events.forget(upTo: position) }
+        if let thread {
+            feeds[thread]?.events.forget(upTo: position)
+        } else {
+            // Somebody's name goes, who may be named in any thread and to anyone.
+            for feed in feeds.values { feed.events.forget(upTo: position) }
+            for mailbox in mailboxes.values { mailbox.own.forget(upTo: position) }
+        }
     }
 
     private mutating func revoke(_ session: SessionID, of user: UserID) -> [Wake] {

@@ -33,6 +33,8 @@ package struct Settings: Sendable, Equatable {
     package var httpHost = "127.0.0.1"
     /// 0 takes any free port.
     package var httpPort = 8080
+    /// Of web pages that may call from elsewhere; `*` alone for any.
+    package var corsOrigins: [String] = []
     /// Open client connections on this node.
     package var connectionCountMax = 20_000
     /// How long a stopping node takes to answer its waiting polls.
@@ -56,6 +58,13 @@ package struct Settings: Sendable, Equatable {
     /// A text search configuration of the database's.
     package var searchConfiguration = "simple"
 
+    /// Takes mails with codes; nil where none are sent. May hold a password.
+    package var mailServer: MailServer?
+    package var mailSender: MailSender?
+    /// Certificates trusted for outgoing TLS besides the system's.
+    package var caFile: String?
+    /// What people know the service by.
+    package var appName = "Parley"
     /// How long a session goes on without being used.
     package var sessionIdleDays = 90
 
@@ -64,14 +73,6 @@ package struct Settings: Sendable, Equatable {
     /// What such tokens must have as their `iss` and among their `aud`; nil for no matter.
     package var jwtIssuer: String?
     package var jwtAudience: String?
-
-    /// Takes mails with codes; nil where none are sent. May hold a password.
-    package var mailServer: MailServer?
-    package var mailSender: MailSender?
-    /// Certificates trusted for outgoing TLS besides the system's.
-    package var caFile: String?
-    /// What people know the service by.
-    package var appName = "Parley"
 
     package var rateLimitsEnabled = true
     /// Addresses and ranges of proxies whose `X-Forwarded-For` is believed.

@@ -30,19 +30,6 @@ extension Setting {
             "migrate", \.migration, .word, "auto|off",
             "auto: bring the schema up to date at start; off: refuse to start on an old one"),
         Setting(
-            "session_idle_days", \.sessionIdleDays, .integer(1...3_650), "DAYS",
-            "a device that isn't used for so long is signed out"),
-        Setting(
-            "jwt_keys", \.jwtKeysFile, .optional(.path), "FILE",
-            "JSON Web Key Set by which tokens that the host app's server signed are checked; read again when it changes; "
-                + "unset: none are taken"),
-        Setting(
-            "jwt_issuer", \.jwtIssuer, .optional(.text), "TEXT", "what such a token must have as `iss`; unset: anything"
-        ),
-        Setting(
-            "jwt_audience", \.jwtAudience, .optional(.text), "TEXT",
-            "what such a token must have as `aud`, or in it; unset: anything"),
-        Setting(
             "smtp_url", \.mailServer, .optional(.mailServer), "URL",
             "where codes are mailed through: smtp://user:password@host:587 (STARTTLS is required, unless ?starttls=off "
                 + "stands behind it or the host is this one) or smtps://…; unset: nobody signs in by mail",
@@ -55,6 +42,19 @@ extension Setting {
             "certificates (PEM) trusted for outgoing TLS besides the system's"),
         Setting(
             "app_name", \.appName, .line(characterCountMax: 64), "NAME", "what people know the service by, in mails"),
+        Setting(
+            "session_idle_days", \.sessionIdleDays, .integer(1...3_650), "DAYS",
+            "a device that isn't used for so long is signed out"),
+        Setting(
+            "jwt_keys", \.jwtKeysFile, .optional(.path), "FILE",
+            "JSON Web Key Set by which tokens that the host app's server signed are checked; read again when it changes; "
+                + "unset: none are taken"),
+        Setting(
+            "jwt_issuer", \.jwtIssuer, .optional(.text), "TEXT", "what such a token must have as `iss`; unset: anything"
+        ),
+        Setting(
+            "jwt_audience", \.jwtAudience, .optional(.text), "TEXT",
+            "what such a token must have as `aud`, or in it; unset: anything"),
         Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
             "off: nobody is refused for doing something too often (docs/limits.md)"),
@@ -77,6 +77,10 @@ extension Setting {
         Setting(
             "title_characters_max", \.limits.titleCharacterCountMax, .integer(1...1_000), "COUNT",
             "longest title of a thread, in characters"),
+        Setting(
+            "cors_origins", \.corsOrigins, .origins, "ORIGINS",
+            "origins whose web pages may call (CORS), as https://host, with commas between them; *: any; unset: none but "
+                + "the service's own"),
         Setting(
             "connections_max", \.connectionCountMax, .integer(1...1_000_000), "COUNT",
             "open client connections; one more is answered 503"),
@@ -112,11 +116,11 @@ extension Setting {
         if settings.listenURL != nil, settings.databaseURL == nil {
             found.append("PARLEY_LISTEN_URL says nothing without PARLEY_DATABASE_URL: set both or neither.")
         }
-        if settings.jwtKeysFile == nil, settings.jwtIssuer != nil || settings.jwtAudience != nil {
-            found.append("PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE say nothing without PARLEY_JWT_KEYS.")
-        }
         if settings.mailServer != nil, settings.mailSender == nil {
             found.append("PARLEY_SMTP_URL needs PARLEY_MAIL_FROM: relays take no mail that is from nobody.")
+        }
+        if settings.jwtKeysFile == nil, settings.jwtIssuer != nil || settings.jwtAudience != nil {
+            found.append("PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE say nothing without PARLEY_JWT_KEYS.")
         }
         let limits = settings.limits
         if limits.payloadByteCountMax < limits.textByteCountMax {

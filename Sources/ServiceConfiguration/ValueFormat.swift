@@ -69,6 +69,21 @@ extension ValueFormat<[String]> {
             },
             print: { $0.joined(separator: ",") })
     }
+
+    /// Origins as browsers write them (RFC 6454, 6.2), or `*` alone for any; not `null`, which any sandboxed page has.
+    static var origins: Self {
+        ValueFormat(
+            expectation: "\"*\", or origins of the form https://host or https://host:port with commas between them",
+            parse: { text in
+                let origins = text.split(separator: ",").map { $0.filter { $0 != " " } }
+                if origins == ["*"] { return origins }
+                let areOrigins = origins.allSatisfy {
+                    $0.wholeMatch(of: /[a-z][a-z0-9+.\-]*:\/\/([a-z0-9._\-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?/) != nil
+                }
+                return areOrigins && !origins.isEmpty && origins.count <= 100 ? origins : nil
+            },
+            print: { $0.joined(separator: ",") })
+    }
 }
 
 extension ValueFormat<String> {

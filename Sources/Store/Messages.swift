@@ -48,6 +48,7 @@ extension Store {
             case "conflict": return .refused(Problem(.idTaken, "Another message of this thread has that id."))
             case "no_thread": return .refused(.threadNotFound)
             case "not_joined": return .refused(.notJoined)
+            case "blocked": return .refused(.notReachable)
             case "no_reply": return .refused(.invalid("reply_to", "The thread has no such message."))
             case "no_mention":
                 return .refused(.invalid("mentions", "Only members of the thread can be mentioned."))
@@ -250,4 +251,5 @@ extension ArchiveBound? {
 extension Problem {
     package static let threadNotFound = Problem(.threadNotFound, "You have no part in such a thread.")
     package static let notJoined = Problem(.notJoined, "Accept the invitation to this thread first.")
+    package static let notReachable = Problem(.notReachable, "You can't write to, invite or add this person.")
 }

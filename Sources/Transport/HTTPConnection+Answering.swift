@@ -8,13 +8,16 @@ import Synchronization
 struct SharedAnswer {
     var bytes = ByteBuffer()
     let numberIndex: Int
+    /// Whom it is for; see `CrossOriginPolicy`.
+    let originNumber: Int
 
     /// For HTTP/1.1 connections that go on.
-    init(_ response: OutboundResponse, date: ByteBuffer) {
+    init(_ response: OutboundResponse, common: ByteBuffer, crossOrigin: ByteBuffer?, originNumber: Int) {
+        self.originNumber = originNumber
         bytes.reserveCapacity(response.body.readableBytes + 512)
         numberIndex = bytes.writeHead(
             response.status, response.headers, number: RequestNumber(value: 0),
-            framing: .length(response.body.readableBytes), connection: .none, date: date)
+            framing: .length(response.body.readableBytes), connection: .none, common: common, crossOrigin: crossOrigin)
         bytes.writeImmutableBuffer(response.body)
     }
 }
@@ -41,10 +44,13 @@ extension HTTPConnection {
     /// The same for an answer that many get: `shared` holds it once one of them has made it.
     func answer(_ id: UInt32, _ response: OutboundResponse, sharing shared: inout SharedAnswer?) {
         guard let keepsAlive = beginAnswer(id, response) else { return }
-        if !keepsAlive || requestIsHTTP10 || requestIsHead {
+        if !keepsAlive || requestIsHTTP10 || requestIsHead || shared.map({ $0.originNumber != originNumber }) == true {
             writeWhole(response, keepsAlive: keepsAlive)
         } else {
-            let answer = shared ?? SharedAnswer(response, date: loop.dateLine)
+            let answer =
+                shared
+                ?? SharedAnswer(
+                    response, common: loop.commonLines, crossOrigin: crossOriginLines, originNumber: originNumber)
             // Taken away, so that the bytes are written over in place, and not copied, once they are sent.
             shared = nil
             shared = write(answer)
@@ -81,6 +87,7 @@ extension HTTPConnection {
         // The request's method is unknown, or beside the point: a body is always sent.
         requestIsHead = false
         requestIsHTTP10 = false
+        originNumber = lastOriginNumber
         requestNumber = loop.nextNumber()
         let response = server.handler.problem(for: failure, requestNumber)
         writeWhole(response, keepsAlive: false)
@@ -104,11 +111,13 @@ extension HTTPConnection {
         loop.scratch.clear()
         loop.scratch.writeHead(
             response.status, response.headers, number: requestNumber, framing: framing,
-            connection: connectionHeader(keepsAlive), date: loop.dateLine)
+            connection: connectionHeader(keepsAlive), common: loop.commonLines, crossOrigin: crossOriginLines)
         if isCopied { loop.scratch.writeImmutableBuffer(response.body) }
         write(loop.scratch)
         if sendsBody && !isCopied { write(response.body) }
     }
+
+    private var crossOriginLines: ByteBuffer? { server.settings.crossOrigin?.lines(number: originNumber) }
 
     private func connectionHeader(_ keepsAlive: Bool) -> ConnectionHeader {
         if !keepsAlive { return .close }
@@ -148,7 +157,7 @@ extension HTTPConnection {
         loop.scratch.clear()
         loop.scratch.writeHead(
             status, headers, number: requestNumber, framing: streamFraming,
-            connection: connectionHeader(requestKeepsAlive), date: loop.dateLine)
+            connection: connectionHeader(requestKeepsAlive), common: loop.commonLines, crossOrigin: crossOriginLines)
         write(loop.scratch)
         if !isGathering { flushIfNeeded() }
     }

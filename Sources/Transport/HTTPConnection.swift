@@ -64,6 +64,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     var requestIsHead = false
     var requestIsHTTP10 = false
     var requestKeepsAlive = false
+    /// Who asks; see `CrossOriginPolicy`.
+    var originNumber = 0
+    /// The same of the last head that came, for its refusal.
+    var lastOriginNumber = 0
     var goneHandler: (@Sendable () -> Void)?
     var isGoneAtHalfClose = false
     var streamFraming = BodyFraming.none
@@ -111,7 +115,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         do throws(TransportFailure) {
             switch Self.unwrapInboundIn(data) {
             case .head(let head):
-                queue.begin(try RequestHead(head, settings: server.settings))
+                lastOriginNumber = server.settings.crossOrigin?.number(of: head.headers.first(name: "origin")) ?? 0
+                queue.begin(try RequestHead(head, settings: server.settings), originNumber: lastOriginNumber)
             // A body may follow in the same read; then there is no need to wait for it.
             case .body(var bytes):
                 try queue.add(&bytes, settings: server.settings)
@@ -262,6 +267,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         requestIsHead = head.method == .head
         requestIsHTTP10 = head.isHTTP10
         requestKeepsAlive = head.keepsAlive
+        originNumber = request.originNumber
         server.counters.requests.add(1, ordering: .relaxed)
         let inbound = InboundRequest(
             number: requestNumber, method: head.method, target: head.target, headers: head.headers, body: request.body,

@@ -25,8 +25,8 @@ final class LoopState {
     let executor: LoopTaskExecutor
     /// The clock of all time-outs, moved by the sweep: reading the real one per request would cost for nothing.
     private(set) var now = NIODeadline.now()
-    /// The `Date` line with its CRLF.
-    private(set) var dateLine = ByteBuffer()
+    /// The lines that all answers have, with their CRLFs: the date, and what browsers must not do with an answer.
+    private(set) var commonLines = ByteBuffer()
     /// Where answers are put together; its storage is used again once the last answer is written.
     var scratch = ByteBuffer()
     private(set) var connections: [HTTPConnection] = []
@@ -41,7 +41,7 @@ final class LoopState {
         self.eventLoop = eventLoop
         self.executor = LoopTaskExecutor(server: server, eventLoop: eventLoop)
         self.sweepInterval = TimeAmount(server.settings.sweepInterval)
-        self.dateLine = ByteBuffer(string: "Date: \(HTTPDate.now())\r\n")
+        renderCommonLines()
     }
 
     func nextNumber() -> RequestNumber {
@@ -78,9 +78,15 @@ final class LoopState {
     /// A moment at least `timeout` away. The coarse clock may be one interval behind, so one is added.
     func deadline(after timeout: Duration) -> NIODeadline { now + TimeAmount(timeout) + sweepInterval }
 
+    /// Once a second for all answers of that second.
+    private func renderCommonLines() {
+        commonLines = ByteBuffer(
+            string: "Date: \(HTTPDate.now())\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n")
+    }
+
     private func tick() {
         now = .now()
-        dateLine = ByteBuffer(string: "Date: \(HTTPDate.now())\r\n")
+        renderCommonLines()
         unsentByteCount = 0
         forEachConnection { $0.tick() }
         if unsentByteCount > unsentShare { cutStalled() }

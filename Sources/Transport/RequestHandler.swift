@@ -30,8 +30,9 @@ package struct EndedRequest: Sendable {
 
 /// A whole answer.
 ///
-/// The transport writes `Content-Length`, `Connection` and `Transfer-Encoding` itself and ignores them in `headers`;
-/// it adds `Date` and `X-Request-Id`. `HTTPFields` cannot hold a line break, so neither can the answer's head.
+/// The transport writes `Content-Length`, `Connection`, `Transfer-Encoding` and `Date` itself and ignores them in
+/// `headers`; it adds `X-Request-Id`, what browsers must not do with any answer, and `Cache-Control: no-store` where
+/// there is no other. `HTTPFields` cannot hold a line break, so neither can the answer's head.
 /// An answer to HEAD carries the length of `body`, or else the `Content-Length` in `headers`, and no body.
 package struct OutboundResponse: Sendable {
     package var status: HTTPResponse.Status

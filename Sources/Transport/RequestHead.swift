@@ -72,9 +72,7 @@ private struct GoverningFields {
         switch name.utf8.count {
         case 4 where name.lowercased() == "host":
             hostCount += 1
-            guard value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }) else {
-                throw .malformed
-            }
+            guard value.utf8.allSatisfy(RequestTarget.isOfAuthority) else { throw .malformed }
         case 6 where name.lowercased() == "expect":
             guard value.lowercased() == "100-continue" else { throw .expectationFailed }
             expectsContinue = true

@@ -6,9 +6,14 @@ import NIOCore
 /// A request that is being received, or waits for its turn.
 final class PendingRequest {
     let head: RequestHead
+    /// Who asks; see `CrossOriginPolicy`.
+    let originNumber: Int
     var body = ByteBuffer()
 
-    init(head: RequestHead) { self.head = head }
+    init(head: RequestHead, originNumber: Int) {
+        self.head = head
+        self.originNumber = originNumber
+    }
 }
 
 struct RequestQueue {
@@ -46,7 +51,9 @@ struct RequestQueue {
 
     var hasNothing: Bool { incoming == nil && whole == nil && failure == nil }
 
-    mutating func begin(_ head: RequestHead) { incoming = PendingRequest(head: head) }
+    mutating func begin(_ head: RequestHead, originNumber: Int) {
+        incoming = PendingRequest(head: head, originNumber: originNumber)
+    }
 
     mutating func add(_ bytes: inout ByteBuffer, settings: TransportSettings) throws(TransportFailure) {
         guard let incoming else { return }

@@ -24,10 +24,20 @@ enum RequestTarget {
         else { throw .malformed }
         let rest = target[schemeEnd.upperBound...]
         let pathStart = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-        guard pathStart > rest.startIndex else { throw .malformed }
+        guard pathStart > rest.startIndex, rest[..<pathStart].utf8.allSatisfy(isOfAuthority) else { throw .malformed }
         let path = String(rest[pathStart...])
         if path.isEmpty { return method == .options ? "*" : "/" }
         return path.hasPrefix("/") ? path : "/" + path
+    }
+
+    /// Whether a byte may stand in a host with its port; no name and password before it (RFC 9110, 4.2.4), nothing behind.
+    static func isOfAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "@"), UInt8(ascii: "\\"),
+            UInt8(ascii: ","):
+            false
+        default: byte > 0x20 && byte < 0x7F
+        }
     }
 
     /// The count of bytes before the first `?`.

@@ -22,11 +22,13 @@ enum ConnectionHeader {
 
 extension ByteBuffer {
     /// Gives the index at which the request's number is, for `setRequestNumber`.
-    /// - Parameter date: the whole `Date` line with its CRLF; left out where the handler gave its own.
+    /// - Parameters:
+    ///   - common: the lines that all answers have, with their CRLFs.
+    ///   - crossOrigin: the lines for web pages of other origins; nil without a policy.
     @discardableResult
     mutating func writeHead(
         _ status: HTTPResponse.Status, _ headers: HTTPFields, number: RequestNumber, framing: BodyFraming,
-        connection: ConnectionHeader, date: ByteBuffer
+        connection: ConnectionHeader, common: ByteBuffer, crossOrigin: ByteBuffer?
     ) -> Int {
         writeStaticString("HTTP/1.1 ")
         writeDecimal(status.code)
@@ -34,11 +36,11 @@ extension ByteBuffer {
         writeString(status.reasonPhrase)
         writeStaticString("\r\n")
         let numberIndex = writeRequestNumber(number)
-        var hasDate = false
+        var hasCacheControl = false
         for field in headers {
             switch field.name.canonicalName {
-            case "connection", "content-length", "transfer-encoding", "keep-alive": continue
-            case "date": hasDate = true
+            case "connection", "content-length", "date", "transfer-encoding", "keep-alive": continue
+            case "cache-control": hasCacheControl = true
             default: break
             }
             writeString(field.name.rawName)
@@ -46,7 +48,10 @@ extension ByteBuffer {
             _ = field.withUnsafeBytesOfValue { writeBytes($0) }
             writeStaticString("\r\n")
         }
-        if !hasDate { writeImmutableBuffer(date) }
+        writeImmutableBuffer(common)
+        // What is somebody's own is nobody else's to keep. Who knows better says so.
+        if !hasCacheControl { writeStaticString("Cache-Control: no-store\r\n") }
+        if let crossOrigin { writeImmutableBuffer(crossOrigin) }
         switch framing {
         case .length(let byteCount):
             writeStaticString("Content-Length: ")

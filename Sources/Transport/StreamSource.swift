@@ -70,6 +70,11 @@ extension HTTPConnection {
         guard phase == .waiting, id == requestID else { return }
         startStream(id, status, headers, contentLength: nil, operation: operation)
         streamSource = source
+        if requestIsHead {
+            // No body is wanted, so there is nothing to stay for.
+            endStream(id)
+            return source.clientIsGone()
+        }
         // From here on it is the source that hears of it.
         goneHandler = nil
         isGoneAtHalfClose = true

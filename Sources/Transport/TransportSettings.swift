@@ -49,6 +49,9 @@ package struct TransportSettings: Sendable {
     /// How long a drain waits, after its deadline, for the tasks that it has cancelled.
     package var cancellationGrace = Duration.seconds(1)
 
+    /// Which web pages of other origins may read the answers; nil: none.
+    package var crossOrigin: CrossOriginPolicy?
+
     package init() {}
 
     package init(host: String, port: Int) {

@@ -2,6 +2,7 @@
 import Credentials
 import Domain
 import Foundation
+import Log
 import Logging
 import Outbound
 import ServiceConfiguration
@@ -67,7 +68,7 @@ struct MailUpkeep: Sendable {
                 group.addTask {
                     while true {
                         wake()
-                        try await Task.sleep(for: Self.interval)
+                        try await Beat.sleep(Self.interval)
                     }
                 }
                 group.addTask {

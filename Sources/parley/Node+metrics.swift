@@ -18,9 +18,10 @@ extension Node {
         streams.write(to: &text)
         searchFigures.write(to: &text)
         retentionFigures.write(to: &text)
-        sessionFigures.write(to: &text)
-        rates.write(to: &text)
         mailFigures.write(to: &text)
+        sessionFigures.write(to: &text)
+        erasureFigures.write(to: &text)
+        rates.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text

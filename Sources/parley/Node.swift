@@ -35,10 +35,11 @@ struct Node: Sendable {
     let deliveryFigures = DeliveryFigures()
     let searchFigures = SearchFigures()
     let retentionFigures = RetentionFigures()
-    let sessionFigures = SessionFigures()
     let mailFigures = MailFigures()
     let hasher = PasswordHasher(waitingCountMax: 256)
     let mail: MailUpkeep?
+    let sessionFigures = SessionFigures()
+    let erasureFigures = ErasureFigures()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -74,10 +75,10 @@ struct Node: Sendable {
         self.client = client
         self.logger = logger
         store = Store(client)
+        mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
         keys = try await Self.keys(settings, logger)
         rates = RateLimits(
             isOn: settings.rateLimitsEnabled, proxies: try Self.proxies(settings.trustedProxies), store: store)
-        mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
@@ -142,13 +143,14 @@ struct Node: Sendable {
                     store: store, silentDays: settings.deviceSilentDays, figures: retentionFigures, logger: logger
                 ).run()
             }
+            if let mail { group.addTask { try await mail.run() } }
             group.addTask {
                 try await SessionUpkeep(
                     store: store, idleDays: settings.sessionIdleDays, figures: sessionFigures, logger: logger
                 ).run()
             }
             if let keys { group.addTask { try await keys.run() } }
-            if let mail { group.addTask { try await mail.run() } }
+            group.addTask { try await ErasureUpkeep(store: store, figures: erasureFigures, logger: logger).run() }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {
@@ -213,6 +215,7 @@ struct Node: Sendable {
         transport.port = settings.httpPort
         transport.connectionCountMax = settings.connectionCountMax
         transport.bodyByteCountMax = settings.limits.bodyByteCountMax
+        if !settings.corsOrigins.isEmpty { transport.crossOrigin = CrossOriginPolicy(origins: settings.corsOrigins) }
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
         let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .seconds(1)) }
         let sync = SyncEndpoint(
@@ -231,7 +234,7 @@ struct Node: Sendable {
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
                 logger: logger),
-            sync: sync)
+            sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)
         return server

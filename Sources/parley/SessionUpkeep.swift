@@ -1,5 +1,6 @@
 // Ends sessions that nobody has used for long.
 import Domain
+import Log
 import Logging
 import Store
 import Telemetry
@@ -33,7 +34,7 @@ struct SessionUpkeep: Sendable {
             } catch {
                 logger.warning("ending unused sessions has to wait", metadata: ["reason": "\(error)"])
             }
-            try await Task.sleep(for: Self.interval)
+            try await Beat.sleep(Self.interval)
         }
     }
 }

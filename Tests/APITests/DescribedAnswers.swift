@@ -23,7 +23,7 @@ struct Description: Sendable {
         }
         let type = String((reply.headers["content-type"] ?? "").prefix { $0 != ";" })
         guard let schema = content.first(where: { $0.key == type })?.value["schema"] else { return ["type \(type)"] }
-        guard type.hasSuffix("json") else { return [] }
+        guard type.hasSuffix("json"), type != "application/x-ndjson" else { return [] }
         guard let json = reply.json else { return ["not JSON"] }
         return mistakes(json, schema, at: "")
     }

@@ -154,6 +154,13 @@ struct Person: Sendable {
         return try reply.string("id")
     }
 
+    /// Opens the direct thread with somebody and gives its id.
+    func direct(with other: Person) async throws -> String {
+        let reply = try await client.post("/v1/threads", #"{"kind":"direct","members":["\#(other.id)"]}"#)
+        #expect(reply.status == 201 || reply.status == 200, "\(reply.text)")
+        return try reply.string("id")
+    }
+
     /// Puts so many new people into a thread of this person's, straight into the database.
     func fill(_ thread: String, count: Int, status: String) async throws {
         _ = try await Psql.run(

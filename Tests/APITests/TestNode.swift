@@ -15,6 +15,9 @@ import Transport
 
 /// Serves until the test process ends. Suites tell their people apart by their names.
 struct TestNode: Sendable {
+    /// Whose pages are let in.
+    static let origin = "https://chat.example"
+
     let port: Int
     let database: String
     let store: Store
@@ -33,14 +36,14 @@ struct TestNode: Sendable {
         logger.logLevel = .error
         let quiet = logger
         database = try await MigratedDatabase.create()
-        let settings = PostgresSettings(conninfo: database, applicationName: "parley-test")
-        let client = PostgresClient(settings, logger: quiet)
+        let connection = PostgresSettings(conninfo: database, applicationName: "parley-test")
+        let client = PostgresClient(connection, logger: quiet)
         let store = Store(client)
         self.store = store
         let running = Task { await client.run() }
         let sessions = SessionCache(store)
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
-        let listener = PostgresListener(settings, channel: Tail.channel, logger: quiet)
+        let listener = PostgresListener(connection, channel: Tail.channel, logger: quiet)
         let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
         let writer = Writer(store, tail: tail, logger: quiet, answer: SendEndpoint.answer(logger: quiet))
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
@@ -54,7 +57,7 @@ struct TestNode: Sendable {
             store: store, writer: writer,
             presence: PresenceKeeper(
                 hub: hub, store: store,
-                listener: PostgresListener(settings, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
+                listener: PostgresListener(connection, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
             authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256),
             delegation: delegation, rates: RateLimits(isOn: false, proxies: TrustedProxies(), store: store),
@@ -69,8 +72,10 @@ struct TestNode: Sendable {
         routes = api.routes
         let sync = SyncEndpoint(
             authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: quiet)
+        var settings = TransportSettings(host: "127.0.0.1", port: 0)
+        settings.crossOrigin = CrossOriginPolicy(origins: [Self.origin])
         let server = try await HTTPServer.bind(
-            TransportSettings(host: "127.0.0.1", port: 0), handler: APIHandler(api, sync: sync), logger: quiet)
+            settings, handler: APIHandler(api, sync: sync, crossOrigin: settings.crossOrigin), logger: quiet)
         port = server.port
         // Nothing ends them but the process: the suites that share the node run in any order.
         _ = Task {

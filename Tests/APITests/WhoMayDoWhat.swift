@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The columns of the table, in its order.
-private enum Standing: String, CaseIterable { case nobody, stranger, removed, invited, member, admin, owner }
+private enum Standing: String, CaseIterable { case nobody, stranger, removed, invited, member, admin, owner, blocked }
 
 /// People who take part in one test, in every thread of it with the same standing.
 private struct Cast {
@@ -14,6 +14,8 @@ private struct Cast {
     let otherMember: Person
     let otherInvited: Person
     let newcomer: Person
+    /// Has blocked `blocked`.
+    let blocker: Person
 
     init() async throws {
         var people: [Standing: Person] = [.nobody: Person(client: try await Client(), id: "", username: "")]
@@ -23,6 +25,7 @@ private struct Cast {
         self.people = people
         (otherOwner, otherAdmin) = (try await .make(), try await .make())
         (otherMember, otherInvited, newcomer) = (try await .make(), try await .make(), try await .make())
+        blocker = try await .make()
     }
 }
 
@@ -32,13 +35,22 @@ private struct Ground {
     let kind: String
     let title: String
     let thread: String
-    /// The other owner's.
+    /// The other owner's; in a direct thread the other one's.
     let message: String
     let ownMessages: [Standing: String]
+    /// Somebody else than whoever tries.
+    let another: Person
 
     init(_ cast: Cast, kind: String) async throws {
         self.cast = cast
         self.kind = kind
+        if kind == "direct" {
+            title = ""
+            another = cast.blocker
+            (thread, message, ownMessages) = try await Self.direct(cast)
+            return
+        }
+        another = cast.otherMember
         title = "T \(UserID.make().description.suffix(12))"
         let made = try await cast.otherOwner.client.post("/v1/threads", #"{"kind":"\#(kind)","title":"\#(title)"}"#)
         thread = try made.string("id")
@@ -60,6 +72,18 @@ private struct Ground {
         ownMessages = own
         let removed = try #require(cast.people[.removed]?.id)
         #expect(try await cast.otherOwner.client.delete("\(members)/\(removed)").status == 204)
+    }
+
+    /// The direct thread of the blocked one and who has blocked them, after both have said something.
+    private static func direct(_ cast: Cast) async throws -> (String, String, [Standing: String]) {
+        let blocked = try #require(cast.people[.blocked])
+        let block = "/v1/users/me/blocks/\(blocked.id)"
+        #expect(try await cast.blocker.client.delete(block).status == 204)
+        let thread = try await cast.blocker.direct(with: blocked)
+        let message = try await cast.blocker.say("hello", in: thread).string("id")
+        let own = try await blocked.say("mine", in: thread).string("id")
+        #expect(try await cast.blocker.client.put(block).status == 204)
+        return (thread, message, [.blocked: own])
     }
 }
 
@@ -129,6 +153,18 @@ private let attempts: [String: Attempt] = [
         try await client.get("/v1/search?q=hello&thread=\(ground.thread)")
     },
     "see who has read a message": attempt("GET", { "/messages/\($0.message)/receipts" }),
+    "open a direct thread with another": { ground, _, client in
+        try await client.post("/v1/threads", #"{"kind":"direct","members":["\#(ground.another.id)"]}"#)
+    },
+    "make a group with another": { ground, _, client in
+        try await client.post("/v1/threads", #"{"kind":"group","members":["\#(ground.another.id)"]}"#)
+    },
+    "invite another to a group of one's own": { ground, _, client in
+        let group = try await client.post("/v1/threads", #"{"kind":"group"}"#)
+        guard group.status == 201 else { return group }
+        return try await client.put(
+            "/v1/threads/\(group.string("id"))/members/\(ground.another.id)", #"{"status":"invited"}"#)
+    },
 ]
 
 @Suite("Who may do what")
@@ -156,13 +192,13 @@ struct WhoMayDoWhat {
         #expect(Set(rows).count == rows.count)
     }
 
-    @Test("every cell is as the table says", arguments: ["group", "room"])
+    @Test("every cell is as the table says", arguments: ["group", "room", "direct"])
     func cells(_ kind: String) async throws {
         let cast = try await Cast()
         var ground: Ground?
         for (call, cells) in Self.table.dropFirst(2) {
             guard let attempt = attempts[call] else { continue }
-            for (standing, cell) in zip(Standing.allCases, cells) {
+            for (standing, cell) in zip(Standing.allCases, cells) where (standing == .blocked) == (kind == "direct") {
                 let stage: Ground = if let ground { ground } else { try await Ground(cast, kind: kind) }
                 ground = stage
                 let client = try #require(cast.people[standing]?.client)
@@ -174,12 +210,12 @@ struct WhoMayDoWhat {
         }
     }
 
-    @Test("the inbox shows the threads that the table says", arguments: ["group", "room"])
+    @Test("the inbox shows the threads that the table says", arguments: ["group", "room", "direct"])
     func inbox(_ kind: String) async throws {
         let cast = try await Cast()
         let ground = try await Ground(cast, kind: kind)
         let row = try #require(Self.table.first { $0.call == Self.inboxRow })
-        for (standing, cell) in zip(Standing.allCases, row.cells) {
+        for (standing, cell) in zip(Standing.allCases, row.cells) where (standing == .blocked) == (kind == "direct") {
             let reply = try #require(try await cast.people[standing]?.client.get("/v1/inbox"))
             let isThere = reply["threads"]?.array?.contains { $0["id"]?.string == ground.thread } ?? false
             #expect((reply.status == 200 ? isThere ? "yes" : "hidden" : outcome(reply)) == cell, "\(standing)")
@@ -192,6 +228,9 @@ struct WhoMayDoWhat {
         case (401, "unauthenticated"): "sign in"
         case (403, "not_joined"): "join first"
         case (403, "not_allowed"): "no"
+        case (403, "not_reachable"): "not reachable"
+        // A direct thread's two people are fixed, and it has no title of its own.
+        case (409, "direct_members_fixed"), (422, "invalid"): "–"
         case (404, "thread_not_found"): "hidden"
         default: reply.text
         }

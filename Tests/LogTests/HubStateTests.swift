@@ -226,6 +226,17 @@ struct HubStateTests {
         #expect(!opened)
     }
 
+    @Test("forgets all that is withdrawn of no thread, also what concerned one user alone")
+    func withdrawsAll() {
+        var state = openState()
+        _ = state.apply([event(1, thread), event(2, nil, user: ann), event(3, nil, user: UserID.make(), withdraws: 2)])
+        for user in [ann, ben] {
+            expectCold(&state, user, after: 1)
+        }
+        _ = state.apply([event(4, thread)])
+        expectAnswer([4], &state, ann, after: 2)
+    }
+
     @Test("ends the polls of a session that is signed out, and no others")
     func revokes() {
         var state = openState()

@@ -55,12 +55,12 @@ struct LoadingSettings {
     @Test("means the same by every name of every setting", arguments: Setting.all)
     func sameNames(setting: Setting) throws {
         let value = try #require(Self.others[setting.key])
-        // Without the database's address the listener's would be refused, without a sender the relay's, and so on.
+        // Without the database's address the listener's would be refused, and so on.
         let base =
             switch setting.key {
             case "listen_url": ["--database-url", "host=pooler"]
-            case "jwt_issuer", "jwt_audience": ["--jwt-keys", "jwks.json"]
             case "smtp_url": ["--mail-from", "a@b.example"]
+            case "jwt_issuer", "jwt_audience": ["--jwt-keys", "jwks.json"]
             default: [String]()
             }
         let byFlag = try load(base + [setting.flag, value])
@@ -84,10 +84,10 @@ struct LoadingSettings {
         "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",
         "drain_seconds": "8", "log_days": "30", "device_silent_days": "7", "slow_request_ms": "250",
         "log_level": "debug",
-        "log_format": "json", "search_configuration": "english",
-        "trusted_proxies": "10.0.0.0/8,::1", "session_idle_days": "30", "jwt_keys": "jwks.json",
-        "jwt_issuer": "https://app.example", "jwt_audience": "chat", "smtp_url": "smtp://relay.example:587",
+        "log_format": "json", "search_configuration": "english", "smtp_url": "smtp://relay.example:587",
         "mail_from": "Ann's chat <chat@a.example>", "ca_file": "/etc/ca.pem", "app_name": "Ann's chat",
+        "session_idle_days": "30", "jwt_keys": "jwks.json", "jwt_issuer": "https://app.example", "jwt_audience": "chat",
+        "cors_origins": "https://chat.example,http://localhost:3000", "trusted_proxies": "10.0.0.0/8,::1",
     ]
 
     @Test("counts an empty variable as unset")

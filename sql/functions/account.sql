@@ -36,6 +36,7 @@ end $$;
 
 -- Changes what `p_changes` names (name, profile_image, status_text, preferences) and tells the account's own devices,
 -- and who sees it in threads of up to 100 members.
+-- Fails: PY401 invalid_token (the account was erased meanwhile).
 -- locks: the user's row, then the log
 create or replace function account_update(p_user uuid, p_changes json, p_words text[]) returns text
 language plpgsql volatile as $$
@@ -52,7 +53,11 @@ begin
             else u.profile_image end,
         status_text = case when v_changes ? 'status_text' then v_changes ->> 'status_text' else u.status_text end,
         preferences = coalesce(p_changes -> 'preferences', u.preferences)
-    where u.id = p_user returning u.* into v_user;
+    where u.id = p_user and u.erased_at is null returning u.* into v_user;
+    if not found then
+        raise exception using errcode = 'PY401', message = 'invalid_token',
+            detail = 'The token is not, or is no more, a session''s.';
+    end if;
     if v_changes ? 'name' then
         delete from user_words w where w.user_id = p_user;
         insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
@@ -99,13 +104,14 @@ begin
     where m.user_id = p_user;
 end $$;
 
--- A profile. Presence is shown to oneself and to those who share a thread.
+-- A profile. Presence is shown to oneself and to those who share a thread, but to nobody whom the user has blocked.
 -- Beside the one of before, a call that leaves out the viewer would be ambiguous.
 drop function if exists user_get(uuid);
 create or replace function user_get(p_user uuid, p_viewer uuid default null) returns text
 language sql stable as $$
-    select case when p_viewer = p_user or users_share_thread(p_viewer, p_user) then profile_json(u) else user_json(u) end::text
-    from users u where u.id = p_user
+    select case when p_viewer = p_user or (users_share_thread(p_viewer, p_user) and not exists (
+            select from blocks b where b.user_id = p_user and b.blocked_id = p_viewer)) then profile_json(u) else user_json(u) end::text
+    from users u where u.id = p_user and u.erased_at is null
 $$;
 
 -- The directory: users of whom a word of the name, or the username, begins with `p_prefix` (folded by the caller).
@@ -117,7 +123,7 @@ create or replace function user_search(
     p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid, p_viewer uuid default null
 ) returns table (item text, rank bigint, id uuid)
 language sql stable as $$
-    select case when u.id = p_viewer or users_have_direct(u.id, p_viewer) then profile_json(u) else user_json(u) end::text,
+    select case when u.id = p_viewer or users_have_direct(p_viewer, u.id) then profile_json(u) else user_json(u) end::text,
         p.rank, u.id
     from (
         select f.user_id, f.rank

@@ -25,13 +25,16 @@ begin
         raise exception using errcode = 'PY409', message = 'direct_members_fixed',
             detail = 'A direct thread has its two people and no others; who declined it can be invited again.';
     end if;
+    if p_actor = p_user and p_old.blocked and p_old.status <> 'joined' then
+        perform block_refuse();
+    end if;
     if p_role <> coalesce(p_old.role, 'member') and v_actor.role is distinct from 'owner' then
         raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only an owner may change a role.';
     end if;
     if p_actor <> p_user and v_actor.role = 'member' and t.kind <> 'direct' then
         raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
     end if;
-    if not exists (select from users u where u.id = p_user) then
+    if not exists (select from users u where u.id = p_user and u.erased_at is null) then
         raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
     end if;
     if p_actor = p_user and p_old.role = 'owner' and p_role <> 'owner' and not exists (select from members m
@@ -101,7 +104,7 @@ end $$;
 -- and joined for somebody new. Gives the member as JSON. Costs the same however many members there are.
 -- In a group a system message tells who joined or was added. Not in a room: people come and go there by the thousand,
 -- and that would drown what is said.
--- Fails: PY404 thread_not_found, user_not_found; PY403 not_joined, not_allowed; PY409 direct_members_fixed, last_owner;
+-- Fails: PY404 thread_not_found, user_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 direct_members_fixed, last_owner;
 --        PY422 (thread is full: `p_group_max` for groups, `p_room_max` for rooms).
 -- locks: the thread, the member's row, then the log
 create or replace function member_put(
@@ -138,7 +141,12 @@ begin
         invited_at = excluded.invited_at, invited_by = excluded.invited_by
     returning m.* into v_new;
 
-    v_head := member_log(log_begin(), v_now, v_thread, v_new, v_effect);
+    v_head := log_begin();
+    if v_effect <> 'none' then
+        perform block_check(p_actor, array[p_user]);
+        perform account_check(array[p_actor, p_user]);
+    end if;
+    v_head := member_log(v_head, v_now, v_thread, v_new, v_effect);
     if v_effect = 'begins' and v_thread.kind = 'group' then
         v_head := system_message(v_head, v_now, p_thread,
             member_news(case when p_actor = p_user then 'joined' else 'added' end, p_actor, p_user));

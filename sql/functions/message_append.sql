@@ -2,6 +2,7 @@
 --   item      the item's place in the arrays, from 1
 --   outcome   created | exists (the same message is there already) | conflict (the id is taken by another message)
 --             | no_thread (there is none that the sender has a part in) | not_joined (invited only)
+--             | blocked (by the other one of a direct thread)
 --             | no_reply (reply_to is not a message of this thread, or the sender doesn't see it)
 --             | no_mention (somebody mentioned is not a member)
 --   message, seq   the stored message as JSON text, and its seq, with created and exists
@@ -65,6 +66,7 @@ begin
                     or (select m.seq from messages m where m.thread_id = g.thread_id and m.id between g.id and g.id
                         order by m.id limit 1) is not null
                     then 'again'
+                when s.blocked then 'blocked'
                 -- Called, and not looked up in here: what this statement refers to is paid for by messages without, too.
                 when g.reply_to is not null and message_reply_to(g.thread_id, g.sender_id, s.hides, s.hidden_before_seq, g.reply_to) is null
                     then 'no_reply'

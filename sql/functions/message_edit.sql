@@ -4,7 +4,7 @@
 -- was edited, and when. The payload that it has already changes nothing.
 -- Of the versions before, the first and the last hundred are kept. The log keeps what it told: who catches up sees the
 -- message change, as they would have at the time.
--- Fails: as message_type.
+-- Fails: as message_type; PY403 not_reachable (the other one of a direct thread has blocked the sender).
 -- locks: the thread, the search index's state, then the log
 create or replace function message_edit(p_user uuid, p_thread uuid, p_message uuid, p_payload json) returns text
 language plpgsql volatile
@@ -21,6 +21,9 @@ begin
     perform thread_lock(p_thread);
     v_now := stamp();
     v_message := message_own(p_user, p_thread, p_message);
+    if (member_of(p_thread, p_user)).blocked then
+        perform block_refuse();
+    end if;
     if v_message.payload::text = p_payload::text then
         return message_view(v_message);
     end if;

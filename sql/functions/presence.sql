@@ -28,23 +28,24 @@ language sql stable as $$
         where a.user_id = p_user and a.status = 'joined' and b.status = 'joined')
 $$;
 
--- Whether both have joined a direct thread of theirs. Nobody leaves one.
+-- Whether both have joined a direct thread of theirs, and `p_user` isn't blocked there. Nobody leaves one.
 create or replace function users_have_direct(p_user uuid, p_other uuid) returns boolean
 language plpgsql stable as $$
 begin
-    return (select t.member_count from threads t where t.direct_low = least(p_user, p_other)
-        and t.direct_high = greatest(p_user, p_other)) = 2;
+    return exists (select from threads t join members m on m.thread_id = t.id and m.user_id = p_user
+        where t.direct_low = least(p_user, p_other) and t.direct_high = greatest(p_user, p_other)
+            and t.member_count = 2 and m.blocked is null);
 end $$;
 
 -- The presence.updated events of users as they are now, and the threads whose members are to get each: of up to 100
--- members, and a thousand of them at most.
+-- members, and a thousand of them at most. Not those direct ones whose other member the user has blocked.
 create or replace function presence_changes(p_users uuid[])
 returns table (user_id uuid, threads uuid[], body text, is_shared boolean)
 language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
     select u.id, array(select m.thread_id from members m join threads t on t.id = m.thread_id
-            where m.user_id = u.id and m.status = 'joined' and t.member_count between 2 and 100 limit 1000),
+            where m.user_id = u.id and m.status = 'joined' and m.blocks is null and t.member_count between 2 and 100 limit 1000),
         event_json('presence.updated', null, stamp(), json_build_object('user_id', u.id, 'presence', p.presence,
             'last_seen_at', rfc3339(p.last_seen_at))::text),
         p.presence is not null
@@ -96,7 +97,7 @@ begin
         order by u.id for no key update of u
     ), noted as (
         update users u set last_seen_at = date_trunc('milliseconds', greatest(u.last_seen_at, g.at))
-        from gone g where u.id = g.id
+        from gone g where u.id = g.id and u.erased_at is null
         returning u.id
     )
     select array_agg(n.id) into v_went from noted n;
@@ -144,14 +145,16 @@ begin
     select c.user_id, c.threads, c.body from presence_changes(presence_leave(v_users, v_times)) c where c.is_shared;
 end $$;
 
--- The `typing` event of a member, null where nobody is to hear of it: in threads of more than 100.
+-- The `typing` event of a member, null where nobody is to hear of it: in threads of more than 100, and in a direct thread
+-- when one of the two has blocked the other.
 -- Fails: PY404 thread_not_found, PY403 not_joined.
 create or replace function typing_put(p_user uuid, p_thread uuid) returns text
 language plpgsql stable as $$
+declare
+    v_member members := member_joined(p_thread, p_user);
 begin
-    perform member_joined(p_thread, p_user);
     return (select event_json('typing', t.id, stamp(), json_build_object('user_id', p_user)::text)
-        from threads t where t.id = p_thread and t.member_count <= 100);
+        from threads t where t.id = p_thread and t.member_count <= 100 and v_member.blocked is null and v_member.blocks is null);
 end $$;
 
 -- Hands what isn't kept to all nodes, on a channel of its own: one NOTIFY a payload, of less than 8,000 bytes each.

@@ -14,7 +14,7 @@ begin
         from message_reaction_counts c where c.thread_id = p_thread and c.seq = p_seq);
 end $$;
 
--- Fails also: PY409 message_deleted; PY422 emoji (the message has `p_kind_max` different ones already).
+-- Fails also: PY409 message_deleted; PY403 not_reachable; PY422 emoji (the message has `p_kind_max` different ones already).
 -- locks: the thread, then the log
 create or replace function reaction_put(
     p_user uuid, p_thread uuid, p_message uuid, p_emoji text, p_kind_max int) returns void
@@ -23,13 +23,17 @@ set enable_seqscan = off
 as $$
 declare
     v_now timestamptz := stamp();
+    v_member members;
     v_message messages;
     v_count int;
 begin
     perform thread_lock(p_thread);
-    v_message := message_of(member_joined(p_thread, p_user), p_message);
+    v_member := member_joined(p_thread, p_user);
+    v_message := message_of(v_member, p_message);
     if v_message.deleted_at is not null then
         perform message_refuse_deleted();
+    elsif v_member.blocked then
+        perform block_refuse();
     end if;
     insert into message_reactions (thread_id, seq, user_id, emoji, created_at)
     values (p_thread, v_message.seq, p_user, p_emoji, v_now) on conflict do nothing;

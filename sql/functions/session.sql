@@ -1,12 +1,18 @@
 -- Sessions: a session is a device.
 
 -- Signs an account in on one more device.
+-- Fails: PY401 wrong_credentials (the account was erased meanwhile).
+-- locks: the user's row (shared, so that who ends all sessions knows of this one)
 create or replace function session_create(p_user uuid, p_session uuid, p_digest bytea, p_device text)
 returns table (account text, session text)
 language plpgsql volatile as $$
 declare
     v_session sessions;
 begin
+    perform from users u where u.id = p_user and u.erased_at is null for share;
+    if not found then
+        raise exception using errcode = 'PY401', message = 'wrong_credentials', detail = 'You can''t sign in like this.';
+    end if;
     insert into sessions (id, user_id, token_digest, device_name, created_at, last_used_at)
     values (p_session, p_user, p_digest, p_device, stamp(), stamp())
     returning * into v_session;

@@ -2,8 +2,8 @@
 -- thread, and lets the caller into it if they were only invited or had declined. `p_members` is without the creator and
 -- without repeats; with `p_invite` they are invited, else joined. `p_keep_s` as threads.keep_s; a standing
 -- thread keeps its own.
--- Fails: PY422 (members: somebody isn't a user).
--- locks: the pair's or the room's unique key, then the log; for a standing thread as member_put
+-- Fails: PY422 (members: somebody isn't a user); PY403 not_reachable (one of them has blocked the creator).
+-- locks: the pair, their thread; the room's unique key; then the log. For a standing thread as member_put
 drop function if exists thread_create(uuid, text, text, text, uuid, uuid[], boolean);
 create or replace function thread_create(
     p_thread uuid, p_kind text, p_title text, p_room_key text, p_creator uuid, p_members uuid[], p_invite boolean,
@@ -17,8 +17,11 @@ declare
     v_invited text;
     v_joined uuid[] := p_creator || case when p_invite then '{}' else p_members end;
 begin
-    if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id)) then
+    if exists (select from unnest(p_members) n (id) where not exists (select from users u where u.id = n.id and u.erased_at is null)) then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'members', detail = 'There is no such user.';
+    end if;
+    if p_kind = 'direct' and direct_lock(p_creator, p_members[1]) is not null then
+        perform block_check(p_creator, p_members);
     end if;
     insert into threads (id, kind, title, room_key, keep_s, created_at, member_count, direct_low, direct_high)
     values (p_thread, p_kind, p_title, p_room_key, p_keep_s, v_now, cardinality(v_joined),
@@ -38,7 +41,12 @@ begin
         case when not n.is_joined then v_now end, case when not n.is_joined then p_creator end
     from (select u.id, u.id = any (v_joined) as is_joined from unnest(p_creator || p_members) u (id)) n;
 
+    if p_kind = 'direct' then
+        perform block_mark(p_thread);
+    end if;
     v_head := log_begin() + 1;
+    perform block_check(p_creator, p_members);
+    perform account_check(p_creator || p_members);
     insert into events (pos, at, type, thread_id, begins, body)
     values (v_head, v_now, 'thread.created', p_thread, v_joined,
         event_json('thread.created', p_thread, v_now, thread_created_data(v_thread, null)));

@@ -1,7 +1,7 @@
 -- Changes what `p_changes` names (title, image, keep_s) and tells: thread.updated to members and invited, and of a new title
 -- a system message, too. How long content is kept goes for messages sent from then on. `p_room_key` is the new title
 -- case-folded; only a room's is kept. Gives the thread as the caller sees it. What is as asked already is no change.
--- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed; PY409 title_taken (of a room);
+-- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 title_taken (of a room);
 --        PY422 (title, image: a direct thread has none of its own; a room needs a title).
 -- locks: the thread, then the log
 create or replace function thread_update(p_user uuid, p_thread uuid, p_changes json, p_room_key text) returns text
@@ -45,6 +45,8 @@ begin
             raise exception using errcode = 'PY422', message = 'invalid',
                 hint = case when p_changes ? 'title' then 'title' else 'image' end,
                 detail = 'A direct thread is shown with the other one''s name and image.';
+        elsif m.blocked then
+            perform block_refuse();
         end if;
     elsif m.role = 'member' then
         raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';

@@ -28,12 +28,12 @@ language sql stable rows 1 as $$
 $$;
 
 -- A member as the other members see them, with the effective marks. `p_is_live`: with the presence of who has joined, for
--- answers; not for the log, which doesn't keep it.
+-- answers; not for the log, which doesn't keep it, nor in a direct thread of one who has blocked the other.
 drop function if exists member_view(members);
 create or replace function member_view(m members, p_is_live boolean default false) returns json
 language sql stable as $$
     select json_build_object(
-        'user', case when p_is_live and m.status = 'joined' then profile_json(u) else user_json(u) end,
+        'user', case when p_is_live and m.status = 'joined' and m.blocks is null then profile_json(u) else user_json(u) end,
         'role', m.role, 'status', m.status, 'read_seq', r.seq, 'delivered_seq', greatest(m.delivered_seq, r.seq),
         'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at), 'joined_at', rfc3339(m.joined_at))
     from users u cross join (select member_read_seq(m) as seq) r
@@ -121,7 +121,7 @@ language sql stable rows 1 as $$
     select json_build_object(
         'id', t.id, 'kind', t.kind, 'title', coalesce(t.title, p.name), 'image', coalesce(t.image, p.profile_image),
         'peer', case when p.id is not null then
-            case when m.status = 'joined' and (member_of(t.id, p.id)).status = 'joined' then profile_json(p)
+            case when m.status = 'joined' and m.blocked is null and (member_of(t.id, p.id)).status = 'joined' then profile_json(p)
                 else user_json(p) end end,
         'member_count', t.member_count, 'retention', retention_json(t.keep_s), 'created_at', rfc3339(t.created_at),
         'last_message', case when v.seq is not null then message_json(v.thread_id, v.seq, v.id, v.sender_id, u.name,

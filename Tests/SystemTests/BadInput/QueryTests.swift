@@ -59,7 +59,9 @@ extension SystemTests {
                 "/v1/users/x", "/v1/users/\(newID())", "/v1/threads/\(newID())", "\(stage.messages)/x",
                 "\(stage.messages)/\(newID())", "\(stage.messages)/\(stage.directMessage)",
                 "/v1/threads/\(stage.group)/nope", "/v1/threads/%2e%2e/x", "/v1/users/%00", "/v1/users/%ff",
-                "/v1/threads/\(stage.group)%00/messages", "/../etc/passwd",
+                "/v1/threads/\(stage.group)%00/messages", "/../etc/passwd", "/v1//sync", "/v1/sync/",
+                "//v1/sync", "/v1%2finbox", "/v1/%69nbox%00", "/v1/inbox%2f", "/v1/inbox%c0%af", "/v1/%2569nbox",
+                "/v1/users/%252e%252e", "/v1/threads/%c0%ae%c0%ae/messages", "/v1/threads/..%2f..%2finbox",
             ]
             try await Refusal.expect(paths.map { Refusal("GET", $0, [404], as: stage.ann) }, from: stage.node)
             try await Refusal.expect(

@@ -214,6 +214,12 @@ final class Connection: Caller, @unchecked Sendable {
         of head: Answer, toHead: Bool, until deadline: ContinuousClock.Instant
     ) throws -> Answer {
         let hasBody = !toHead && head.status != 204 && head.status != 304
+        if hasBody, head.headers["transfer-encoding"] == "chunked" {
+            streamed = Data()
+            while try readChunk(until: deadline) {}
+            defer { streamed = Data() }
+            return Answer(status: head.status, headers: head.headers, body: streamed)
+        }
         let length = hasBody ? head.headers["content-length"].flatMap { Int($0) } : 0
         guard let length else { throw Failure.notHTTP("no Content-Length: \(head)") }
         while buffer.count < length {

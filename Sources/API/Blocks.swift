@@ -1,0 +1,35 @@
+// Blocks: who can't reach the caller any more.
+import Domain
+
+extension API {
+    private static var path: String { "/v1/users/me/blocks" }
+
+    var blockRoutes: [Route] {
+        [
+            Route(.get, Self.path, .listBlocks, query: .read, .signedIn(listBlocks)),
+            Route(.put, Self.path + "/{user_id}", .putBlock, .signedIn(putBlock)),
+            Route(.delete, Self.path + "/{user_id}", .deleteBlock, .signedIn(deleteBlock)),
+        ]
+    }
+
+    private func listBlocks(_ call: Call, _ identity: Identity) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        try query.end()
+        return .list("blocks", try await store.blocks(of: identity.user, request), limit: request.limit)
+    }
+
+    /// Needs no body; an object without members is as good.
+    private func putBlock(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let other = try call.user(identity, orElse: .userNotFound)
+        try await call.fields(isOptional: true) { fields in try fields.end() }
+        try await store.putBlock(of: other, by: identity.user, isBlocked: true)
+        return .noContent
+    }
+
+    private func deleteBlock(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let other = try call.user(identity, orElse: .userNotFound)
+        try await store.putBlock(of: other, by: identity.user, isBlocked: false)
+        return .noContent
+    }
+}
