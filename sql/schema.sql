@@ -208,6 +208,10 @@ CREATE TABLE public.presence_nodes (
     node text NOT NULL,
     seen_at timestamp with time zone NOT NULL
 );
+CREATE UNLOGGED TABLE public.rate_limits (
+    key bytea NOT NULL,
+    full_at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.receipt_marks (
     thread_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -305,6 +309,8 @@ ALTER TABLE ONLY public.presence_nodes
     ADD CONSTRAINT presence_nodes_pkey PRIMARY KEY (node);
 ALTER TABLE ONLY public.presence
     ADD CONSTRAINT presence_pkey PRIMARY KEY (user_id, node);
+ALTER TABLE ONLY public.rate_limits
+    ADD CONSTRAINT rate_limits_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY public.receipt_marks
     ADD CONSTRAINT receipt_marks_pkey PRIMARY KEY (thread_id, user_id, kind, seq);
 ALTER TABLE ONLY public.receipt_news
@@ -354,6 +360,7 @@ CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, threa
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
 CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
 CREATE INDEX presence_by_node ON public.presence USING btree (node);
+CREATE INDEX rate_limits_by_time ON public.rate_limits USING btree (full_at);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);
 CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (due_at);

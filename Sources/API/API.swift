@@ -17,6 +17,7 @@ package struct API: Sendable {
     let hasher: PasswordHasher
     let mailQueued: (@Sendable () -> Void)?
     let delegation: Delegation?
+    let rates: RateLimits
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
@@ -36,7 +37,7 @@ package struct API: Sendable {
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
-        limits: Limits,
+        rates: RateLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil
     ) {
@@ -47,6 +48,7 @@ package struct API: Sendable {
         self.hasher = hasher
         self.mailQueued = mailQueued
         self.delegation = delegation
+        self.rates = rates
         self.limits = limits
         self.isReady = isReady
         self.metrics = metrics
@@ -57,7 +59,7 @@ package struct API: Sendable {
     }
 
     var send: SendEndpoint {
-        SendEndpoint(writer: writer, authenticator: authenticator, limits: limits, logger: logger)
+        SendEndpoint(writer: writer, authenticator: authenticator, rates: rates, limits: limits, logger: logger)
     }
 
     /// All calls that there are.

@@ -16,9 +16,10 @@ extension API {
     private func register(_ call: Call) async throws -> Answer {
         let given: PasswordRegistration
         switch try await call.fields(Self.registration) {
-        case .mailed(let request): return try await mailCode(request)
+        case .mailed(let request): return try await mailCode(request, call)
         case .password(let registration): given = registration
         }
+        try rates.register(call)
         let hash = try await hasher.hash(given.password.text)
         let (session, token) = NewSession.make(given.device)
         let account = try await store.register(
@@ -28,22 +29,27 @@ extension API {
     }
 
     private func requestCode(_ call: Call) async throws -> Answer {
-        try await mailCode(call.fields(Self.codeRequest))
+        try await mailCode(call.fields(Self.codeRequest), call)
     }
 
     private func login(_ call: Call) async throws -> Answer {
         switch try await call.fields(Self.login) {
         case .code(let given):
             let (session, token) = NewSession.make(given.device)
-            return .json(.signedIn(try await logIn(given, session: session), token))
+            return try await rates.signIn("email \(given.email.key)", call) {
+                .json(.signedIn(try await logIn(given, session: session), token))
+            }
         case .password(let username, let password, let device):
-            guard let user = try await check(username: username, password: password) else {
-                throw Problem(.wrongCredentials, "The username or the password is wrong.")
+            let user = try await rates.signIn("username \(username.lowercased())", call) {
+                guard let user = try await check(username: username, password: password) else {
+                    throw Problem(.wrongCredentials, "The username or the password is wrong.")
+                }
+                return user
             }
             let (session, token) = NewSession.make(device)
             return .json(.signedIn(try await store.signIn(user: user, session: session), token))
         case .token(let text, let device):
-            return try await login(byToken: text, device)
+            return try await rates.signIn(nil, call) { try await login(byToken: text, device) }
         }
     }
 

@@ -27,8 +27,9 @@ struct CodeLogin: Sendable {
 
 extension API {
     /// Queues the mail. Known and unknown addresses take the same way through here and through the database.
-    func mailCode(_ request: CodeRequest) async throws -> Answer {
+    func mailCode(_ request: CodeRequest, _ call: Call) async throws -> Answer {
         guard let mailQueued else { throw Problem.mailNotConfigured }
+        try await rates.mailCode(to: request.email, call)
         try await store.askForCode(request.email, registration: request.registration)
         mailQueued()
         return Answer(status: .accepted, headers: [:])

@@ -37,6 +37,7 @@ extension ProblemCode {
         case .unsupportedMediaType: (.unsupportedMediaType, "Unsupported media type")
         case .expectationFailed: (.expectationFailed, "Expectation failed")
         case .invalid: (.unprocessableContent, "Invalid request")
+        case .rateLimited: (.tooManyRequests, "Rate limited")
         case .headersTooLarge: (.requestHeaderFieldsTooLarge, "Headers too large")
         case .internalError: (.internalServerError, "Internal error")
         case .notImplemented: (.notImplemented, "Not implemented")
@@ -94,13 +95,25 @@ package enum ProblemDocument {
         case 401:
             // RFC 6750, 3.1: says more when a token was sent and was no good.
             headers[.wwwAuthenticate] = problem.code == .invalidToken ? "Bearer error=\"invalid_token\"" : "Bearer"
-        case 429: headers[.retryAfter] = String(problem.retryAfterS ?? 1)
+        case 429:
+            let waitS = problem.retryAfterS ?? 1
+            headers[.retryAfter] = String(waitS)
+            if let limit = problem.limit {
+                // draft-ietf-httpapi-ratelimit-headers-10: lists of the limits' names with parameters.
+                headers[.rateLimit] = "\"\(limit.name)\";r=0;t=\(waitS)"
+                headers[.rateLimitPolicy] = "\"\(limit.name)\";q=\(limit.quota);w=\(limit.windowS)"
+            }
         // Thousands are refused in the same instant when the database is away: they needn't come back in the same one.
         case 503: headers[.retryAfter] = String((problem.retryAfterS ?? 1) + .random(in: 0...2))
         default: break
         }
         return headers
     }
+}
+
+extension HTTPField.Name {
+    static let rateLimit = Self("RateLimit")!
+    static let rateLimitPolicy = Self("RateLimit-Policy")!
 }
 
 extension JSONWriter {

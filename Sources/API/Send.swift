@@ -22,6 +22,7 @@ package struct SendEndpoint: Sendable {
 
     let writer: Writer<SendWaiter>
     let authenticator: Authenticator
+    let rates: RateLimits
     let limits: Limits
     let logger: Logger
 
@@ -51,6 +52,7 @@ package struct SendEndpoint: Sendable {
     }
 
     func append(_ body: JSONValue, to thread: ThreadID, by identity: Identity, waiter: SendWaiter) throws {
+        try rates.send(by: identity.user)
         let draft = try MessageDraft(body, limits: limits)
         writer.append(
             NewMessage(

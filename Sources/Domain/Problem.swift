@@ -34,12 +34,13 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case messageDeleted = "message_deleted"
     // 410
     case cursorExpired = "cursor_expired"
-    // 413 414 415 417 422 431
+    // 413 414 415 417 422 429 431
     case bodyTooLarge = "body_too_large"
     case targetTooLong = "target_too_long"
     case unsupportedMediaType = "unsupported_media_type"
     case expectationFailed = "expectation_failed"
     case invalid = "invalid"
+    case rateLimited = "rate_limited"
     case headersTooLarge = "headers_too_large"
     // 500 501 503 505
     case internalError = "internal_error"
@@ -67,6 +68,8 @@ package struct Problem: Error, Equatable {
     package var fields: [Field] = []
     /// Seconds after which another try makes sense; with 429 and 503.
     package var retryAfterS: Int?
+    /// Which limit there is, with 429.
+    package var limit: RateLimit?
 
     package init(_ code: ProblemCode, _ detail: String, fields: [Field] = [], retryAfterS: Int? = nil) {
         self.code = code

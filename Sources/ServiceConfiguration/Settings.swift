@@ -78,6 +78,8 @@ package struct Settings: Sendable, Equatable {
     package var jwtAudience: String?
 
     package var rateLimitsEnabled = true
+    /// Addresses and ranges of proxies whose `X-Forwarded-For` is believed.
+    package var trustedProxies: [String] = []
     package var limits = Limits()
 
     /// From which time to the answer on a request is logged; 0: never for that.

@@ -60,7 +60,11 @@ extension Setting {
             "what such a token must have as `aud`, or in it; unset: anything"),
         Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
-            "accepted for configurations to come; this version limits no rates"),
+            "off: nobody is refused for doing something too often (docs/limits.md)"),
+        Setting(
+            "trusted_proxies", \.trustedProxies, .addressRanges, "ADDRESSES",
+            "proxies whose X-Forwarded-For tells where a request comes from, as addresses and ranges (10.0.0.0/8) with "
+                + "commas between them; without it all behind a proxy count as one client"),
         Setting(
             "text_bytes_max", \.limits.textByteCountMax, .integer(1...524_288), "BYTES",
             "longest text of a message, in bytes of UTF-8"),

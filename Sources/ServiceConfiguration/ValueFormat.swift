@@ -58,6 +58,18 @@ extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawVal
 }
 
 extension ValueFormat<[String]> {
+    /// The form only: who uses them reads them.
+    static var addressRanges: Self {
+        ValueFormat(
+            expectation: "addresses or ranges of addresses (192.0.2.1, 10.0.0.0/8, fd00::/8) with commas between them",
+            parse: { text in
+                let ranges = text.split(separator: ",").map { $0.filter { $0 != " " } }
+                let areRanges = ranges.allSatisfy { $0.wholeMatch(of: /[0-9a-fA-F:.]+(\/[0-9]{1,3})?/) != nil }
+                return areRanges && !ranges.isEmpty && ranges.count <= 100 ? ranges : nil
+            },
+            print: { $0.joined(separator: ",") })
+    }
+
     /// Origins as browsers write them (RFC 6454, 6.2), or `*` alone for any; not `null`, which any sandboxed page has.
     static var origins: Self {
         ValueFormat(

@@ -5,8 +5,8 @@ import Logging
 import Store
 import Telemetry
 
-/// Keeps partitions of the log ahead of its head, drops those that are too old, and notes when sessions were last used.
-/// Any number of nodes may.
+/// Keeps partitions of the log ahead of its head, drops those that are too old, notes when sessions were last used, and
+/// forgets what limits need no more. Any number of nodes may.
 struct LogUpkeep: Sendable {
     let store: Store
     let trimmer: LogTrimmer
@@ -23,6 +23,9 @@ struct LogUpkeep: Sendable {
             group.addTask { try await repeating(every: .seconds(600), waitingFirst: false, trim) }
             group.addTask {
                 try await repeating(every: .seconds(30)) { try await sessions.flush() }
+            }
+            group.addTask {
+                try await repeating(every: .seconds(60)) { _ = try await store.sweepRateLimits(limit: 10_000) }
             }
         }
     }

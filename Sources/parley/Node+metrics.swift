@@ -21,6 +21,7 @@ extension Node {
         mailFigures.write(to: &text)
         sessionFigures.write(to: &text)
         erasureFigures.write(to: &text)
+        rates.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text

@@ -22,6 +22,7 @@ struct Node: Sendable {
     let store: Store
     /// Of the host app's tokens.
     let keys: KeyFile?
+    let rates: RateLimits
     let sessions: SessionCache
     let hub: Hub
     let tail: Tail
@@ -76,6 +77,8 @@ struct Node: Sendable {
         store = Store(client)
         mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
         keys = try await Self.keys(settings, logger)
+        rates = RateLimits(
+            isOn: settings.rateLimitsEnabled, proxies: try Self.proxies(settings.trustedProxies), store: store)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
@@ -96,6 +99,16 @@ struct Node: Sendable {
         } catch {
             throw StartError("the keys of PARLEY_JWT_KEYS can't be read from \(path): \(error).")
         }
+    }
+
+    private static func proxies(_ texts: [String]) throws -> TrustedProxies {
+        TrustedProxies(
+            try texts.map { text in
+                guard let range = AddressRange(parsing: text) else {
+                    throw StartError("PARLEY_TRUSTED_PROXIES: \(text) is no address and no range of addresses.")
+                }
+                return range
+            })
     }
 
     /// Each waiting client is an open file; systems give a process far fewer at first than it may have.
@@ -218,8 +231,8 @@ struct Node: Sendable {
         let handler = APIHandler(
             API(
                 store: store, writer: writer, presence: presence, authenticator: authenticator,
-                hasher: hasher, delegation: delegation, mailQueued: mail?.wake, limits: settings.limits,
-                isReady: isReady,
+                hasher: hasher, delegation: delegation, mailQueued: mail?.wake, rates: rates,
+                limits: settings.limits, isReady: isReady,
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),

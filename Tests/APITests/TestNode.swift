@@ -20,6 +20,7 @@ struct TestNode: Sendable {
 
     let port: Int
     let database: String
+    let store: Store
     let routes: [Route]
     static let adminToken = "admin-of-the-tests"
     /// Whose tokens it takes.
@@ -39,6 +40,7 @@ struct TestNode: Sendable {
         let connection = PostgresSettings(conninfo: database, applicationName: "parley-test")
         let client = PostgresClient(connection, logger: quiet)
         let store = Store(client)
+        self.store = store
         let running = Task { await client.run() }
         let sessions = SessionCache(store)
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
@@ -59,7 +61,8 @@ struct TestNode: Sendable {
                 listener: PostgresListener(connection, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
             authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256),
-            delegation: delegation, limits: Limits(),
+            delegation: delegation, rates: RateLimits(isOn: false, proxies: TrustedProxies(), store: store),
+            limits: Limits(),
             isReady: { tail.isFresh() },
             metrics: {
                 var text = MetricsText()

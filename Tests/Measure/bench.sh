@@ -51,6 +51,7 @@ arguments=()
 urls=()
 for number in $(seq "${NODES:-1}"); do
     env -u PARLEY_CONFIG -u PARLEY_EXECUTABLE PARLEY_HTTP_PORT=0 PARLEY_LOG_LEVEL=warning \
+        PARLEY_RATE_LIMITS="${PARLEY_RATE_LIMITS:-off}" \
         PARLEY_DATABASE_URL="$database" "$parley" serve >"$directory/ready$number" 2>"$directory/log$number" &
     nodes+=($!)
     for _ in $(seq 300); do [ -s "$directory/ready$number" ] && break; kill -0 $! 2>/dev/null || break; sleep 0.1; done

@@ -29,6 +29,8 @@ run() {
 }
 # Those that would sign the run itself out come last.
 status=0
-run --exclude-operation-id logout --exclude-operation-id deleteSession "$@" || status=$?
-run --include-operation-id logout --include-operation-id deleteSession "$@" || status=$?
+run --exclude-operation-id logout --exclude-operation-id deleteSession --exclude-operation-id deleteOtherSessions "$@" \
+    || status=$?
+run --include-operation-id logout --include-operation-id deleteSession --include-operation-id deleteOtherSessions "$@" \
+    || status=$?
 exit $status

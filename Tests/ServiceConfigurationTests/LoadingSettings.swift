@@ -90,7 +90,7 @@ struct LoadingSettings {
         "log_format": "json", "search_configuration": "english", "smtp_url": "smtp://relay.example:587",
         "mail_from": "Ann's chat <chat@a.example>", "ca_file": "/etc/ca.pem", "app_name": "Ann's chat",
         "session_idle_days": "30", "jwt_keys": "jwks.json", "jwt_issuer": "https://app.example", "jwt_audience": "chat",
-        "cors_origins": "https://chat.example,http://localhost:3000",
+        "cors_origins": "https://chat.example,http://localhost:3000", "trusted_proxies": "10.0.0.0/8,::1",
         "admin_token": "0123456789abcdef",
     ]
 

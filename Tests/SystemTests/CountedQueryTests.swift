@@ -14,7 +14,7 @@ extension SystemTests {
             "log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid", "receipt_deliver",
             "receipt_tell",
             "presence_put", "presence_beat", "presence_sweep", "presence_announce", "search_index",
-            "retention_sweep", "session_sweep", "erasure_sweep",
+            "retention_sweep", "session_sweep", "erasure_sweep", "rate_limit_sweep",
         ]
 
         @Test("ten thousand rounds of polls cost no statement of their own")

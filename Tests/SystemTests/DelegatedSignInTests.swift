@@ -67,7 +67,8 @@ extension SystemTests {
             if let keys { try Data(keys.utf8).write(to: URL(filePath: path)) }
             let database = try await TestCluster.shared().createDatabase()
             let outcome = try await Parley.run(
-                ["serve"], settings: ["PARLEY_DATABASE_URL": database, "PARLEY_JWT_KEYS": path, "PARLEY_HTTP_PORT": "0"])
+                ["serve"],
+                settings: ["PARLEY_DATABASE_URL": database, "PARLEY_JWT_KEYS": path, "PARLEY_HTTP_PORT": "0"])
             #expect(outcome.exit == .status(1))
             #expect(outcome.errors.contains("the keys of PARLEY_JWT_KEYS can't be read from \(path): "))
         }

@@ -60,6 +60,8 @@ final class Node: Sendable {
     ) async throws -> Node {
         var environment = settings
         environment["PARLEY_HTTP_PORT"] = environment["PARLEY_HTTP_PORT"] ?? "\(port)"
+        // Tests do in seconds what people do in a day; those of the limits say so.
+        environment["PARLEY_RATE_LIMITS"] = environment["PARLEY_RATE_LIMITS"] ?? "off"
         if let database { environment["PARLEY_DATABASE_URL"] = database }
         let program = try await Program.start([Parley.executable, "serve"] + arguments, environment: environment)
         do {

@@ -1,0 +1,39 @@
+// What a node keeps of sessions, by a clock of the test's own.
+import Domain
+import Log
+import Logging
+import Postgres
+import Store
+import TestSupport
+import Testing
+
+@Suite("The cache of sessions")
+struct SessionCacheTests {
+    private static let dayMicros: Int64 = 86_400 * 1_000_000
+
+    @Test("knows a session for as long as it is used, and asks again about one that wasn't for long")
+    func forgetsIdle() async throws {
+        let database = try await MigratedDatabase.create()
+        let session = SessionID.make()
+        _ = try await Psql.run(
+            """
+            insert into users (id, name, created_at) values ('\(session)', 'Ann', now());
+            insert into sessions (id, user_id, token_digest, created_at, last_used_at)
+            values ('\(session)', '\(session)', '\\x07', now(), now() - interval '5 days');
+            """, conninfo: database)
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let client = PostgresClient(PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: quiet)
+        let running = Task { await client.run() }
+        let cache = SessionCache(Store(client), idleDays: 10)
+        #expect(cache.cached([7], now: 0) == nil)
+        #expect(try await cache.find([7], now: 0)?.session == session)
+        #expect(cache.cached([7], now: 9 * Self.dayMicros)?.session == session)
+        #expect(cache.cached([7], now: 18 * Self.dayMicros)?.session == session)
+        #expect(cache.cached([7], now: 28 * Self.dayMicros) == nil)
+        // The database knows best, and it has another clock: of five days without use by now.
+        #expect(try await cache.find([7], now: 28 * Self.dayMicros)?.session == session)
+        #expect(try await SessionCache(Store(client), idleDays: 4).find([7], now: 0) == nil)
+        await client.shutdown()
+        await running.value
+    }
+}

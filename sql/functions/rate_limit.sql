@@ -1,0 +1,56 @@
+-- Limits that all nodes share: a bucket of tokens each, written down as when it will be full again. One that was never
+-- used, or is full by now, needs no row.
+
+-- Takes a token out of each bucket, in this order, up to the first that is empty: which that is, from 1 on, and for how
+-- many milliseconds. No row: all were taken. Give addresses before accounts: who has no token left for the one can't take
+-- those of the other.
+-- A token comes back every `p_steps_ms`; a bucket is filled in `p_windows_ms`.
+-- locks: the buckets' rows, in this order
+create or replace function rate_limit_take(p_keys bytea[], p_steps_ms int[], p_windows_ms int[])
+returns table (number int, wait_ms int)
+language plpgsql volatile as $$
+declare
+    v_now timestamptz;
+    v_step interval;
+    v_window interval;
+begin
+    for i in 1 .. cardinality(p_keys) loop
+        v_now := clock_timestamp();
+        v_step := p_steps_ms[i] * interval '1 ms';
+        v_window := p_windows_ms[i] * interval '1 ms';
+        insert into rate_limits as r (key, full_at) values (p_keys[i], v_now + v_step)
+        on conflict (key) do update set full_at = greatest(r.full_at, v_now) + v_step
+            where greatest(r.full_at, v_now) + v_step <= v_now + v_window;
+        if not found then
+            return query select i, greatest(1, ceil(extract(epoch from r.full_at + v_step - v_window - v_now) * 1000))::int
+                from rate_limits r where r.key = p_keys[i];
+            return;
+        end if;
+    end loop;
+end $$;
+
+-- Puts a token back into each: what it was taken for was no guess.
+-- locks: the buckets' rows, in this order
+create or replace function rate_limit_give_back(p_keys bytea[], p_steps_ms int[]) returns void
+language plpgsql volatile as $$
+begin
+    for i in 1 .. cardinality(p_keys) loop
+        update rate_limits r set full_at = r.full_at - p_steps_ms[i] * interval '1 ms' where r.key = p_keys[i];
+    end loop;
+end $$;
+
+-- Forgets buckets that are full, so many at most; gives how many. Several nodes may call it.
+-- locks: the rows that nobody has in hand
+create or replace function rate_limit_sweep(p_limit int) returns int
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_count int;
+begin
+    delete from rate_limits r where r.key = any (array(
+        select f.key from rate_limits f where f.full_at < clock_timestamp() order by f.full_at limit p_limit
+        for update skip locked));
+    get diagnostics v_count = row_count;
+    return v_count;
+end $$;
