@@ -13,7 +13,8 @@ CREATE TABLE public.users (
     email text,
     email_key text,
     external_id text,
-    erased_at timestamp with time zone
+    erased_at timestamp with time zone,
+    suspended_at timestamp with time zone
 );
 CREATE TABLE public.erasure_threads (
     user_id uuid NOT NULL,
@@ -93,6 +94,16 @@ CREATE TABLE public.sessions (
     device_name text,
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.audit (
+    id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    action text NOT NULL,
+    user_id uuid,
+    thread_id uuid,
+    message_id uuid,
+    request_id text
 );
 CREATE TABLE public.blocks (
     user_id uuid NOT NULL,
@@ -267,6 +278,8 @@ CREATE TABLE public.user_words (
     word text NOT NULL COLLATE pg_catalog."C",
     user_id uuid NOT NULL
 );
+ALTER TABLE ONLY public.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (user_id, blocked_id);
 ALTER TABLE ONLY public.device_marks

@@ -4,6 +4,7 @@
 package enum Command: String, CaseIterable, Sendable {
     case serve
     case migrate
+    case admin
     case bench
 
     /// One sentence for the list of commands.
@@ -11,6 +12,7 @@ package enum Command: String, CaseIterable, Sendable {
         switch self {
         case .serve: "Serve the HTTP API until SIGTERM or Ctrl-C."
         case .migrate: "Bring the database's schema up to this version, then exit."
+        case .admin: "Look after accounts, messages and sessions, in the database itself."
         case .bench: "Measure running nodes: how many, how fast, at what cost."
         }
     }

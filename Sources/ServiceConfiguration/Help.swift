@@ -20,6 +20,7 @@ package enum Help {
     /// `parley serve --help`.
     package static func text(for command: Command) -> String {
         if command == .bench { return bench }
+        if command == .admin { return admin }
         let rows = Setting.all.filter { $0.commands.contains(command) }.map { setting in
             let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
             return "  \(setting.flag) \(setting.placeholder)\n" + wrapped(setting.help + value, indent: 6)
@@ -36,6 +37,28 @@ package enum Help {
             \(rows.joined(separator: "\n"))
             """
     }
+
+    /// `parley admin --help`.
+    private static let admin: String = {
+        let actions = AdminRequest.Action.allCases.map { action in
+            let flags = action.flags.required + action.flags.optional.map { "[\($0)]" }
+            return "  \(action.rawValue.padded(to: 16))\(action.summary)\n"
+                + (flags.isEmpty ? "" : wrapped(flags.joined(separator: " "), indent: 18) + "\n")
+        }
+        let settings = Setting.all.filter { $0.commands.contains(.admin) }.map(\.flag)
+        return """
+            \(Command.admin.summary)
+
+            Usage: parley admin ACTION [--flag VALUE] …
+
+            \(actions.joined())
+            Needs the database, not a node; nodes that run hear of it at once. What it gives is JSON. --actor
+            says who acts, for the audit. The password is a file's first line.
+
+            Settings, as with parley serve:
+            \(wrapped(settings.joined(separator: " "), indent: 2))
+            """
+    }()
 
     /// `parley bench --help`.
     private static let bench: String = {

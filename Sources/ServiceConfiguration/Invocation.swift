@@ -9,6 +9,7 @@ package enum Invocation: Sendable, Equatable {
     case show(String)
     case serve(Settings)
     case migrate(Settings)
+    case admin(AdminRequest)
     case bench(BenchSettings)
 
     /// - Parameter arguments: without the program's name.
@@ -30,10 +31,28 @@ package enum Invocation: Sendable, Equatable {
         }
         let flags = Array(words.dropFirst())
         if command == .bench { return try bench(flags, isHelp: isHelp) }
+        if command == .admin {
+            return try admin(flags, isHelp: isHelp, environment: environment, readFile: readFile)
+        }
         if flags.contains(where: isHelp) { return .show(Help.text(for: command)) }
         let settings = try Settings.load(
             arguments: flags, environment: environment, for: command, readFile: readFile)
         return command == .migrate ? .migrate(settings) : .serve(settings)
+    }
+
+    private static func admin(
+        _ words: [String], isHelp: (String) -> Bool, environment: [String: String], readFile: (String) throws -> String
+    ) throws(ConfigurationErrors) -> Invocation {
+        guard let word = words.first, !words.contains(where: isHelp) else { return .show(Help.text(for: .admin)) }
+        guard let action = AdminRequest.Action(rawValue: word) else {
+            let actions = AdminRequest.Action.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationErrors(mistakes: [
+                "\(word.quoted) is not an action of parley admin; there are: \(actions)."
+            ])
+        }
+        return .admin(
+            try AdminRequest.load(
+                action, arguments: Array(words.dropFirst()), environment: environment, readFile: readFile))
     }
 
     private static func bench(

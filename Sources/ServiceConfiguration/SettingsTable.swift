@@ -6,13 +6,13 @@ extension Setting {
         Setting(
             "config", \.configurationFile, .optional(.path), "FILE",
             "file of settings, one `key = value` a line, `#` for comments",
-            commands: [.serve, .migrate], isAllowedInFile: false),
+            commands: [.serve, .migrate, .admin], isAllowedInFile: false),
         Setting("http_host", \.httpHost, .host, "HOST", "address to listen on; 0.0.0.0 or :: for all"),
         Setting("http_port", \.httpPort, .integer(0...65_535), "PORT", "port to listen on; 0 for any free one"),
         Setting(
             "database_url", \.databaseURL, .optional(.connectionString), "URL",
             "PostgreSQL, as a libpq URL or key words; unset: Parley starts and keeps its own under the data directory",
-            exposure: .connectionString, commands: [.serve, .migrate]),
+            exposure: .connectionString, commands: [.serve, .migrate, .admin]),
         Setting(
             "listen_url", \.listenURL, .optional(.connectionString), "URL",
             "direct connection for LISTEN, where the database URL leads through a pooler; unset: the same",
@@ -25,7 +25,7 @@ extension Setting {
             "auto: unless a pooler stands between; on: with PgBouncer 1.21 or newer, which can keep them"),
         Setting(
             "data_dir", \.dataDirectory, .path, "DIRECTORY", "home of Parley's own PostgreSQL",
-            commands: [.serve, .migrate]),
+            commands: [.serve, .migrate, .admin]),
         Setting(
             "migrate", \.migration, .word, "auto|off",
             "auto: bring the schema up to date at start; off: refuse to start on an old one"),
@@ -113,10 +113,10 @@ extension Setting {
                 + "our side always are, up to 20 a second"),
         Setting(
             "log_level", \.logLevel, .word, "LEVEL",
-            "trace, debug, info, notice, warning, error or critical", commands: [.serve, .migrate]),
+            "trace, debug, info, notice, warning, error or critical", commands: [.serve, .migrate, .admin]),
         Setting(
             "log_format", \.logFormat, .word, "text|json", "json: one object a line; logs go to standard error",
-            commands: [.serve, .migrate]),
+            commands: [.serve, .migrate, .admin]),
     ]
 
     /// What no row can say alone, as whole sentences.

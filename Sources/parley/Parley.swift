@@ -18,6 +18,9 @@ struct Parley {
             case .migrate(let settings):
                 LogOutput.bootstrap(settings)
                 try await Migration.run(settings)
+            case .admin(let request):
+                LogOutput.bootstrap(request.settings)
+                try await Administration.run(request)
             case .bench(let settings):
                 try await Measurement.run(settings)
             }

@@ -27,10 +27,28 @@ struct InvokingParley {
         #expect(try parse("--version") == .show("parley \(Invocation.version)"))
     }
 
+    @Test("takes an action of admin with its flags beside those of the settings, and says all that is wrong")
+    func admin() throws {
+        var settings = Settings()
+        settings.databaseURL = "host=db"
+        let request = AdminRequest(
+            action: .erase, values: ["--user": "x", "--messages": "erase"], settings: settings)
+        #expect(
+            try parse("admin", "erase", "--user", "x", "--database-url=host=db", "--messages=erase") == .admin(request))
+        #expect(try parse("admin") == .show(Help.text(for: .admin)))
+        #expect(try parse("admin", "erase", "--help") == .show(Help.text(for: .admin)))
+        #expect(Help.text(for: .admin).split(separator: "\n").allSatisfy { $0.count <= 100 })
+        let wrong = #expect(throws: ConfigurationErrors.self) {
+            try parse("admin", "erase", "--thread", "x", "--log-level=loud")
+        }
+        #expect(wrong?.mistakes.count == 3, "\(wrong?.mistakes ?? [])")
+        #expect(throws: ConfigurationErrors.self) { try parse("admin", "explode") }
+    }
+
     @Test("refuses what is no command, and says which there are")
     func unknownCommand() {
         let error = #expect(throws: ConfigurationErrors.self) { try parse("sevre") }
-        #expect(error?.description == "\"sevre\" is not a command of parley; there are: serve, migrate, bench.")
+        #expect(error?.description == "\"sevre\" is not a command of parley; there are: serve, migrate, admin, bench.")
     }
 
     @Test(

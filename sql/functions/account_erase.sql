@@ -23,7 +23,7 @@ end $$;
 -- deleted for everyone; else it stays, from "Deleted user". The username may be taken again.
 -- Costs a look at each of the account's threads.
 -- Fails: PY404 user_not_found (also when it was erased already).
--- locks: presence of the user, the address's mails and codes, the user's row, its sessions, then the log
+-- locks: what is kept of the mail address, presence of the user, the user's row, its sessions, then the log
 create or replace function account_erase(p_user uuid, p_erases_messages boolean) returns uuid[]
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -34,9 +34,8 @@ declare
     v_sessions uuid[];
     v_head bigint;
 begin
-    delete from presence p where p.user_id = p_user;
-    -- Before the user's row, as who signs in by a mailed code has them.
     perform mail_forget(p_user);
+    delete from presence p where p.user_id = p_user;
     update users u set username = null, username_key = null, name = erased_name(), profile_image = null, status_text = null,
         preferences = '{}', password_hash = null, external_id = null, last_seen_at = null, suspended_at = null,
         erased_at = v_now

@@ -1,0 +1,158 @@
+// `parley admin`: what the admin API does, by whoever may use the database, so without a node and its token. Nodes hear of
+// it through the log.
+import Credentials
+import Domain
+import Foundation
+import Logging
+import Postgres
+import ServiceConfiguration
+import Store
+
+/// Does one thing, and prints what it gives as JSON.
+struct Administration: Sendable {
+    let store: Store
+    let values: [String: String]
+
+    static func run(_ request: AdminRequest) async throws {
+        let logger = Logger(label: "parley")
+        var settings = request.settings
+        // Who only looks something up doesn't bring the schema up to date.
+        settings.migration = .off
+        let database = try await Database.open(settings, logger: logger)
+        do {
+            try await database.using { try await Migration.prepare(database, settings, logger: logger) }
+            let client = PostgresClient(database.settings, logger: logger)
+            do {
+                let answer = try await Administration(store: Store(client), values: request.values).run(request.action)
+                await client.shutdown()
+                if let answer { print(String(decoding: answer.utf8, as: UTF8.self)) }
+            } catch {
+                await client.shutdown()
+                throw error
+            }
+            await database.close()
+        } catch let problem as Problem {
+            await database.close()
+            throw StartError(
+                ([problem.detail] + problem.fields.map { "\($0.field): \($0.detail)" }).joined(separator: " "))
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
+    /// Nil where there is nothing to say.
+    private func run(_ action: AdminRequest.Action) async throws -> JSONText? {
+        switch action {
+        case .createUser:
+            return try await createUser()
+        case .users:
+            let username = try value("--username") { text throws(Invalid) in try Username(text: text) }
+            return try await list("users", store.adminUsers(key: username?.key, page()))
+        case .user:
+            return try await store.adminUser(user())
+        case .suspend, .unsuspend:
+            _ = try await store.suspend(user(), isSuspended: action == .suspend, by: actor)
+            return nil
+        case .erase:
+            let fate = values["--messages"] ?? "keep"
+            guard ["keep", "erase"].contains(fate) else { throw StartError("--messages is keep or erase.") }
+            _ = try await store.eraseUser(user(), erasesMessages: fate == "erase", by: actor)
+            return nil
+        case .session:
+            return try await issueSession()
+        case .thread:
+            return try await store.adminThread(id("--thread"))
+        case .removeMessage:
+            try await store.removeMessage(id("--message"), in: id("--thread"), by: actor)
+            return nil
+        case .stats:
+            return try await store.stats()
+        case .audit:
+            return try await list("entries", store.audit(page()))
+        }
+    }
+
+    private func createUser() async throws -> JSONText {
+        let username = try value("--username") { text throws(Invalid) in try Username(text: text) }
+        let name = try value("--name") { text throws(Invalid) in try DisplayName(text: text) }
+        guard let name else { throw StartError("--name is needed.") }
+        var hash: String?
+        if let path = values["--password-file"] {
+            guard username != nil else { throw StartError("A password needs a username to go with.") }
+            // Not as a flag, which everyone on the machine can see.
+            let line = try String(contentsOfFile: path, encoding: .utf8).prefix { !$0.isNewline }
+            let password = try Self.read("--password-file") { () throws(Invalid) in try Password(text: String(line)) }
+            hash = try await PasswordHasher(waitingCountMax: 1).hash(password.text)
+        }
+        return try await store.createUser(
+            .make(), username: username?.text, key: username?.key, name: name.text,
+            words: name.directoryWords(with: username), passwordHash: hash, by: actor)
+    }
+
+    private func issueSession() async throws -> JSONText {
+        let device = try value("--device-name") { text throws(Invalid) in try DeviceName(text: text) }
+        let token = SessionToken.random()
+        let session = NewSession(id: .make(), digest: token.digest, deviceName: device?.text)
+        let made = try await store.issueSession(session, for: user(), by: actor)
+        var writer = JSONWriter()
+        writer.raw("{\"user\":")
+        writer.raw(made.user)
+        writer.raw(",\"token\":")
+        writer.write(token.text)
+        writer.raw(",\"session\":")
+        writer.raw(made.session)
+        writer.raw("}")
+        return JSONText(utf8: writer.utf8)
+    }
+
+    private var actor: AdminActor { AdminActor(name: values["--actor"] ?? "command line", requestID: nil) }
+
+    private func user() throws -> UserID { try id("--user") }
+
+    private func id<Kind>(_ flag: String) throws -> Identifier<Kind> {
+        guard let text = values[flag], let id = Identifier<Kind>(parsing: text) else {
+            throw StartError("\(flag) is not an id.")
+        }
+        return id
+    }
+
+    private func page() throws -> PageRequest {
+        let limit = values["--limit"].map { Int($0) ?? 0 } ?? PageRequest.limitDefault
+        guard (1...PageRequest.limitMax).contains(limit) else {
+            throw StartError("--limit is a whole number from 1 to \(PageRequest.limitMax).")
+        }
+        return PageRequest(limit: limit, after: try value("--page") { text throws(Invalid) in try PageKey(text: text) })
+    }
+
+    private func value<Value>(_ flag: String, _ parse: (String) throws(Invalid) -> Value) throws -> Value? {
+        guard let text = values[flag] else { return nil }
+        return try Self.read(flag) { () throws(Invalid) in try parse(text) }
+    }
+
+    private static func read<Value>(_ flag: String, _ parse: () throws(Invalid) -> Value) throws -> Value {
+        do {
+            return try parse()
+        } catch {
+            throw StartError("\(flag): \(error.fields.map(\.detail).joined(separator: " "))")
+        }
+    }
+
+    private func list(_ name: StaticString, _ page: Page) -> JSONText {
+        var writer = JSONWriter()
+        writer.raw("{\"")
+        writer.raw(name)
+        writer.raw("\":[")
+        for (index, item) in page.items.enumerated() {
+            if index > 0 { writer.raw(",") }
+            writer.raw(item)
+        }
+        writer.raw("]")
+        if let next = page.next {
+            writer.raw(",\"next\":")
+            writer.write(next.description)
+        }
+        writer.raw("}")
+        return JSONText(utf8: writer.utf8)
+    }
+}
