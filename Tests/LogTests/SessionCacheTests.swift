@@ -23,7 +23,6 @@ struct SessionCacheTests {
             """, conninfo: database)
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let client = PostgresClient(PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: quiet)
-        let running = Task { await client.run() }
         let cache = SessionCache(Store(client), idleDays: 10)
         #expect(cache.cached([7], now: 0) == nil)
         #expect(try await cache.find([7], now: 0)?.session == session)
@@ -34,6 +33,5 @@ struct SessionCacheTests {
         #expect(try await cache.find([7], now: 28 * Self.dayMicros)?.session == session)
         #expect(try await SessionCache(Store(client), idleDays: 4).find([7], now: 0) == nil)
         await client.shutdown()
-        await running.value
     }
 }

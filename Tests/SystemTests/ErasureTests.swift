@@ -46,6 +46,15 @@ extension SystemTests {
                 "status_text": .string("\(mark)s {\"id\":"),
             ]
             #expect(try await a.call("PATCH", "/v1/users/me", profile, as: ann).status == 200)
+            // As one has them who has signed in by mail and by the host app, too.
+            try await Psql.run(
+                """
+                update users set email = '\(mark)@mail.example', email_key = '\(mark)@mail.example',
+                    external_id = 'app|\(mark)x' where id = '\(ann.id)';
+                insert into mail_codes (email_key, counted_from, asked, failed) values ('\(mark)@mail.example', now(), 1, 0);
+                insert into mails (id, email_key, email, asked_at, due_at) values (gen_random_uuid(), '\(mark)@mail.example',
+                    '\(mark)@mail.example', now(), now() + interval '1 day')
+                """, conninfo: nodes.database)
             var others: [Person] = []
             for name in ["Bob", "Cleo", "Dave", "Eve"] { others.append(try await b.register(name)) }
             let (bob, cleo, dave, eve) = (others[0], others[1], others[2], others[3])
@@ -82,6 +91,7 @@ extension SystemTests {
             for text in [mark, ann.username] {
                 #expect(try await tables(with: text, in: nodes.database).contains("events"))
             }
+            #expect(try await tables(with: mark, in: nodes.database).contains("mail"))
 
             let phone = try await b.logIn(again: ann)
             let own = try await b.cursor(of: phone)
