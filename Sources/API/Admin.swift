@@ -133,7 +133,7 @@ private struct NewUser: Sendable {
 
 extension HTTPField.Name {
     /// Who acts with the admin's token, for the record.
-    fileprivate static let parleyActor = HTTPField.Name("Parley-Actor") ?? .from
+    fileprivate static let parleyActor = Self("Parley-Actor")!
 }
 
 extension Problem {

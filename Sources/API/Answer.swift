@@ -29,8 +29,19 @@ package struct Answer: Sendable {
 
     static let noContent = Answer(status: .noContent, headers: [:])
 
+    static func list(_ name: StaticString, _ page: Page, limit: Int) -> Answer { json(.list(name, page, limit: limit)) }
+
+    var response: Response {
+        Response(
+            status: status, headers: headers, body: stream.map { ResponseBody($0) } ?? ResponseBody(byteBuffer: body))
+    }
+
+    package var outbound: OutboundResponse { OutboundResponse(status: status, headers: headers, body: body) }
+}
+
+extension JSONText {
     /// A page of a list: `{name: […], limit, next?}`.
-    static func list(_ name: StaticString, _ page: Page, limit: Int) -> Answer {
+    package static func list(_ name: StaticString, _ page: Page, limit: Int) -> JSONText {
         var writer = JSONWriter(reserving: 64 + page.items.reduce(0) { $0 + $1.utf8.count + 1 })
         writer.raw("{\"")
         writer.raw(name)
@@ -43,15 +54,8 @@ package struct Answer: Sendable {
         writer.write(limit)
         writer.writeNext(page.next)
         writer.raw("}")
-        return json(JSONText(utf8: writer.utf8))
+        return JSONText(utf8: writer.utf8)
     }
-
-    var response: Response {
-        Response(
-            status: status, headers: headers, body: stream.map { ResponseBody($0) } ?? ResponseBody(byteBuffer: body))
-    }
-
-    package var outbound: OutboundResponse { OutboundResponse(status: status, headers: headers, body: body) }
 }
 
 extension JSONWriter {

@@ -137,13 +137,13 @@ extension API {
     /// Ends a session: on this node at once, on the others when they read of it in the log.
     func signOut(_ session: SessionID, of user: UserID) async throws {
         try await store.deleteSession(session, of: user)
-        authenticator.sessions.revoke(session, at: nil)
+        forget([session])
     }
 }
 
 extension NewSession {
     /// A new session and the token that the client gets, once.
-    static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
+    package static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
         let token = SessionToken.random()
         return (NewSession(id: .make(), digest: token.digest, deviceName: device?.text), token)
     }
@@ -173,7 +173,9 @@ extension Fields where Raw == JSONValue {
 
 extension JSONText {
     /// `{user, session}`, the session with its token.
-    static func signedIn(_ account: (user: JSONText, session: JSONText), _ token: SessionToken) -> JSONText {
+    package static func signedIn(
+        _ account: (user: JSONText, session: JSONText), _ token: SessionToken
+    ) -> JSONText {
         var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
         writer.raw("{\"user\":")
         writer.raw(account.user)

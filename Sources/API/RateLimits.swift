@@ -65,12 +65,16 @@ package final class RateLimits: Sendable {
             throw problem
         } catch {
             // Nothing was learned: no guess.
-            try await store.giveTokensBack(buckets)
+            await giveBack(buckets)
             throw error
         }
-        try await store.giveTokensBack(buckets)
+        await giveBack(buckets)
         return value
     }
+
+    /// Whatever becomes of it: a session that was made, and a code that was used for it, are not to be lost with an answer
+    /// for this. What isn't given back comes back by itself.
+    private func giveBack(_ buckets: [SharedBucket]) async { try? await store.giveTokensBack(buckets) }
 
     /// A code is to be mailed.
     func mailCode(to address: EmailAddress, _ call: Call) async throws {

@@ -47,8 +47,7 @@ package struct Route: Sendable {
     package var needsToken: Bool {
         switch endpoint {
         case .open: false
-        case .signedIn, .admin: true
-        case .direct: true
+        case .signedIn, .admin, .direct: true
         }
     }
 

@@ -24,11 +24,13 @@ extension API {
 
     /// Those on this node are dead when this answers, on the others when they read of it in the log.
     private func deleteOtherSessions(_ call: Call, _ identity: Identity) async throws -> Answer {
-        // A transaction's worth of events at a time. Who signs in as fast as this goes on can't keep it here for ever.
+        let transactionCount = 100
+        // Who signs in as fast as this goes on can't keep it here for ever.
         for _ in 0..<1_000 {
-            let ended = try await store.deleteSessions(of: identity.user, but: identity.session, limit: 100)
-            for session in ended { authenticator.sessions.revoke(session, at: nil) }
-            if ended.count < 100 { break }
+            let ended = try await store.deleteSessions(
+                of: identity.user, but: identity.session, limit: transactionCount)
+            forget(ended)
+            if ended.count < transactionCount { break }
         }
         return .noContent
     }

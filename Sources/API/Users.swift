@@ -73,9 +73,6 @@ extension API {
     }
 }
 
-/// What becomes of what an erased account has said.
-enum MessagesFate: String, WordField { case keep, erase }
-
 /// What a PATCH of one's own account says: what is left out stays, null empties where it may.
 private struct AccountChanges {
     var name: DisplayName?

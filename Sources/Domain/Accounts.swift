@@ -7,8 +7,8 @@ package struct Username: Hashable, Sendable, TextField {
 
     package init(text: String) throws(Invalid) {
         let bytes = text.utf8
-        guard (1...Self.characterCountMax).contains(bytes.count), let first = bytes.first, Self.isAlphanumeric(first),
-            bytes.allSatisfy({ Self.isAlphanumeric($0) || $0 == 0x2e || $0 == 0x5f || $0 == 0x2d })
+        guard (1...Self.characterCountMax).contains(bytes.count), let first = bytes.first, first.isAlphanumeric,
+            bytes.allSatisfy({ $0.isAlphanumeric || $0 == 0x2e || $0 == 0x5f || $0 == 0x2d })
         else {
             throw Invalid(
                 "Must be 1 to \(Self.characterCountMax) of A–Z a–z 0–9 . _ -, beginning with a letter or digit.")
@@ -18,15 +18,6 @@ package struct Username: Hashable, Sendable, TextField {
 
     /// What must be unique, whatever the case.
     package var key: String { text.lowercased() }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
-    }
 }
 
 /// What others see: one line of 1–128 characters.
@@ -78,6 +69,9 @@ package struct ExternalID: Hashable, Sendable, TextField {
         self.text = text
     }
 }
+
+/// What becomes of what an erased account has said.
+package enum MessagesFate: String, WordField { case keep, erase }
 
 /// What a person calls a device.
 package struct DeviceName: Hashable, Sendable, TextField {

@@ -36,7 +36,7 @@ package struct EmailAddress: Hashable, Sendable, TextField {
     private static func isDotString(_ local: Substring) -> Bool {
         let atoms = local.split(separator: ".", omittingEmptySubsequences: false)
         return atoms.allSatisfy { atom in
-            !atom.isEmpty && atom.utf8.allSatisfy { isAlphanumeric($0) || "!#$%&'*+-/=?^_`{|}~".utf8.contains($0) }
+            !atom.isEmpty && atom.utf8.allSatisfy { $0.isAlphanumeric || "!#$%&'*+-/=?^_`{|}~".utf8.contains($0) }
         }
     }
 
@@ -44,16 +44,7 @@ package struct EmailAddress: Hashable, Sendable, TextField {
         let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
         return labels.allSatisfy { label in
             (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-                && label.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
-        }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
+                && label.utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "-") }
         }
     }
 }

@@ -1,5 +1,6 @@
 // `parley admin`: what the admin API does, by whoever may use the database, so without a node and its token. Nodes hear of
 // it through the log.
+import API
 import Credentials
 import Domain
 import Foundation
@@ -48,16 +49,18 @@ struct Administration: Sendable {
             return try await createUser()
         case .users:
             let username = try value("--username") { text throws(Invalid) in try Username(text: text) }
-            return try await list("users", store.adminUsers(key: username?.key, page()))
+            let request = try page()
+            return .list("users", try await store.adminUsers(key: username?.key, request), limit: request.limit)
         case .user:
             return try await store.adminUser(user())
         case .suspend, .unsuspend:
             _ = try await store.suspend(user(), isSuspended: action == .suspend, by: actor)
             return nil
         case .erase:
-            let fate = values["--messages"] ?? "keep"
-            guard ["keep", "erase"].contains(fate) else { throw StartError("--messages is keep or erase.") }
-            _ = try await store.eraseUser(user(), erasesMessages: fate == "erase", by: actor)
+            guard let fate = MessagesFate(rawValue: values["--messages"] ?? "keep") else {
+                throw StartError("--messages is keep or erase.")
+            }
+            _ = try await store.eraseUser(user(), erasesMessages: fate == .erase, by: actor)
             return nil
         case .session:
             return try await issueSession()
@@ -69,7 +72,8 @@ struct Administration: Sendable {
         case .stats:
             return try await store.stats()
         case .audit:
-            return try await list("entries", store.audit(page()))
+            let request = try page()
+            return .list("entries", try await store.audit(request), limit: request.limit)
         }
     }
 
@@ -92,18 +96,8 @@ struct Administration: Sendable {
 
     private func issueSession() async throws -> JSONText {
         let device = try value("--device-name") { text throws(Invalid) in try DeviceName(text: text) }
-        let token = SessionToken.random()
-        let session = NewSession(id: .make(), digest: token.digest, deviceName: device?.text)
-        let made = try await store.issueSession(session, for: user(), by: actor)
-        var writer = JSONWriter()
-        writer.raw("{\"user\":")
-        writer.raw(made.user)
-        writer.raw(",\"token\":")
-        writer.write(token.text)
-        writer.raw(",\"session\":")
-        writer.raw(made.session)
-        writer.raw("}")
-        return JSONText(utf8: writer.utf8)
+        let (session, token) = NewSession.make(device)
+        return .signedIn(try await store.issueSession(session, for: user(), by: actor), token)
     }
 
     private var actor: AdminActor { AdminActor(name: values["--actor"] ?? "command line", requestID: nil) }
@@ -136,23 +130,5 @@ struct Administration: Sendable {
         } catch {
             throw StartError("\(flag): \(error.fields.map(\.detail).joined(separator: " "))")
         }
-    }
-
-    private func list(_ name: StaticString, _ page: Page) -> JSONText {
-        var writer = JSONWriter()
-        writer.raw("{\"")
-        writer.raw(name)
-        writer.raw("\":[")
-        for (index, item) in page.items.enumerated() {
-            if index > 0 { writer.raw(",") }
-            writer.raw(item)
-        }
-        writer.raw("]")
-        if let next = page.next {
-            writer.raw(",\"next\":")
-            writer.write(next.description)
-        }
-        writer.raw("}")
-        return JSONText(utf8: writer.utf8)
     }
 }

@@ -1,6 +1,4 @@
 // Finishes what the erasure of an account leaves to be done.
-import Domain
-import Log
 import Logging
 import Store
 import Telemetry
@@ -18,20 +16,12 @@ struct ErasureUpkeep: Sendable {
 
     /// Runs until cancelled.
     func run() async throws {
-        while true {
-            do {
-                if try await store.sweepErasures(limit: Self.messageCountMax) {
-                    figures.steps.add()
-                } else {
-                    try await Beat.sleep(Self.interval)
-                }
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                figures.failures.add()
-                logger.warning("erasing has to wait", metadata: ["reason": "\(error)"])
-                try await Task.sleep(for: .seconds(2))
-            }
+        let upkeep = Upkeep(
+            interval: Self.interval, complaint: "erasing has to wait", failures: figures.failures, logger: logger)
+        try await upkeep.run {
+            let isDone = try await store.sweepErasures(limit: Self.messageCountMax)
+            if isDone { figures.steps.add() }
+            return isDone
         }
     }
 }

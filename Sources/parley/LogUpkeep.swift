@@ -25,7 +25,9 @@ struct LogUpkeep: Sendable {
                 try await repeating(every: .seconds(30)) { try await sessions.flush() }
             }
             group.addTask {
-                try await repeating(every: .seconds(60)) { _ = try await store.sweepRateLimits(limit: 10_000) }
+                try await repeating(every: .seconds(60)) {
+                    while try await store.sweepRateLimits(limit: 10_000) == 10_000 {}
+                }
             }
         }
     }

@@ -1,6 +1,4 @@
 // Withdraws what is to be kept no longer.
-import Domain
-import Log
 import Logging
 import Store
 import Telemetry
@@ -20,21 +18,16 @@ struct RetentionUpkeep: Sendable {
     /// Runs until cancelled.
     func run() async throws {
         var deliveredFirst = false
-        while true {
-            do {
-                let count = try await store.sweepRetention(
-                    limit: Self.passLimit, silentDays: silentDays, deliveredFirst: deliveredFirst)
-                figures.looked.add(count)
-                // In turns, so that many of the one don't keep the other waiting.
-                deliveredFirst.toggle()
-                if count == 0 { try await Beat.sleep(Self.interval) }
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                figures.failures.add()
-                logger.warning("withdrawing content has to wait", metadata: ["reason": "\(error)"])
-                try await Task.sleep(for: .seconds(2))
-            }
+        let upkeep = Upkeep(
+            interval: Self.interval, complaint: "withdrawing content has to wait", failures: figures.failures,
+            logger: logger)
+        try await upkeep.run {
+            let count = try await store.sweepRetention(
+                limit: Self.passLimit, silentDays: silentDays, deliveredFirst: deliveredFirst)
+            figures.looked.add(count)
+            // In turns, so that many of the one don't keep the other waiting.
+            deliveredFirst.toggle()
+            return count > 0
         }
     }
 }

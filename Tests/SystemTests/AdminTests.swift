@@ -26,7 +26,7 @@ extension SystemTests {
             #expect(made.exit == .status(0), "\(made.errors)")
             let id = try #require(try JSON(parsing: Data(made.output.utf8))["id"].string)
             let issued = try await admin("session", "--user", id, "--device-name", "support")
-            let token = try #require(try JSON(parsing: Data(issued.output.utf8))["token"].string)
+            let token = try #require(try JSON(parsing: Data(issued.output.utf8))["session"]["token"].string)
             let kim = Person(id: id, username: "", password: "", session: "", token: token)
             #expect(try await nodes.a.curl.get("/v1/users/me", as: kim).json["id"].string == id)
             #expect(try await admin("suspend", "--user", id, "--actor", "test").exit == .status(0))

@@ -1,13 +1,18 @@
 -- Accounts. Failures that the caller is to see are raised in class PY: the SQLSTATE's digits are the HTTP status,
 -- the message a stable code, the detail a sentence, the hint (with PY422) the field.
 
--- Makes an account that signs in by password, with its first session; `p_key` and `p_words` come case-folded.
+create or replace function user_refuse() returns void
+language plpgsql volatile as $$
+begin
+    raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
+end $$;
+
+-- Makes an account; `p_username` and `p_password_hash` may be null, `p_key` and `p_words` come case-folded.
 -- Fails: PY409 username_taken.
 -- locks: the user name's unique key
-create or replace function account_register(
-    p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text,
-    p_session uuid, p_digest bytea, p_device text
-) returns table (account text, session text)
+create or replace function account_insert(
+    p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text
+) returns void
 language plpgsql volatile as $$
 begin
     insert into users (id, username, username_key, name, password_hash, created_at)
@@ -17,6 +22,18 @@ begin
         raise exception using errcode = 'PY409', message = 'username_taken', detail = 'That username is taken.';
     end if;
     insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
+end $$;
+
+-- Makes an account that signs in by password, with its first session; `p_key` and `p_words` come case-folded.
+-- Fails: PY409 username_taken.
+-- locks: the user name's unique key
+create or replace function account_register(
+    p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text,
+    p_session uuid, p_digest bytea, p_device text
+) returns table (account text, session text)
+language plpgsql volatile as $$
+begin
+    perform account_insert(p_user, p_username, p_key, p_name, p_words, p_password_hash);
     return query select s.account, s.session from session_create(p_user, p_session, p_digest, p_device) s;
 end $$;
 

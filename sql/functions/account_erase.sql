@@ -15,7 +15,7 @@ set enable_seqscan = off
 as $$
 begin
     if exists (select from users u where u.id = any (p_users) and u.erased_at is not null) then
-        raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
+        perform user_refuse();
     end if;
 end $$;
 
@@ -42,7 +42,7 @@ begin
     where u.id = p_user and u.erased_at is null
     returning u.* into v_user;
     if not found then
-        raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
+        perform user_refuse();
     end if;
     perform account_forget(p_user);
     insert into erasures (user_id, erases_messages) values (p_user, p_erases_messages);
@@ -50,7 +50,7 @@ begin
     select m.user_id, m.thread_id, v_now from members m where m.user_id = p_user;
     v_sessions := account_sign_out(p_user);
 
-    v_head := session_log(log_begin(), v_now, p_user, v_sessions);
+    v_head := log_begin();
     insert into events (pos, at, type, thread_id, user_id, body)
     select v_head + row_number() over (order by a.thread_id, a.user_id), v_now, 'user.updated', a.thread_id, a.user_id,
         event_json('user.updated', a.thread_id, v_now, user_json(v_user)::text)
@@ -70,29 +70,15 @@ begin
     delete from blocks b where b.blocked_id = p_user;
 end $$;
 
--- Ends all sessions of an account, and gives them; session_log tells. Who signs in at the same time waits for the user's
--- row (session_create).
--- locks: the sessions' rows; the user's row must be locked
+-- Ends all sessions of an account, and gives them. Who signs in at the same time waits for the user's row (session_create).
+-- locks: as session_end; the user's row must be locked
 create or replace function account_sign_out(p_user uuid) returns uuid[]
 language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_seqscan = off
 as $$
 declare
-    v_sessions uuid[];
+    v_sessions uuid[] := array(select s.id from sessions s where s.user_id = p_user order by s.id for update);
 begin
-    with gone as (delete from sessions s where s.user_id = p_user returning s.id)
-    select coalesce(array_agg(g.id), '{}') into v_sessions from gone g;
-    delete from device_marks d where d.session_id = any (v_sessions);
+    perform session_end(v_sessions);
     return v_sessions;
-end $$;
-
--- Tells the nodes of sessions that have ended, and gives the last position written. Call it with the log's lock held.
-create or replace function session_log(p_head bigint, p_now timestamptz, p_user uuid, p_sessions uuid[]) returns bigint
-language plpgsql volatile as $$
-begin
-    insert into events (pos, at, type, user_id, session_id, body)
-    select p_head + s.place, p_now, 'session.revoked', p_user, s.id,
-        event_json('session.revoked', null, p_now, json_build_object('session_id', s.id)::text)
-    from unnest(p_sessions) with ordinality s (id, place);
-    return p_head + cardinality(p_sessions);
 end $$;

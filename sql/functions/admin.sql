@@ -45,12 +45,6 @@ begin
     return v_user::text;
 end $$;
 
-create or replace function user_refuse() returns void
-language plpgsql volatile as $$
-begin
-    raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
-end $$;
-
 -- All accounts, the newest first; with `p_key` only the one of that username (folded by the caller).
 create or replace function admin_user_list(p_key text, p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
@@ -71,13 +65,7 @@ create or replace function admin_user_create(
 ) returns text
 language plpgsql volatile as $$
 begin
-    insert into users (id, username, username_key, name, password_hash, created_at)
-    values (p_user, p_username, p_key, p_name, p_password_hash, stamp())
-    on conflict (username_key) do nothing;
-    if not found then
-        raise exception using errcode = 'PY409', message = 'username_taken', detail = 'That username is taken.';
-    end if;
-    insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
+    perform account_insert(p_user, p_username, p_key, p_name, p_words, p_password_hash);
     perform audit_note(p_actor, p_request, 'user.create', p_user);
     return admin_user_get(p_user);
 end $$;
@@ -94,7 +82,6 @@ declare
     v_now timestamptz := stamp();
     v_user users;
     v_sessions uuid[] := '{}';
-    v_head bigint;
 begin
     select * into v_user from users u where u.id = p_user and u.erased_at is null for no key update;
     if not found then
@@ -106,11 +93,6 @@ begin
     perform audit_note(p_actor, p_request, case when p_suspended then 'user.suspend' else 'user.unsuspend' end, p_user);
     if p_suspended then
         v_sessions := account_sign_out(p_user);
-        perform undelivered_recheck(null, p_user);
-        if v_sessions <> '{}' then
-            v_head := session_log(log_begin(), v_now, p_user, v_sessions);
-            perform log_announce(v_head);
-        end if;
     end if;
     return v_sessions;
 end $$;

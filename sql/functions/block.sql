@@ -51,7 +51,7 @@ begin
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'user_id',
             detail = 'Nobody can block themselves.';
     elsif not exists (select from users u where u.id = p_other and u.erased_at is null) then
-        raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
+        perform user_refuse();
     end if;
     v_thread := direct_lock(p_user, p_other);
     if p_blocked then

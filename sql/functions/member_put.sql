@@ -35,7 +35,7 @@ begin
         raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
     end if;
     if not exists (select from users u where u.id = p_user and u.erased_at is null) then
-        raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
+        perform user_refuse();
     end if;
     if p_actor = p_user and p_old.role = 'owner' and p_role <> 'owner' and not exists (select from members m
         where m.thread_id = t.id and m.role = 'owner' and m.status = 'joined' and m.user_id <> p_user) then
