@@ -116,6 +116,12 @@ CREATE TABLE public.device_marks (
     pos bigint NOT NULL
 )
 WITH (fillfactor='80');
+CREATE TABLE public.device_polls (
+    session_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    node text NOT NULL,
+    from_pos bigint NOT NULL
+);
 CREATE TABLE public.events (
     pos bigint NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -217,8 +223,49 @@ CREATE TABLE public.presence (
 );
 CREATE TABLE public.presence_nodes (
     node text NOT NULL,
-    seen_at timestamp with time zone NOT NULL
+    seen_at timestamp with time zone NOT NULL,
+    pos bigint DEFAULT 0 NOT NULL
 );
+CREATE TABLE public.push_jobs (
+    session_id uuid NOT NULL,
+    pos bigint NOT NULL,
+    id uuid NOT NULL,
+    platform text NOT NULL,
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='80');
+CREATE TABLE public.push_secrets (
+    name text NOT NULL,
+    value bytea NOT NULL,
+    made_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone
+);
+CREATE TABLE public.push_state (
+    pos bigint NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT push_state_is_only_check CHECK (is_only)
+)
+WITH (fillfactor='50');
+CREATE TABLE public.push_targets (
+    session_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    platform text NOT NULL,
+    token text NOT NULL,
+    token_digest bytea NOT NULL,
+    environment text,
+    topic text,
+    p256dh bytea,
+    auth bytea,
+    registered_at timestamp with time zone NOT NULL,
+    decided_pos bigint NOT NULL,
+    CONSTRAINT push_targets_environment_check CHECK ((environment = ANY (ARRAY['production'::text, 'development'::text]))),
+    CONSTRAINT push_targets_platform_check CHECK ((platform = ANY (ARRAY['apns'::text, 'fcm'::text, 'webpush'::text])))
+)
+WITH (fillfactor='80');
 CREATE UNLOGGED TABLE public.rate_limits (
     key bytea NOT NULL,
     full_at timestamp with time zone NOT NULL
@@ -284,6 +331,8 @@ ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (user_id, blocked_id);
 ALTER TABLE ONLY public.device_marks
     ADD CONSTRAINT device_marks_pkey PRIMARY KEY (session_id, thread_id);
+ALTER TABLE ONLY public.device_polls
+    ADD CONSTRAINT device_polls_pkey PRIMARY KEY (session_id);
 ALTER TABLE ONLY public.erasure_threads
     ADD CONSTRAINT erasure_threads_pkey PRIMARY KEY (user_id, thread_id);
 ALTER TABLE ONLY public.erasures
@@ -322,6 +371,16 @@ ALTER TABLE ONLY public.presence_nodes
     ADD CONSTRAINT presence_nodes_pkey PRIMARY KEY (node);
 ALTER TABLE ONLY public.presence
     ADD CONSTRAINT presence_pkey PRIMARY KEY (user_id, node);
+ALTER TABLE ONLY public.push_jobs
+    ADD CONSTRAINT push_jobs_pkey PRIMARY KEY (session_id, pos);
+ALTER TABLE ONLY public.push_secrets
+    ADD CONSTRAINT push_secrets_pkey PRIMARY KEY (name);
+ALTER TABLE ONLY public.push_state
+    ADD CONSTRAINT push_state_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY public.push_targets
+    ADD CONSTRAINT push_targets_pkey PRIMARY KEY (session_id);
+ALTER TABLE ONLY public.push_targets
+    ADD CONSTRAINT push_targets_token_digest_key UNIQUE (token_digest);
 ALTER TABLE ONLY public.rate_limits
     ADD CONSTRAINT rate_limits_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY public.receipt_marks
@@ -358,6 +417,7 @@ ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_username_key_key UNIQUE (username_key);
 CREATE INDEX blocks_by_blocked ON public.blocks USING btree (blocked_id, user_id);
 CREATE INDEX blocks_listed ON public.blocks USING btree (user_id, created_at, blocked_id);
+CREATE INDEX device_polls_by_node ON public.device_polls USING btree (node);
 CREATE INDEX erasure_threads_next ON public.erasure_threads USING btree (at);
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
@@ -373,6 +433,8 @@ CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, threa
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
 CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
 CREATE INDEX presence_by_node ON public.presence USING btree (node);
+CREATE INDEX push_jobs_by_time ON public.push_jobs USING btree (platform, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
+CREATE INDEX push_targets_by_user ON public.push_targets USING btree (user_id);
 CREATE INDEX rate_limits_by_time ON public.rate_limits USING btree (full_at);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);

@@ -55,11 +55,13 @@ package enum SessionKind {}
 package enum ThreadKindTag {}
 package enum MessageKind {}
 package enum MailKind {}
+package enum PushKind {}
 package typealias UserID = Identifier<UserKind>
 package typealias SessionID = Identifier<SessionKind>
 package typealias ThreadID = Identifier<ThreadKindTag>
 package typealias MessageID = Identifier<MessageKind>
 package typealias MailID = Identifier<MailKind>
+package typealias PushID = Identifier<PushKind>
 
 private let hexadecimalDigits = Array("0123456789abcdef".utf8)
 

@@ -66,10 +66,46 @@ package struct MailDelivery: Sendable {
     }
 }
 
-/// What the server said of a transfer that went well.
+/// A request to a web server. Redirects are never followed.
+package struct HTTPExchange: Sendable {
+    /// Which addresses the name may turn out to have. Judged on the address that is connected to.
+    package enum Reach: Sendable {
+        /// The operator configured the host.
+        case anywhere
+        /// Somebody gave us the URL: https only, and public addresses only.
+        case publicOnly
+    }
+
+    package var method = "POST"
+    package var url: String
+    /// Names in lower case.
+    package var headers: [(name: String, value: String)]
+    package var body: [UInt8]
+    package var reach: Reach
+    /// More of an answer's body is not read: the exchange fails.
+    package var answerByteCountMax = 64 << 10
+
+    package init(url: String, headers: [(name: String, value: String)], body: [UInt8], reach: Reach) {
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.reach = reach
+    }
+}
+
+/// What the server said of a transfer that went well. Of HTTP that is any answer, whatever its status.
 package struct TransferAnswer: Sendable, Equatable {
     /// HTTP's status, or SMTP's reply code.
     package var status: Int
+    /// HTTP's last answer, names in lower case.
+    package var headers: [String: String] = [:]
+    package var body: [UInt8] = []
+
+    package init(status: Int, headers: [String: String] = [:], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
 }
 
 /// Why a transfer came to nothing. The reasons are libcurl's: they name hosts and statuses, never recipients or content.

@@ -1,0 +1,73 @@
+-- Alerts to devices that no poll serves.
+-- locks: none that anybody waits for; all tables are new
+-- length: milliseconds
+-- breaking: no
+
+-- Where a device gets its alerts.
+create table push_targets (
+    session_id uuid primary key,
+    user_id uuid not null,
+    platform text not null check (platform in ('apns', 'fcm', 'webpush')),
+    -- The device's token, or the endpoint's URL.
+    token text not null,
+    -- SHA-256 of platform and token. A token is one device's: who registers it last has it.
+    token_digest bytea not null unique,
+    -- APNs only; the topic may be null for the configured one.
+    environment text check (environment in ('production', 'development')),
+    topic text,
+    -- Web Push only.
+    p256dh bytea,
+    auth bytea,
+    registered_at timestamptz not null,
+    -- What is at or below was decided for this device, one way or the other.
+    decided_pos bigint not null
+) with (fillfactor = 80);
+create index push_targets_by_user on push_targets (user_id);
+
+-- Which devices poll, and at which node. A row comes and goes with a device, and changes when it hops to another node.
+create table device_polls (
+    session_id uuid primary key,
+    user_id uuid not null,
+    node text not null,
+    -- How far alerts were made when it came: from here on it hears by itself.
+    from_pos bigint not null
+);
+create index device_polls_by_node on device_polls (node);
+
+-- How far in the log it was decided who is to be alerted.
+create table push_state (
+    pos bigint not null,
+    is_only boolean primary key default true check (is_only)
+) with (fillfactor = 50);
+insert into push_state (pos) values (coalesce((select max(e.pos) from events e), 0));
+
+-- What is to be sent. One job a device and event.
+create table push_jobs (
+    session_id uuid not null,
+    pos bigint not null,
+    -- The same for every try.
+    id uuid not null,
+    platform text not null,
+    thread_id uuid not null,
+    -- Of the message; 0 for a silent one, which brings the count and takes away what was read.
+    seq bigint not null,
+    -- When the event happened.
+    at timestamptz not null,
+    -- Only a device's first job has a time, so that its alerts arrive in order: `infinity` for the others, and while it polls.
+    -- While a node is at it: when another may take over.
+    due_at timestamptz not null,
+    attempt int not null default 0,
+    primary key (session_id, pos)
+) with (fillfactor = 80);
+create index push_jobs_by_time on push_jobs (platform, due_at) where due_at < 'infinity';
+
+-- What all nodes share: the key pair of Web Push, the services' provider tokens.
+create table push_secrets (
+    name text primary key,
+    value bytea not null,
+    made_at timestamptz not null,
+    expires_at timestamptz
+);
+
+-- How far the log was read by a node that is still there: if it is killed, its devices have what came before.
+alter table presence_nodes add column pos bigint not null default 0;
