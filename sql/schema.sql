@@ -242,7 +242,8 @@ CREATE TABLE public.push_secrets (
     name text NOT NULL,
     value bytea NOT NULL,
     made_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    renew_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL
 );
 CREATE TABLE public.push_state (
     pos bigint NOT NULL,

@@ -41,7 +41,9 @@ create table push_state (
 ) with (fillfactor = 50);
 insert into push_state (pos) values (coalesce((select max(e.pos) from events e), 0));
 
--- What is to be sent. One job a device and event.
+-- What is to be sent. One job a device and event. The lock of a device's jobs is its row in push_targets (for no key update;
+-- several by session_id, or skipping those that others have): who makes, takes, settles, stops or deletes them holds it, and
+-- looks at them in a statement after. So there is always exactly one with a time, and none without a target.
 create table push_jobs (
     session_id uuid not null,
     pos bigint not null,
@@ -64,9 +66,13 @@ create index push_jobs_by_time on push_jobs (platform, due_at) where due_at < 'i
 -- What all nodes share: the key pair of Web Push, the services' provider tokens.
 create table push_secrets (
     name text primary key,
+    -- Empty until the first is there.
     value bytea not null,
     made_at timestamptz not null,
-    expires_at timestamptz
+    -- Null: never.
+    expires_at timestamptz,
+    -- From when on whoever asks is to make a new one: one at a time, and another after a while if nothing comes of it.
+    renew_at timestamptz not null default 'infinity'
 );
 
 -- How far the log was read by a node that is still there: if it is killed, its devices have what came before.
