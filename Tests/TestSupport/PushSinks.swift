@@ -20,7 +20,8 @@ package final class PushSinks: Sendable {
         package let id: String?
         /// `apns-collapse-id`, FCM's `collapse_key`, Web Push's `Topic`.
         package let collapse: String?
-        /// `alert` or `background`; of Web Push the urgency.
+        /// Of APNs the push type; of FCM `alert` if there is a notification in it, else `background`; of Web Push the
+        /// urgency.
         package let kind: String
         /// `apns-priority`, `apns-expiration`, `apns-topic`, Web Push's `TTL`.
         package let priority: String?

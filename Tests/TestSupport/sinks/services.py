@@ -174,7 +174,10 @@ class APNs(Service):
         # Apple says nothing of what is no such JSON.
         try:
             aps = json.loads(body)["aps"]
-            is_right = "alert" in aps if kind == "alert" else aps["content-available"] == 1 and "alert" not in aps
+            if kind == "alert":
+                is_right = "alert" in aps or "badge" in aps
+            else:
+                is_right = aps["content-available"] == 1 and not {"alert", "badge", "sound"} & set(aps)
         except (ValueError, KeyError, TypeError):
             is_right = False
         if not is_right:
