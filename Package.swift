@@ -134,7 +134,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", jwtKit, logging],
-            path: "Tests/TestSupport", exclude: ["relay.py"], swiftSettings: settings),
+            path: "Tests/TestSupport", exclude: ["relay.py", "sinks"], swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(
