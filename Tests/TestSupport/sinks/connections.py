@@ -82,10 +82,19 @@ class Connection(asyncio.Protocol):
             self.transport.abort()
 
 
+class Patient(H2Connection):
+    """Counts no streams: more than it allows are refused one by one, rather than with the whole connection."""
+
+    @property
+    def open_inbound_streams(self):
+        super().open_inbound_streams
+        return 0
+
+
 class HTTP2:
     def __init__(self, owner):
         self.owner = owner
-        self.h2 = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
+        self.h2 = Patient(H2Configuration(client_side=False, header_encoding="utf-8"))
         self.h2.local_settings[SettingCodes.MAX_CONCURRENT_STREAMS] = owner.service.streams
         self.h2.initiate_connection()
         self.requests = {}
@@ -108,15 +117,19 @@ class HTTP2:
         self.flush()
 
     def take(self, event):
-        if isinstance(event, RequestReceived):
+        if isinstance(event, RequestReceived) and len(self.requests) >= self.owner.service.streams:
+            self.h2.reset_stream(event.stream_id, error_code=ErrorCodes.REFUSED_STREAM)
+        elif isinstance(event, RequestReceived):
             headers = dict(event.headers)
             method, path = headers.pop(":method"), headers.pop(":path")
             self.requests[event.stream_id] = Request(self.owner.number, "2", method, path, headers)
         elif isinstance(event, DataReceived):
             self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
-            self.requests[event.stream_id].body += event.data
+            if event.stream_id in self.requests:
+                self.requests[event.stream_id].body += event.data
         elif isinstance(event, StreamEnded):
-            if self.last is None or event.stream_id <= self.last:
+            is_served = self.last is None or event.stream_id <= self.last
+            if is_served and event.stream_id in self.requests:
                 stream = HTTP2Stream(self, event.stream_id)
                 asyncio.ensure_future(self.owner.answer(self.requests[event.stream_id], stream))
         elif isinstance(event, StreamReset):
