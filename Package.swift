@@ -119,7 +119,7 @@ let package = Package(
             name: "parley",
             dependencies: [
                 "API", "Bench", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres", "Log", "Outbound",
-                "Postgres",
+                "Postgres", "Push",
                 "ServiceConfiguration", "Store", "Telemetry", "Transport", logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],

@@ -19,6 +19,7 @@ extension Node {
         searchFigures.write(to: &text)
         retentionFigures.write(to: &text)
         mailFigures.write(to: &text)
+        pushFigures.write(to: &text)
         sessionFigures.write(to: &text)
         erasureFigures.write(to: &text)
         rates.write(to: &text)

@@ -7,6 +7,7 @@ import Foundation
 import Log
 import Logging
 import Postgres
+import Push
 import ServiceConfiguration
 import Store
 import Synchronization
@@ -38,6 +39,9 @@ struct Node: Sendable {
     let mailFigures = MailFigures()
     let hasher = PasswordHasher(waitingCountMax: 256)
     let mail: MailUpkeep?
+    let pushFigures = PushFigures()
+    let pushKeys: VAPIDKeyPair?
+    let push: PushUpkeep
     let sessionFigures = SessionFigures()
     let erasureFigures = ErasureFigures()
     let isClosing = Flag()
@@ -76,6 +80,8 @@ struct Node: Sendable {
         self.logger = logger
         store = Store(client)
         mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
+        pushKeys = try await PushUpkeep.keys(settings, store)
+        push = try PushUpkeep(settings, keys: pushKeys, store: store, figures: pushFigures, logger: logger)
         keys = try await Self.keys(settings, logger)
         rates = RateLimits(
             isOn: settings.rateLimitsEnabled, proxies: try Self.proxies(settings.trustedProxies), store: store)
@@ -146,6 +152,7 @@ struct Node: Sendable {
             }
             if let tls { group.addTask { [logger] in try await tls.follow(logger: logger) } }
             if let mail { group.addTask { try await mail.run() } }
+            group.addTask { try await push.run() }
             group.addTask {
                 try await SessionUpkeep(
                     store: store, idleDays: settings.sessionIdleDays, figures: sessionFigures, logger: logger

@@ -107,7 +107,7 @@ begin
         g.thread_id, g.seq,
         case when g.seq = 0 and g.outcome = 'send' then push_read_upto(g.member, g.thread_id, g.own_seq) end as read_upto,
         g.message_id, h.kind as thread_kind, h.title, s.name as sender_name, g.type,
-        case when g.type = 'message' then g.payload ->> 'text' end as body, a.preferences ->> 'push' as privacy
+        case when g.type = 'message' and g.outcome = 'send' then g.payload ->> 'text' end as body, a.preferences ->> 'push' as privacy
     from judged g
     left join totals t on t.user_id = g.user_id
     left join threads h on h.id = g.thread_id and g.outcome = 'send'
