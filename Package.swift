@@ -133,8 +133,8 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", jwtKit, logging],
-            path: "Tests/TestSupport", exclude: ["relay.py", "sinks"], swiftSettings: settings),
+            dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", crypto, jwtKit, logging],
+            path: "Tests/TestSupport", exclude: ["decrypt.py", "relay.py", "sinks"], swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -144,7 +144,7 @@ let package = Package(
         .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "PushTests", dependencies: ["Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],
-            exclude: ["decrypt.py"], swiftSettings: settings),
+            swiftSettings: settings),
         .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(
             name: "DelegatedTokensTests", dependencies: ["DelegatedTokens", "Domain", "TestSupport", logging],

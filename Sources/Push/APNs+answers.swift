@@ -61,7 +61,7 @@ extension APNs {
         }
         // Accepted alerts are nearly all there are, and have no body.
         let body = answer.status == 200 ? nil : try? JSONReader.read(answer.body)
-        let rule = Self.answers.first(status: answer.status, reason: body?["reason"]?.string)
+        let rule = Self.answers.row(status: answer.status, reason: body?["reason"]?.string)
         let isOlder = (body?["timestamp"]?.integer).map { alert.registeredAtMs < $0 } ?? true
         return rule.verdict(
             retryAfter: answer.retryAfter(now: now), isOlder: isOlder, isTopicNamed: alert.namesTopic)

@@ -40,7 +40,7 @@ extension FCM {
         case .failure(let failure): return PushVerdict(failure)
         }
         let reason = answer.status == 200 ? nil : Self.reason(answer.body)
-        return Self.answers.first(status: answer.status, reason: reason).verdict(
+        return Self.answers.row(status: answer.status, reason: reason).verdict(
             retryAfter: answer.retryAfter(now: now))
     }
 

@@ -15,6 +15,7 @@ struct PushRule: Sendable {
     enum Match: Sendable {
         /// Whatever the status.
         case reason(String)
+        /// One, or a whole hundred.
         case status(ClosedRange<Int>)
         case anything
     }
@@ -40,14 +41,16 @@ struct PushRule: Sendable {
         switch match {
         case .reason(let reason): reason
         case .status(let range) where range.count == 1: String(range.lowerBound)
-        case .status(let range): "\(range.lowerBound)–\(range.upperBound)"
+        case .status(let range): "\(range.lowerBound / 100)xx"
         case .anything: "other"
         }
     }
 
-    func matches(status: Int, reason: String?) -> Bool {
+    var reason: String? { if case .reason(let text) = match { text } else { nil } }
+
+    fileprivate func fits(_ status: Int) -> Bool {
         switch match {
-        case .reason(let named): named == reason
+        case .reason: false
         case .status(let range): range.contains(status)
         case .anything: true
         }
@@ -72,9 +75,10 @@ extension PushRule {
 }
 
 extension [PushRule] {
-    /// The first row that fits. Every table ends with one that fits all.
-    func first(status: Int, reason: String?) -> PushRule {
-        first { $0.matches(status: status, reason: reason) } ?? PushRule(otherwise: .drop, "")
+    /// The row of the reason, if there is one; else the first of the status. Every table ends with one that fits all.
+    func row(status: Int, reason: String?) -> PushRule {
+        let named = reason.flatMap { reason in first { $0.reason == reason } }
+        return named ?? first { $0.fits(status) } ?? PushRule(otherwise: .drop, "")
     }
 }
 

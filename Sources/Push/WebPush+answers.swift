@@ -27,7 +27,7 @@ extension WebPush {
     ) -> PushVerdict {
         switch result {
         case .success(let answer):
-            Self.answers.first(status: answer.status, reason: nil).verdict(retryAfter: answer.retryAfter(now: now))
+            Self.answers.row(status: answer.status, reason: nil).verdict(retryAfter: answer.retryAfter(now: now))
         case .failure(let failure): PushVerdict(failure)
         }
     }
