@@ -15,11 +15,13 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 as $$
 declare
     v_end bigint;
+    -- A cursor of a lost log may say more.
+    v_head bigint;
 begin
     perform pg_advisory_xact_lock_shared(7266006);
     insert into presence_nodes (node, seen_at) values (p_node, stamp()) on conflict do nothing;
     perform from push_targets t where t.session_id = any (p_came || p_gone) order by t.session_id for no key update;
-    select coalesce(s.upto_pos, s.pos) into v_end from push_state s;
+    select coalesce(s.upto_pos, s.pos), log_head() into v_end, v_head from push_state s;
     if p_is_whole then
         perform device_poll_leave(p_node, p_came);
     end if;
@@ -37,16 +39,16 @@ begin
     from unnest(p_came) c (session_id)
     where j.session_id = c.session_id and j.due_at < 'infinity';
 
-    update device_polls d set node = '', from_pos = greatest(d.from_pos, g.pos)
+    update device_polls d set node = '', from_pos = greatest(d.from_pos, least(g.pos, v_head))
     from unnest(p_gone, p_gone_pos) g (session_id, pos)
     where d.session_id = g.session_id and d.node = p_node;
-    update push_targets t set decided_pos = g.pos
+    update push_targets t set decided_pos = least(g.pos, v_head)
     from unnest(p_gone, p_gone_pos) g (session_id, pos)
-    where t.session_id = g.session_id and t.decided_pos < g.pos;
+    where t.session_id = g.session_id and t.decided_pos < least(g.pos, v_head);
     delete from push_jobs j using unnest(p_gone, p_gone_pos) g (session_id, pos)
     where j.session_id = g.session_id and j.pos <= g.pos;
     -- Those who were told of coming and going at once: what is left may lack its time.
-    perform push_wake(p_gone, clock_timestamp());
+    perform push_job_next(p_gone, clock_timestamp());
 end $$;
 
 -- The devices that poll at a node, but for these, have gone, nobody knows when. They have what all there had when it was

@@ -294,7 +294,7 @@ begin
     v_made := push_put(v_jobs, p_due, v_gone);
     delete from device_polls d where d.session_id = any (v_gone);
     update push_targets t set decided_pos = v_end where t.session_id = any (v_gone) and t.decided_pos < v_end;
-    perform push_wake(v_gone, p_due);
+    perform push_job_next(v_gone, p_due);
     return v_made;
 end $$;
 
@@ -329,18 +329,4 @@ begin
     on conflict do nothing;
     get diagnostics v_count = row_count;
     return v_count;
-end $$;
-
--- Gives the first job of each device its time, if it has none, unless the device polls. Call it with their targets locked,
--- in a statement after.
-create or replace function push_wake(p_sessions uuid[], p_due timestamptz) returns void
-language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
-begin
-    update push_jobs j set due_at = p_due
-    from (select distinct u.id from unnest(p_sessions) u (id)) s
-    cross join lateral (select k.pos from push_jobs k where k.session_id = s.id order by k.pos limit 1) f
-    where j.session_id = s.id and j.pos = f.pos and j.due_at = 'infinity'
-        and (select d.session_id from device_polls d where d.session_id = s.id) is null;
 end $$;
