@@ -34,6 +34,8 @@ struct Node: Sendable {
     let server = Later<HTTPServer>()
     let upkeepFigures = UpkeepFigures()
     let deliveryFigures = DeliveryFigures()
+    let deviceFigures = DevicePollFigures()
+    let pushMakerFigures = PushMakerFigures()
     let searchFigures = SearchFigures()
     let retentionFigures = RetentionFigures()
     let mailFigures = MailFigures()
@@ -88,7 +90,7 @@ struct Node: Sendable {
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
-        hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
+        hub = Hub(store: store, start: try await store.now(), limits: settings.hubLimits, send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
         presence = PresenceKeeper(
@@ -140,6 +142,8 @@ struct Node: Sendable {
             group.addTask {
                 try await DeliveryKeeper(hub: hub, store: store, figures: deliveryFigures, logger: logger).run()
             }
+            group.addTask { try await devices.run() }
+            group.addTask { try await pushMaker.run() }
             group.addTask { try await ReceiptKeeper(untold: writer.untold, store: store, logger: logger).run() }
             group.addTask {
                 let head: @Sendable () -> Position = { [hub] in hub.head.position }
@@ -201,6 +205,18 @@ struct Node: Sendable {
             logger: logger)
     }
 
+    private var devices: DevicePollKeeper {
+        DevicePollKeeper(
+            node: String(UInt64.random(in: 0...(.max)), radix: 36), hub: hub, store: store, figures: deviceFigures,
+            wentAway: { [pushMakerFigures] in pushMakerFigures.call() }, logger: logger)
+    }
+
+    private var pushMaker: PushMaker {
+        PushMaker(
+            store: store, lifeSeconds: settings.pushLifeHours * 3_600, figures: pushMakerFigures,
+            head: { [hub] in hub.head.position }, logger: logger)
+    }
+
     private struct Stopped: Error {}
 
     /// First not ready, then the polls, then the rest of the requests, then what they wrote.
@@ -252,6 +268,12 @@ struct Node: Sendable {
 }
 
 extension Settings {
+    fileprivate var hubLimits: HubLimits {
+        var hub = HubLimits()
+        hub.deviceWaitTickCount = pushWaitMs / HubLimits.tickMs
+        return hub
+    }
+
     fileprivate var tlsFiles: TLSFiles? {
         guard let tlsCertificateFile, let tlsKeyFile else { return nil }
         return TLSFiles(certificate: tlsCertificateFile, key: tlsKeyFile)
