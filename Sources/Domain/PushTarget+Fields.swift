@@ -33,7 +33,8 @@ extension PushTarget {
             let (text, place) = try fields.values(token, environment)
             self = .apns(token: text.text, environment: place, topic: topic?.text)
         case .fcm:
-            let token = fields.required("token") { json throws(Invalid) in try PushToken(json, characterCountMax: 4_096) }
+            let token = fields.required("token") { json throws(Invalid) in try PushToken(json, characterCountMax: 4_096)
+            }
             self = .fcm(token: try fields.values(token).text)
         case .webpush:
             let endpoint = fields.required("endpoint") { json throws(Invalid) in
@@ -58,7 +59,8 @@ extension PushTarget {
         case .webPush(let endpoint, let key, let secret):
             members.append(.init("endpoint", .string(endpoint)))
             let keys: [JSONValue.Member] = [
-                .init("p256dh", .string(Base64.urlSafe.encode(key))), .init("auth", .string(Base64.urlSafe.encode(secret))),
+                .init("p256dh", .string(Base64.urlSafe.encode(key))),
+                .init("auth", .string(Base64.urlSafe.encode(secret))),
             ]
             members.append(.init("keys", .object(keys)))
         }

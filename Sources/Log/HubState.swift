@@ -114,7 +114,8 @@ struct HubState {
         let deadlineTick = deadlineTick(after: waitTickCount)
         mailbox.parked.append(
             ParkedPoll(
-                id: lastPoll, waiter: waiter, poller: poller, after: position, limit: limit, deadlineTick: deadlineTick))
+                id: lastPoll, waiter: waiter, poller: poller, after: position, limit: limit, deadlineTick: deadlineTick)
+        )
         poller.openCount += 1
         if deadlineTick < mailbox.alarmTick ?? .max { setAlarm(mailbox, at: deadlineTick) }
         counters.parked += 1

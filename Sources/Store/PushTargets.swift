@@ -10,7 +10,8 @@ extension Store {
             Statement("push_target_put", "select push_target_put($1, $2, $3, $4, $5, $6, $7, $8)"),
             [
                 .id(identity.user), .id(identity.session), .text(target.platform.rawValue), .text(columns.token),
-                .text(orNull: columns.environment), .text(orNull: columns.topic), columns.key.map(Parameter.bytes) ?? .null,
+                .text(orNull: columns.environment), .text(orNull: columns.topic),
+                columns.key.map(Parameter.bytes) ?? .null,
                 columns.secret.map(Parameter.bytes) ?? .null,
             ])
     }

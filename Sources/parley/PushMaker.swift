@@ -75,7 +75,8 @@ final class PushMakerFigures: Sendable {
 
     func write(to text: inout MetricsText) {
         text.gauge(
-            "parley_push_position", "Up to where in the log it was decided who is to be alerted, when this node last looked.",
+            "parley_push_position",
+            "Up to where in the log it was decided who is to be alerted, when this node last looked.",
             Int(position.load(ordering: .relaxed)))
         text.counter("parley_push_made_total", "Alerts that this node decided on.", made.value)
         text.counter("parley_push_maker_failures_total", "Calls for that which failed.", failures.value)
