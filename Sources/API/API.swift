@@ -42,7 +42,7 @@ package struct API: Sendable {
         rates: RateLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
-        push: PushRegistration = PushRegistration()
+        push: PushRegistration
     ) {
         self.store = store
         self.writer = writer

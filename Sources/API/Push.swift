@@ -23,22 +23,19 @@ extension API {
         return .noContent
     }
 
-    private func getWebPushKey(_ call: Call, _ identity: Identity) async throws -> Answer {
-        guard let key = push.webPushKey else {
-            throw Problem(.pushNotConfigured, "This service sends no Web Push.")
-        }
-        return .json(JSONText(.object([.init("public_key", .string(try await key()))])))
+    private func getWebPushKey(_ call: Call, _ identity: Identity) -> Answer {
+        .json(JSONText(.object([.init("public_key", .string(push.webPushKey))])))
     }
 }
 
 /// What registering for alerts needs to know of sending them.
 package struct PushRegistration: Sendable {
-    /// The public half of the key pair that browsers bind their subscriptions to; nil where no Web Push is sent.
-    let webPushKey: (@Sendable () async throws -> String)?
+    /// The public half of the key pair that browsers bind their subscriptions to, an uncompressed point in base64url.
+    let webPushKey: String
     /// For tests.
     let allowsPlainHTTP: Bool
 
-    package init(webPushKey: (@Sendable () async throws -> String)? = nil, allowsPlainHTTP: Bool = false) {
+    package init(webPushKey: String, allowsPlainHTTP: Bool = false) {
         self.webPushKey = webPushKey
         self.allowsPlainHTTP = allowsPlainHTTP
     }

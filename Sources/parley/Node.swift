@@ -42,7 +42,7 @@ struct Node: Sendable {
     let hasher = PasswordHasher(waitingCountMax: 256)
     let mail: MailUpkeep?
     let pushFigures = PushFigures()
-    let pushKeys: VAPIDKeyPair?
+    let pushKeys: VAPIDKeyPair
     let push: PushUpkeep
     let sessionFigures = SessionFigures()
     let erasureFigures = ErasureFigures()
@@ -82,7 +82,7 @@ struct Node: Sendable {
         self.logger = logger
         store = Store(client)
         mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
-        pushKeys = try await PushUpkeep.keys(settings, store)
+        pushKeys = try await PushUpkeep.keys(store)
         push = try PushUpkeep(settings, keys: pushKeys, store: store, figures: pushFigures, logger: logger)
         keys = try await Self.keys(settings, logger)
         rates = RateLimits(
@@ -214,7 +214,7 @@ struct Node: Sendable {
     private var pushMaker: PushMaker {
         PushMaker(
             store: store, lifeSeconds: settings.pushLifeHours * 3_600, figures: pushMakerFigures,
-            head: { [hub] in hub.head.position }, logger: logger)
+            head: { [hub] in hub.head.position }, wake: push.wake, logger: logger)
     }
 
     private struct Stopped: Error {}
@@ -259,7 +259,9 @@ struct Node: Sendable {
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
-                logger: logger, adminToken: settings.adminToken.map(AdminToken.init)),
+                logger: logger, adminToken: settings.adminToken.map(AdminToken.init),
+                push: PushRegistration(
+                    webPushKey: pushKeys.publicText, allowsPlainHTTP: settings.pushAllowsPrivate)),
             sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)

@@ -20,13 +20,20 @@ struct PushMaker: Sendable {
     let figures: PushMakerFigures
     /// Where the log has come to.
     let head: @Sendable () -> Position
+    /// Hears that there are alerts that are due.
+    let wake: @Sendable () -> Void
     let logger: Logger
 
     /// Runs until cancelled. Costs nothing while the log stands still and no device goes.
     func run() async throws {
         let clock = ContinuousClock()
         var done: (head: Position, time: ContinuousClock.Instant)?
+        var due: ContinuousClock.Instant?
         while true {
+            if let time = due, clock.now >= time {
+                due = nil
+                wake()
+            }
             let now = (head: head(), time: clock.now)
             if let done, !figures.takeCall(), done.head == now.head, now.time - done.time < Self.checkInterval {
                 try await Beat.sleep()
@@ -36,6 +43,7 @@ struct PushMaker: Sendable {
                 let part = try await store.makePushJobs(
                     limit: Self.passLimit, lifeSeconds: lifeSeconds, delayMs: Self.delayMs)
                 figures.note(part.madeCount, part.position)
+                if part.madeCount > 0, due == nil { due = clock.now + .milliseconds(Self.delayMs) }
                 if part.hasMore {
                     done = nil
                     // At most half of a connection's time, so that who sends hardly notices.

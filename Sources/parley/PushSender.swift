@@ -64,7 +64,7 @@ enum PushSender: Sendable {
 extension PushSender {
     /// Those that the settings have. Throws what is said to who starts the node.
     /// - keys: of Web Push.
-    static func configured(_ settings: Settings, keys: VAPIDKeyPair?) throws -> [PushPlatform: PushSender] {
+    static func configured(_ settings: Settings, keys: VAPIDKeyPair) throws -> [PushPlatform: PushSender] {
         var senders: [PushPlatform: PushSender] = [:]
         if let path = settings.apnsKeyFile, let keyID = settings.apnsKeyID, let teamID = settings.apnsTeamID {
             let text = String(decoding: try file(path, "PARLEY_APNS_KEY_FILE"), as: UTF8.self)
@@ -80,7 +80,7 @@ extension PushSender {
                 .fcm(try FCM(account: Array(account), url: settings.fcmURL))
             }
         }
-        if let subject = settings.webPushSubject, let keys {
+        if let subject = settings.webPushSubject {
             senders[.webpush] = .webPush(WebPush(keys: keys, subject: subject))
         }
         return senders

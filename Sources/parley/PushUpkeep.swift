@@ -24,9 +24,8 @@ struct PushUpkeep: Sendable {
     private let lifeSeconds: Int
     private let logger: Logger
 
-    /// The key pair of Web Push, the same for all nodes and for good; nil without Web Push.
-    static func keys(_ settings: Settings, _ store: Store) async throws -> VAPIDKeyPair? {
-        guard settings.webPushSubject != nil else { return nil }
+    /// The key pair of Web Push, the same for all nodes and for good, whether or not it is sent: browsers may subscribe before.
+    static func keys(_ store: Store) async throws -> VAPIDKeyPair {
         let bytes = try await store.secret(named: keyName, otherwise: VAPIDKeyPair.make().privateBytes)
         guard let keys = VAPIDKeyPair(privateBytes: bytes) else {
             throw StartError("the database holds no good key for Web Push (push_secrets, \(keyName)).")
@@ -36,7 +35,7 @@ struct PushUpkeep: Sendable {
 
     /// - keys: of Web Push.
     init(
-        _ settings: Settings, keys: VAPIDKeyPair?, store: Store, figures: PushFigures, logger: Logger
+        _ settings: Settings, keys: VAPIDKeyPair, store: Store, figures: PushFigures, logger: Logger
     ) throws {
         if let file = settings.caFile, !FileManager.default.isReadableFile(atPath: file) {
             throw StartError("PARLEY_CA_FILE: \(file) can't be read.")
