@@ -18,7 +18,7 @@ package struct WebPush: Sendable {
         self.subject = subject
     }
 
-    /// Costs 200 µs: each has a key pair of its own, an agreement and a signature.
+    /// Costs 160 µs: each has a key pair of its own, an agreement and a signature. A text to be cut costs 100 µs more.
     /// - now: seconds since 1970.
     package func request(_ alert: PushAlert, now: Int) throws(Unsendable) -> HTTPExchange {
         guard case .webPush(let endpoint, let key, let secret) = alert.target else {
