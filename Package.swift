@@ -119,7 +119,7 @@ let package = Package(
             name: "parley",
             dependencies: [
                 "API", "Bench", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres", "Log", "Outbound",
-                "Postgres",
+                "Postgres", "Push",
                 "ServiceConfiguration", "Store", "Telemetry", "Transport", logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -134,7 +134,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", crypto, jwtKit, logging],
-            path: "Tests/TestSupport", exclude: ["decrypt.py", "relay.py"], swiftSettings: settings),
+            path: "Tests/TestSupport", exclude: ["decrypt.py", "relay.py", "sinks"], swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(

@@ -44,6 +44,7 @@ extension ProblemCode {
         case .overloaded: (.serviceUnavailable, "Overloaded")
         case .unavailable: (.serviceUnavailable, "Unavailable")
         case .mailNotConfigured: (.serviceUnavailable, "Mail not configured")
+        case .pushNotConfigured: (.serviceUnavailable, "Push not configured")
         case .versionNotSupported: (.httpVersionNotSupported, "HTTP version not supported")
         }
     }

@@ -7,6 +7,7 @@
 #include <curl/curl.h>
 
 static const long parley_curl_global = CURL_GLOBAL_ALL;
+static const long parley_curl_http_2 = CURL_HTTP_VERSION_2TLS;
 static const size_t parley_curl_error_size = CURL_ERROR_SIZE;
 
 /// Reads or writes `size * count` bytes; gives how many it did.
@@ -39,6 +40,25 @@ static inline CURLcode parley_curl_set_io(CURL *easy, CURLoption option, parley_
 static inline CURLcode parley_curl_set_progress(CURL *easy, curl_xferinfo_callback value) {
     return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, value);
 }
+
+static inline CURLcode parley_curl_set_open_socket(CURL *easy, curl_opensocket_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+static inline CURLcode parley_curl_set_close_socket(CURL *easy, curl_closesocket_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, value);
+}
+
+static inline CURLcode parley_curl_set_before_request(CURL *easy, curl_prereq_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+
+static inline CURLMcode parley_curl_set_multi_number(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+/// Where libcurl is about to connect to.
+static inline const struct sockaddr *parley_curl_address(const struct curl_sockaddr *address) { return &address->addr; }
 
 /// The last status that the server gave: HTTP's, or SMTP's reply code. 0 for none.
 static inline long parley_curl_status(CURL *easy) {

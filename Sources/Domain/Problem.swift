@@ -48,6 +48,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case overloaded = "overloaded"
     case unavailable = "unavailable"
     case mailNotConfigured = "mail_not_configured"
+    case pushNotConfigured = "push_not_configured"
     case versionNotSupported = "version_not_supported"
 }
 

@@ -33,6 +33,7 @@ extension HubState {
             endWaits(of: mailbox, &ended)
             if let next = mailbox.parked.map(\.deadlineTick).min() { setAlarm(mailbox, at: next) }
         }
+        noteGoneDevices()
         if tick.isMultiple(of: limits.mailboxCheckTickCount) {
             for mailbox in mailboxes.values where mailbox.parked.isEmpty {
                 let idleTickCount = tick - mailbox.lastPolledTick
@@ -55,7 +56,10 @@ extension HubState {
     private mutating func endWaits(of mailbox: Mailbox, _ ended: inout EndedWaits) {
         let due = mailbox.parked.filter { $0.deadlineTick <= tick }
         guard !due.isEmpty else { return }
-        for poll in due { ended.add(poll.waiter, answer(([], false), mailbox: mailbox, after: poll.after)) }
+        for poll in due {
+            ended.add(poll.waiter, answer(([], false), mailbox: mailbox, after: poll.after))
+            noteEnd(poll)
+        }
         mailbox.parked.removeAll { $0.deadlineTick <= tick }
         counters.parked -= due.count
         mailbox.lastPolledTick = tick
@@ -78,6 +82,7 @@ extension HubState {
         for mailbox in mailboxes.values {
             let isLost = mailbox.openedAt >= end
             wakes += mailbox.parked.filter { isLost || $0.after >= end }.map { poll in
+                noteEnd(poll)
                 let same = Cursor(epoch: old, position: poll.after)
                 return Wake(waiters: [poll.waiter], answer: .events([], upTo: same, more: true))
             }
@@ -85,6 +90,7 @@ extension HubState {
             mailbox.forget(from: end)
             if isLost { close(mailbox) }
         }
+        for poller in pollers.here.values { poller.forget(from: end) }
         counters.parked -= wakes.count
         return wakes
     }
@@ -96,6 +102,7 @@ extension HubState {
         for mailbox in mailboxes.values { close(mailbox) }
         alarms = [:]
         deliveries = HubDeliveries()
+        for poller in pollers.here.values { poller.forget(from: Position(start.position.value + 1)) }
         recent = EventQueue(since: start.position)
         head = start.position
         epoch = start.epoch
@@ -118,6 +125,7 @@ extension HubState {
             guard wakes.count < count else { break }
             let taken = mailbox.parked.prefix(count - wakes.count)
             wakes += taken.map { Wake(waiters: [$0.waiter], answer: answer($0)) }
+            for poll in taken { noteEnd(poll) }
             mailbox.parked.removeFirst(taken.count)
             counters.parked -= taken.count
         }

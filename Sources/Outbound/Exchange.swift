@@ -1,4 +1,5 @@
-// One transfer as libcurl has it: its options, the bytes to send, what came of it.
+// One transfer as libcurl has it: its options, the bytes to send, what came of it. What is HTTP's alone is in
+// Exchange+HTTP.swift.
 import CLibcurl
 
 /// What libcurl's easy handle points to while a transfer is under way. Used by one thread.
@@ -6,40 +7,61 @@ final class Exchange {
     /// A connection that has been idle for longer isn't used again: relays close theirs after minutes.
     private static let idleSecondsMax = 20
 
-    /// When it is given up: by the progress callback, at which libcurl cuts the connection. Its own time-out says goodbye to
-    /// a relay that answers nothing any more, and waits for the answer with all other transfers; and a handle that is taken
-    /// away from it in the middle of a mail has the mail end there.
+    /// When it is given up. Mail is, by the progress callback, at which libcurl cuts the connection: its own time-out says
+    /// goodbye to a relay that answers nothing any more, and waits for the answer with all other transfers; and a handle that
+    /// is taken away from it in the middle of a mail has the mail end there. HTTP's handles are taken away.
     let deadline: ContinuousClock.Instant
-    private let easy: UnsafeMutableRawPointer
-    private let content: [UInt8]
+    let easy: UnsafeMutableRawPointer
+    /// Of HTTP; nil of mail.
+    var http: HTTPState?
+    private var content: [UInt8] = []
     private var sentCount = 0
     private var isGivenUp = false
     private let errorText: UnsafeMutablePointer<CChar>
-    private var recipients: UnsafeMutablePointer<curl_slist>?
+    /// A mail's recipients, a request's headers.
+    private var list: UnsafeMutablePointer<curl_slist>?
     /// False when libcurl refused one of the options.
     private(set) var isReady = true
 
     /// Takes a handle that was reset, and sets it up.
     init(
-        _ easy: UnsafeMutableRawPointer, _ transfer: Transfer, deadline: ContinuousClock.Instant, caFile: String?
+        _ easy: UnsafeMutableRawPointer, _ transfer: Transfer, deadline: ContinuousClock.Instant,
+        settings: ClientSettings, connections: OpenConnections
     ) {
         self.easy = easy
         self.deadline = deadline
         errorText = .allocate(capacity: parley_curl_error_size)
         errorText.initialize(repeating: 0, count: parley_curl_error_size)
-        switch transfer.work {
-        case .mail(let mail): content = mail.content
-        }
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(transfer.connectMax / .milliseconds(1))))
         // Beyond the deadline, which is what counts.
         set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(transfer.timeMax / .seconds(1)) + 2)
-        set(CURLOPT_MAXAGE_CONN, Self.idleSecondsMax)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         // The system's directory of certificates stays beside it: that is another option.
-        if let caFile { set(CURLOPT_CAINFO, caFile) }
-        let context = Unmanaged.passUnretained(self).toOpaque()
+        if let caFile = settings.caFile { set(CURLOPT_CAINFO, caFile) }
+        // What the environment says of proxies is said to others: an address behind one couldn't be judged either.
+        set(CURLOPT_PROXY, "")
+        switch transfer.work {
+        case .mail(let mail): setUp(mail)
+        case .http(let exchange): setUp(exchange, settings: settings, connections: connections)
+        }
+    }
+
+    /// For libcurl's callbacks.
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    deinit {
+        errorText.deallocate()
+        curl_slist_free_all(list)
+    }
+
+    private func setUp(_ mail: MailDelivery) {
+        let relay = mail.relay
+        content = mail.content
+        set(CURLOPT_URL, relay.url)
+        set(CURLOPT_PROTOCOLS_STR, "smtp,smtps")
+        set(CURLOPT_MAXAGE_CONN, Self.idleSecondsMax)
         set(CURLOPT_NOPROGRESS, 0)
         set(CURLOPT_XFERINFODATA, pointer: context)
         set(parley_curl_set_progress(easy, checkProgress))
@@ -47,22 +69,6 @@ final class Exchange {
         set(parley_curl_set_io(easy, CURLOPT_READFUNCTION, readContent))
         // Without it libcurl would print what comes.
         set(parley_curl_set_io(easy, CURLOPT_WRITEFUNCTION, dropAnswer))
-        switch transfer.work {
-        case .mail(let mail): setUp(mail)
-        }
-    }
-
-    deinit {
-        errorText.deallocate()
-        curl_slist_free_all(recipients)
-    }
-
-    private func setUp(_ mail: MailDelivery) {
-        let relay = mail.relay
-        set(CURLOPT_URL, relay.url)
-        set(CURLOPT_PROTOCOLS_STR, "smtp,smtps")
-        // What the environment says of proxies is said of the web.
-        set(CURLOPT_PROXY, "")
         let usesTLS =
             switch relay.security {
             case .tls, .startTLS: CURLUSESSL_ALL
@@ -73,9 +79,8 @@ final class Exchange {
         if let user = relay.user { set(CURLOPT_USERNAME, user) }
         if let password = relay.password { set(CURLOPT_PASSWORD, password) }
         set(CURLOPT_MAIL_FROM, "<\(mail.sender)>")
-        recipients = curl_slist_append(nil, "<\(mail.recipient)>")
-        if recipients == nil { isReady = false }
-        set(parley_curl_set_list(easy, CURLOPT_MAIL_RCPT, recipients))
+        append("<\(mail.recipient)>")
+        setList(CURLOPT_MAIL_RCPT)
         set(CURLOPT_UPLOAD, 1)
         set(parley_curl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(content.count)))
     }
@@ -83,11 +88,17 @@ final class Exchange {
     /// What came of it, by libcurl's word.
     func result(_ code: CURLcode) -> Result<TransferAnswer, TransferFailure> {
         let status = parley_curl_status(easy)
-        if code == CURLE_OK { return .success(TransferAnswer(status: status)) }
+        if code == CURLE_OK {
+            let answer = http?.answer
+            return .success(
+                TransferAnswer(status: status, headers: answer?.headers ?? [:], body: answer?.body ?? []))
+        }
+        if let objection = http?.objection { return .failure(.failed(reason: objection)) }
         if code == CURLE_ABORTED_BY_CALLBACK { return .failure(isGivenUp ? .closed : .timedOut) }
         if code == CURLE_OPERATION_TIMEDOUT { return .failure(.timedOut) }
         let text = String(cString: errorText)
         let reason = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        if http != nil { return .failure(.failed(reason: reason)) }
         // A relay says no to a sender, a recipient or a content, of which libcurl says the first two are errors of sending.
         // A no to greeting, STARTTLS or password says nothing of the mail.
         let isAboutMail = code == CURLE_SEND_ERROR || sentCount == content.count
@@ -108,12 +119,22 @@ final class Exchange {
         return part.count
     }
 
-    private func set(_ code: CURLcode) { if code != CURLE_OK { isReady = false } }
-    private func set(_ option: CURLoption, _ value: Int) { set(parley_curl_set_number(easy, option, value)) }
-    private func set(_ option: CURLoption, _ value: String) { set(parley_curl_set_text(easy, option, value)) }
-    private func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer) {
+    /// Adds a line to the list that libcurl is given.
+    func append(_ line: String) {
+        guard let longer = curl_slist_append(list, line) else { return isReady = false }
+        list = longer
+    }
+
+    /// Refuses to be begun.
+    func refuse() { isReady = false }
+
+    func set(_ code: CURLcode) { if code != CURLE_OK { isReady = false } }
+    func set(_ option: CURLoption, _ value: Int) { set(parley_curl_set_number(easy, option, value)) }
+    func set(_ option: CURLoption, _ value: String) { set(parley_curl_set_text(easy, option, value)) }
+    func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer) {
         set(parley_curl_set_pointer(easy, option, pointer))
     }
+    func setList(_ option: CURLoption) { set(parley_curl_set_list(easy, option, list)) }
 }
 
 private func readContent(

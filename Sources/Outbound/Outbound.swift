@@ -16,10 +16,15 @@ package final class Outbound: Sendable {
     ///
     /// - Parameters:
     ///   - caFile: certificates (PEM) trusted besides the system's directory of them.
+    ///   - allowPrivate: lets URLs that somebody gave us lead into private networks, and in clear. For tests.
+    ///   - connectionsPerHostMax: more transfers to a host than its connections carry wait for one. Nil: as many as needed.
     ///   - inFlightMax: transfers at once; the others wait for their turn.
     ///   - waitingCountMax: more are refused.
     /// - Throws: `TransferFailure.failed` when there is no handle to be had.
-    package init(caFile: String? = nil, inFlightMax: Int = 64, waitingCountMax: Int = 1_024) throws(TransferFailure) {
+    package init(
+        caFile: String? = nil, allowPrivate: Bool = false, connectionsPerHostMax: Int? = nil, inFlightMax: Int = 64,
+        waitingCountMax: Int = 1_024
+    ) throws(TransferFailure) {
         guard Self.isLibraryReady, let pointer = curl_multi_init() else {
             throw .failed(reason: "libcurl can't be used")
         }
@@ -27,8 +32,10 @@ package final class Outbound: Sendable {
         let queue = TransferQueue<OutboundShared.Job>(inFlightMax: inFlightMax, waitingCountMax: waitingCountMax)
         let shared = OutboundShared(queue: queue, multi: multi)
         self.shared = shared
+        let settings = ClientSettings(
+            caFile: caFile, allowPrivate: allowPrivate, connectionsPerHostMax: connectionsPerHostMax)
         Thread.detachNewThread {
-            var loop = OutboundLoop(shared, multi, caFile: caFile)
+            var loop = OutboundLoop(shared, multi, settings)
             loop.run()
         }
     }
@@ -56,6 +63,13 @@ package final class Outbound: Sendable {
 
     /// Takes nothing more from now on, and fails what waits. What is under way may end, for so long.
     package func close(within time: Duration) { shared.close(deadline: .now + time) }
+}
+
+/// What holds for all transfers of a client.
+struct ClientSettings: Sendable {
+    var caFile: String?
+    var allowPrivate = false
+    var connectionsPerHostMax: Int?
 }
 
 /// What callers and the thread share. Taken for short decisions only; callers are told after the lock.

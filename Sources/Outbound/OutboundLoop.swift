@@ -6,18 +6,23 @@ import Foundation
 struct OutboundLoop {
     /// Without anything to do. Anything new wakes it.
     private static let waitMax = Duration.seconds(3_600)
-    private static let idleHandleCountMax = 16
+    private static let idleHandleCountMax = 64
+    private static let keptConnectionCountMax = 64
 
     private let shared: OutboundShared
     private let multi: UnsafeMutableRawPointer
-    private let caFile: String?
+    private let settings: ClientSettings
+    private let connections = OpenConnections()
     private var exchanges: [UnsafeMutableRawPointer: (exchange: Exchange, done: Outbound.Done)] = [:]
     private var idleHandles: [UnsafeMutableRawPointer] = []
 
-    init(_ shared: OutboundShared, _ multi: MultiHandle, caFile: String?) {
+    init(_ shared: OutboundShared, _ multi: MultiHandle, _ settings: ClientSettings) {
         self.shared = shared
         self.multi = multi.pointer
-        self.caFile = caFile
+        self.settings = settings
+        let hostMax = settings.connectionsPerHostMax
+        if let hostMax { _ = parley_curl_set_multi_number(multi.pointer, CURLMOPT_MAX_HOST_CONNECTIONS, hostMax) }
+        _ = parley_curl_set_multi_number(multi.pointer, CURLMOPT_MAXCONNECTS, Self.keptConnectionCountMax)
     }
 
     /// Runs until it is told to end.
@@ -31,7 +36,8 @@ struct OutboundLoop {
             if turn.isLast { break }
             for start in turn.starts { begin(start) }
             // Whoever is through leaves room for the next.
-            if !move() { wait(until: deadline) }
+            let areSomeThrough = move()
+            if !expire(), !areSomeThrough { wait(until: deadline) }
         }
         end()
     }
@@ -50,7 +56,8 @@ struct OutboundLoop {
         guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
             return finish(.failure(.failed(reason: "no memory for a transfer")), job.done)
         }
-        let exchange = Exchange(easy, job.transfer, deadline: start.deadline, caFile: caFile)
+        let exchange = Exchange(
+            easy, job.transfer, deadline: start.deadline, settings: settings, connections: connections)
         guard exchange.isReady, curl_multi_add_handle(multi, easy) == CURLM_OK else {
             recycle(easy)
             return finish(.failure(.failed(reason: "libcurl doesn't take the transfer")), job.done)
@@ -68,12 +75,32 @@ struct OutboundLoop {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
                 let (exchange, done) = exchanges.removeValue(forKey: easy)
             else { continue }
-            let result = exchange.result(parley_curl_result(message))
+            let code = parley_curl_result(message)
+            let result = exchange.result(code)
+            if let port = exchange.http?.localPort, exchange.hasHeard { connections.heard(port: port, at: .now) }
             curl_multi_remove_handle(multi, easy)
             recycle(easy)
             finish(result, done)
         }
         return exchanges.count < count
+    }
+
+    /// Ends HTTP's transfers that are too late, whether there were any. A connection that has answered nothing since such a
+    /// one began is ended with it.
+    private mutating func expire() -> Bool {
+        let now = ContinuousClock.now
+        guard exchanges.values.contains(where: { $0.exchange.http != nil && $0.exchange.deadline <= now }) else {
+            return false
+        }
+        for (easy, (exchange, done)) in exchanges where exchange.deadline <= now {
+            guard let http = exchange.http else { continue }
+            exchanges[easy] = nil
+            curl_multi_remove_handle(multi, easy)
+            if let port = http.localPort { connections.cut(port: port, ifDumbSince: http.began) }
+            recycle(easy)
+            finish(.failure(.timedOut), done)
+        }
+        return true
     }
 
     private func finish(_ result: Result<TransferAnswer, TransferFailure>, _ done: Outbound.Done) {
@@ -88,7 +115,8 @@ struct OutboundLoop {
     }
 
     private func wait(until deadline: ContinuousClock.Instant?) {
-        let next = (exchanges.values.map(\.exchange.deadline) + [deadline].compactMap(\.self)).min()
+        let first = exchanges.values.lazy.map(\.exchange.deadline).min()
+        let next = [first, deadline].compactMap(\.self).min()
         let time = min(Self.waitMax, max(.zero, next.map { $0 - .now } ?? Self.waitMax))
         // Rounded up, so that the deadline has passed on waking.
         let polled = curl_multi_poll(multi, nil, 0, Int32(time / .milliseconds(1)) + 1, nil)
@@ -100,6 +128,12 @@ struct OutboundLoop {
     /// told goodbye, and may take their time to answer.
     private mutating func end() {
         shared.state.withLock { $0.multi = nil }
+        for (easy, (exchange, done)) in exchanges where exchange.http != nil {
+            exchanges[easy] = nil
+            curl_multi_remove_handle(multi, easy)
+            curl_easy_cleanup(easy)
+            done(.failure(.closed))
+        }
         for (exchange, _) in exchanges.values { exchange.giveUp() }
         _ = move()
         for easy in idleHandles { curl_easy_cleanup(easy) }
@@ -111,6 +145,7 @@ struct OutboundLoop {
             }
             return
         }
-        curl_multi_cleanup(multi)
+        // It tells them of each socket that it closes.
+        withExtendedLifetime(connections) { _ = curl_multi_cleanup(multi) }
     }
 }

@@ -6,6 +6,8 @@ package struct Transfer: Sendable {
     package enum Work: Sendable {
         /// Hands a mail to a relay.
         case mail(MailDelivery)
+        /// Asks a web server, over HTTP/2 where it speaks that.
+        case http(HTTPExchange)
     }
 
     package var work: Work
@@ -66,7 +68,8 @@ package struct MailDelivery: Sendable {
     }
 }
 
-/// A request to a web server. Redirects are never followed.
+/// A request to a web server. Redirects are never followed. One that meets a connection's end before anything was answered
+/// is sent again, over a new one, a few times.
 package struct HTTPExchange: Sendable {
     /// Which addresses the name may turn out to have. Judged on the address that is connected to.
     package enum Reach: Sendable {
@@ -82,7 +85,7 @@ package struct HTTPExchange: Sendable {
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
     package var reach: Reach
-    /// More of an answer's body is not read: the exchange fails.
+    /// More of an answer's body is not read: the exchange fails. Of its headers that is 16 KiB.
     package var answerByteCountMax = 64 << 10
 
     package init(url: String, headers: [(name: String, value: String)], body: [UInt8], reach: Reach) {

@@ -1,0 +1,32 @@
+// An HTTP answer as it arrives, up to its bounds.
+
+/// Takes header lines and parts of the body, up to what would be too much.
+struct AnswerReader {
+    static let headerByteCountMax = 16 << 10
+
+    private(set) var headers: [String: String] = [:]
+    private(set) var body: [UInt8] = []
+    private let bodyByteCountMax: Int
+    /// Of all header lines, those of interim answers and trailers too.
+    private var headerByteCount = 0
+    private(set) var isTooLarge = false
+
+    init(bodyByteCountMax: Int) { self.bodyByteCountMax = bodyByteCountMax }
+
+    /// A line with its end, the status line and the empty one as well.
+    mutating func takeHeader(_ line: UnsafeRawBufferPointer) {
+        headerByteCount += line.count
+        guard headerByteCount <= Self.headerByteCountMax else { return isTooLarge = true }
+        // An interim answer's are none of the answer's.
+        if line.starts(with: Array("HTTP/".utf8)) { headers = [:] }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+        let value = String(decoding: line[(colon + 1)...], as: UTF8.self)
+        headers[name] = String(value.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+
+    mutating func takeBody(_ part: UnsafeRawBufferPointer) {
+        guard body.count + part.count <= bodyByteCountMax else { return isTooLarge = true }
+        body.append(contentsOf: part)
+    }
+}

@@ -1,0 +1,154 @@
+// A transfer that is HTTP: its options, its guard, its answer.
+import CLibcurl
+import Foundation
+
+/// Of an exchange that is HTTP.
+struct HTTPState {
+    let began = ContinuousClock.now
+    var answer: AnswerReader
+    let connections: OpenConnections
+    /// Only to public addresses.
+    let isGuarded: Bool
+    /// Of the connection that it went by; nil before it has one.
+    var localPort: Int?
+    /// Why we ourselves broke it off.
+    var objection: String?
+}
+
+extension Exchange {
+    /// A connection that has been idle for longer isn't used again. Apple wants connections to be kept.
+    private static let idleConnectionSecondsMax = 240
+    private static let keepAliveSeconds = 60
+
+    func setUp(_ exchange: HTTPExchange, settings: ClientSettings, connections: OpenConnections) {
+        let isGuarded = exchange.reach == .publicOnly && !settings.allowPrivate
+        http = HTTPState(
+            answer: AnswerReader(bodyByteCountMax: exchange.answerByteCountMax), connections: connections,
+            isGuarded: isGuarded)
+        set(CURLOPT_URL, exchange.url)
+        set(CURLOPT_PROTOCOLS_STR, isGuarded ? "https" : "http,https")
+        set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+        set(CURLOPT_HTTP_VERSION, parley_curl_http_2)
+        // Waits for the connection that is being made rather than make its own.
+        set(CURLOPT_PIPEWAIT, 1)
+        set(CURLOPT_MAXAGE_CONN, Self.idleConnectionSecondsMax)
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_TCP_KEEPIDLE, Self.keepAliveSeconds)
+        set(CURLOPT_TCP_KEEPINTVL, Self.keepAliveSeconds)
+        setRequest(exchange)
+        setCallbacks(connections)
+    }
+
+    private func setRequest(_ exchange: HTTPExchange) {
+        set(CURLOPT_POST, 1)
+        if exchange.method != "POST" { set(CURLOPT_CUSTOMREQUEST, exchange.method) }
+        set(parley_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(exchange.body.count)))
+        var body = exchange.body
+        // Copied: libcurl may send it again.
+        body.withUnsafeMutableBytes { bytes in
+            // Without bytes there is no pointer, and with no pointer it would ask for some.
+            if let start = bytes.baseAddress { set(CURLOPT_COPYPOSTFIELDS, pointer: start) }
+        }
+        if exchange.body.isEmpty { set(CURLOPT_COPYPOSTFIELDS, "") }
+        // What libcurl would add by itself: a question whether to go on, a form's type.
+        append("expect:")
+        if !exchange.headers.contains(where: { $0.name == "content-type" }) { append("content-type:") }
+        for (name, value) in exchange.headers {
+            guard (name + value).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return refuse() }
+            append(value.isEmpty ? "\(name);" : "\(name): \(value)")
+        }
+        setList(CURLOPT_HTTPHEADER)
+    }
+
+    private func setCallbacks(_ connections: OpenConnections) {
+        set(CURLOPT_HEADERDATA, pointer: context)
+        set(parley_curl_set_io(easy, CURLOPT_HEADERFUNCTION, takeHeader))
+        set(CURLOPT_WRITEDATA, pointer: context)
+        set(parley_curl_set_io(easy, CURLOPT_WRITEFUNCTION, takeBody))
+        set(CURLOPT_OPENSOCKETDATA, pointer: context)
+        set(parley_curl_set_open_socket(easy, openSocket))
+        // A connection outlives the transfer that made it.
+        set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(connections).toOpaque())
+        set(parley_curl_set_close_socket(easy, closeSocket))
+        set(CURLOPT_PREREQDATA, pointer: context)
+        set(parley_curl_set_before_request(easy, checkConnection))
+    }
+
+    /// Whether the server has answered anything.
+    var hasHeard: Bool { parley_curl_status(easy) != 0 }
+
+    fileprivate func take(header line: UnsafeRawBufferPointer) -> Bool {
+        http?.answer.takeHeader(line)
+        return goesOnReading
+    }
+
+    fileprivate func take(body part: UnsafeRawBufferPointer) -> Bool {
+        http?.answer.takeBody(part)
+        return goesOnReading
+    }
+
+    private var goesOnReading: Bool {
+        guard http?.answer.isTooLarge == true else { return true }
+        http?.objection = "the answer is too large"
+        return false
+    }
+
+    /// -1 where nobody may connect to.
+    fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
+        guard let http, isAllowed(parley_curl_address(address).flatMap { RemoteAddress($0) }) else { return -1 }
+        let (family, type) = (address.pointee.family, address.pointee.socktype)
+        return http.connections.open(family: family, type: type, protocol: address.pointee.protocol)
+    }
+
+    /// A connection may have been made for somebody else, who may go further.
+    fileprivate func mayUse(remote: RemoteAddress?, localPort: Int) -> Bool {
+        http?.localPort = localPort
+        return isAllowed(remote)
+    }
+
+    private func isAllowed(_ address: RemoteAddress?) -> Bool {
+        if http?.isGuarded == false || address?.isPublic == true { return true }
+        http?.objection = "its address is not a public one"
+        return false
+    }
+}
+
+private func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
+    context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func takeHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return exchange(context)?.take(header: line) == true ? line.count : 0
+}
+
+private func takeBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let part = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return exchange(context)?.take(body: part) == true ? part.count : 0
+}
+
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let address else { return -1 }
+    return exchange(context)?.open(address) ?? -1
+}
+
+private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t) -> Int32 {
+    guard let context else { return -1 }
+    return Unmanaged<OpenConnections>.fromOpaque(context).takeUnretainedValue().close(socket)
+}
+
+/// 0, or libcurl breaks off.
+private func checkConnection(
+    _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _: UnsafeMutablePointer<CChar>?,
+    _: Int32,
+    _ localPort: Int32
+) -> Int32 {
+    let address = remote.flatMap { RemoteAddress(text: String(cString: $0)) }
+    return exchange(context)?.mayUse(remote: address, localPort: Int(localPort)) == true ? 0 : 1
+}

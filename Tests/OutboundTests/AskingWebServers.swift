@@ -1,0 +1,230 @@
+// Exchanges with servers that speak HTTP/2 and HTTP/1.1 over TLS, and that misbehave.
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Outbound
+
+@Suite("Asking web servers", .serialized)
+struct AskingWebServers {
+    let sinks: PushSinks
+
+    private static let start = Task { try await PushSinks.start() }
+
+    init() async throws {
+        sinks = try await Self.start.value
+        for service in PushSinks.Service.allCases {
+            try await sinks.cheer(service)
+            try await sinks.setStreams(100, of: service)
+        }
+    }
+
+    private func client(
+        trusting: Bool = true, allowPrivate: Bool = false, inFlightMax: Int = 200
+    ) throws -> Outbound {
+        try Outbound(
+            caFile: trusting ? sinks.certificate : nil, allowPrivate: allowPrivate, connectionsPerHostMax: 4,
+            inFlightMax: inFlightMax, waitingCountMax: 5_000)
+    }
+
+    /// Of which the services say no more than what is missing, unless they are in a mood.
+    private func request(
+        _ service: PushSinks.Service = .apns, token: String = "abcd", host: String = "127.0.0.1",
+        reach: HTTPExchange.Reach = .anywhere, timeMax: Duration = .seconds(10)
+    ) -> Transfer {
+        let path =
+            switch service {
+            case .apns: "/3/device/\(token)"
+            case .fcm: "/v1/projects/sinks/messages:send"
+            case .oauth: "/token"
+            case .webpush: "/push/\(token)"
+            }
+        let exchange = HTTPExchange(
+            url: "https://\(host):\(sinks.ports[service] ?? 0)\(path)", headers: [("x-a", "b"), ("x-empty", "")],
+            body: Array(#"{"message":{"token":"\#(token)"}}"#.utf8), reach: reach)
+        var transfer = Transfer(.http(exchange))
+        transfer.timeMax = timeMax
+        return transfer
+    }
+
+    private func result(_ client: Outbound, _ transfer: Transfer) async -> Result<TransferAnswer, TransferFailure> {
+        await withCheckedContinuation { continuation in client.begin(transfer) { continuation.resume(returning: $0) } }
+    }
+
+    private func results(
+        _ client: Outbound, count: Int, _ transfer: Transfer
+    ) async -> [Result<TransferAnswer, TransferFailure>] {
+        await withTaskGroup(of: Result<TransferAnswer, TransferFailure>.self) { group in
+            for _ in 0..<count { group.addTask { await result(client, transfer) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    private func reason(_ result: Result<TransferAnswer, TransferFailure>) -> String {
+        if case .failure(.failed(let reason)) = result { reason } else { "\(result)" }
+    }
+
+    @Test("sends a burst over one connection of HTTP/2, and gives each its answer")
+    func burst() async throws {
+        let before = try sinks.connectionCount(of: .apns)
+        let client = try client()
+        for result in await results(client, count: 100, request()) {
+            let answer = try result.get()
+            #expect(answer.status == 403 && answer.body == Array(#"{"reason":"MissingProviderToken"}"#.utf8))
+        }
+        #expect(try sinks.connectionCount(of: .apns) == before + 1)
+    }
+
+    @Test("has no more connections to a host than it may, and the others wait for a stream")
+    func fewConnections() async throws {
+        // Sent before the server's settings have arrived, some are refused, and begin again by themselves.
+        try await sinks.setStreams(40, of: .apns)
+        try await sinks.mood(.slow(seconds: 0.05), of: .apns, times: 1_000)
+        let before = try sinks.connectionCount(of: .apns)
+        let client = try client()
+        for result in await results(client, count: 100, request()) { #expect(try result.get().status == 403) }
+        #expect((2...4).contains(try sinks.connectionCount(of: .apns) - before))
+    }
+
+    @Test("speaks HTTP/1.1 where that is all there is, and keeps its connections")
+    func oldProtocol() async throws {
+        let before = try sinks.connectionCount(of: .webpush)
+        let client = try client()
+        for _ in 0..<5 {
+            let answer = try await client.perform(request(.webpush))
+            #expect(answer.status == 404 && answer.headers["content-length"] == "45")
+        }
+        #expect(try sinks.connectionCount(of: .webpush) == before + 1)
+    }
+
+    @Test("gives redirects as they are, and answers' headers in lower case")
+    func redirects() async throws {
+        let target = "https://127.0.0.1:\(sinks.ports[.webpush] ?? 0)/other"
+        try await sinks.mood(
+            .answer(307, headers: ["Location": target, "Retry-After": " 7 "]), of: .webpush, times: 1)
+        let answer = try await client().perform(request(.webpush))
+        #expect(answer.status == 307 && answer.headers["location"] == target && answer.headers["retry-after"] == "7")
+    }
+
+    @Test("reads no more of an answer than it may", arguments: [PushSinks.Service.apns, .webpush])
+    func bounds(_ service: PushSinks.Service) async throws {
+        let client = try client()
+        try await sinks.mood(.answer(200, padding: 60_000), of: service)
+        #expect(try await client.perform(request(service)).body.count > 60_000)
+        try await sinks.mood(.answer(200, padding: 70_000), of: service)
+        #expect(reason(await result(client, request(service))) == "the answer is too large")
+        try await sinks.mood(
+            .answer(200, headers: ["x-long": String(repeating: "x", count: 17_000)]), of: service)
+        #expect(reason(await result(client, request(service))) == "the answer is too large")
+        #expect(try await client.perform(request(service)).status >= 400)
+    }
+
+    @Test(
+        "outlives whatever ends a request or a connection, and answers the others",
+        arguments: [
+            PushSinks.Mood.refuse, .reset, .drop, .lost, .goAway, .goAwayAfter,
+        ])
+    func faults(_ mood: PushSinks.Mood) async throws {
+        let client = try client()
+        _ = try await client.perform(request())
+        try await sinks.mood(mood, of: .apns, for: "bad0")
+        async let bad = result(client, request(token: "bad0"))
+        let others = await results(client, count: 20, request())
+        // Some begin again by themselves: what is sure is that each has an end, and that it is no time-out.
+        for result in others + [await bad] {
+            switch result {
+            case .success(let answer): #expect(answer.status == 403)
+            case .failure(let failure): if case .failed = failure {} else { Issue.record("\(failure)") }
+            }
+        }
+        #expect(try await client.perform(request()).status == 403)
+    }
+
+    @Test("gives up what takes too long, while others on its connection go on")
+    func slow() async throws {
+        let client = try client()
+        _ = try await client.perform(request())
+        let before = try sinks.connectionCount(of: .apns)
+        try await sinks.mood(.hang, of: .apns, for: "bad1")
+        let began = ContinuousClock.now
+        async let late = result(client, request(token: "bad1", timeMax: .milliseconds(600)))
+        while began.duration(to: .now) < .milliseconds(700) {
+            #expect(try await client.perform(request()).status == 403)
+        }
+        #expect(await late == .failure(.timedOut))
+        #expect(try sinks.connectionCount(of: .apns) == before)
+    }
+
+    @Test("ends a connection that answers nothing any more: the next goes by another")
+    func dumb() async throws {
+        let client = try client()
+        _ = try await client.perform(request())
+        let before = try sinks.connectionCount(of: .apns)
+        try await sinks.mood(.hang, of: .apns, times: 3)
+        let failures = await results(client, count: 3, request(timeMax: .milliseconds(300)))
+        #expect(failures.allSatisfy { $0 == .failure(.timedOut) })
+        #expect(try await client.perform(request(timeMax: .seconds(3))).status == 403)
+        #expect(try sinks.connectionCount(of: .apns) == before + 1)
+    }
+
+    @Test(
+        "goes to no private address by a URL that somebody gave, however it is written",
+        arguments: [
+            "127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0.0.0.0", "[::]",
+            "10.0.0.1", "169.254.169.254",
+        ])
+    func guarded(_ host: String) async throws {
+        let client = try client()
+        let before = try sinks.connectionCount(of: .webpush)
+        let failure = reason(await result(client, request(.webpush, host: host, reach: .publicOnly)))
+        #expect(failure == "its address is not a public one")
+        #expect(try sinks.connectionCount(of: .webpush) == before)
+    }
+
+    @Test("doesn't go there by somebody else's connection either, in clear, or with a password; tests may")
+    func guardedReuse() async throws {
+        let client = try client()
+        #expect(try await client.perform(request(.webpush)).status == 404)
+        let before = try sinks.requestCount(of: .webpush)
+        let failure = reason(await result(client, request(.webpush, reach: .publicOnly)))
+        #expect(failure == "its address is not a public one")
+        let clear = HTTPExchange(url: "http://192.0.2.1/", headers: [], body: [], reach: .publicOnly)
+        #expect(reason(await result(client, Transfer(.http(clear)))).contains("rotocol"))
+        let named = HTTPExchange(url: "https://a:b@192.0.2.1/", headers: [], body: [], reach: .publicOnly)
+        if case .success = await result(client, Transfer(.http(named))) { Issue.record("it has a password") }
+        #expect(try sinks.requestCount(of: .webpush) == before)
+        let open = try self.client(allowPrivate: true)
+        #expect(try await open.perform(request(.webpush, reach: .publicOnly)).status == 404)
+    }
+
+    @Test("says nothing to a server that it can't trust, and nothing that would be more headers than it was given")
+    func untrusted() async throws {
+        let before = try sinks.requestCount(of: .apns)
+        #expect(reason(await result(try client(trusting: false), request())).contains("certificate"))
+        for header in [("x-a", "b\r\nx-c: d"), ("x-a\nb", "c"), ("x-a", "b\u{0}c")] {
+            let exchange = HTTPExchange(url: sinks.url(.apns), headers: [header], body: [], reach: .anywhere)
+            #expect(reason(await result(try client(), Transfer(.http(exchange)))).contains("doesn't take"))
+        }
+        #expect(try sinks.requestCount(of: .apns) == before)
+    }
+
+    @Test("asks no proxy that the environment names")
+    func noProxy() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let names = ["https_proxy": "http://127.0.0.1:1", "no_proxy": "", "NO_PROXY": ""]
+        for (name, value) in names { setenv(name, value, 1) }
+        defer { for name in names.keys { environment[name].map { setenv(name, $0, 1) } ?? unsetenv(name) } }
+        #expect(try await client().perform(request(.webpush)).status == 404)
+    }
+
+    @Test("tells everybody when it is closed, those that wait for a connection too")
+    func closes() async throws {
+        try await sinks.setStreams(1, of: .apns)
+        try await sinks.mood(.hang, of: .apns, times: 30)
+        let client = try client()
+        async let hanging = results(client, count: 20, request())
+        while try sinks.openConnectionCount(of: .apns) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        client.close(within: .milliseconds(50))
+        for result in await hanging { #expect(result == .failure(.closed)) }
+    }
+}

@@ -1,0 +1,274 @@
+// APNs, FCM, Google's token server and a Web Push service as processes of a test: what they take they write down, and they
+// can be told to behave badly. Their rules are in sinks/services.py, their bad manners in sinks/connections.py.
+import Foundation
+import Synchronization
+
+/// Ends with this value, or with the test process. Its certificate is trusted by nobody who isn't told to.
+package final class PushSinks: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    package enum Service: String, Codable, Sendable, CaseIterable { case apns, fcm, oauth, webpush }
+
+    /// What a device would have been given.
+    package struct Alert: Codable, Sendable {
+        package let service: Service
+        /// The device's; of Web Push the endpoint's last part.
+        package let token: String
+        /// `apns-id`.
+        package let id: String?
+        /// `apns-collapse-id`, FCM's `collapse_key`, Web Push's `Topic`.
+        package let collapse: String?
+        /// Of APNs the push type; of FCM `alert` if there is a notification in it, else `background`; of Web Push the
+        /// urgency.
+        package let kind: String
+        /// `apns-priority`, `apns-expiration`, `apns-topic`, Web Push's `TTL`.
+        package let priority: String?
+        package let expiration: Int?
+        package let topic: String?
+        package let ttl: Int?
+        /// Tells provider tokens, access tokens and VAPID keys apart.
+        package let signer: String
+        /// The request's body, of Web Push as the client decrypts it: JSON.
+        package let payload: String
+        package let connection: Int
+    }
+
+    /// What a service does to requests instead of taking them.
+    package struct Mood: Encodable, Sendable {
+        private var kind: String
+        private var seconds: Double?
+        private var status: Int?
+        private var reason: String?
+        private var headers: [String: String]?
+        private var body: String?
+        private var padding: Int?
+
+        private init(_ kind: String) { self.kind = kind }
+
+        /// Answers with the body that the service has for the reason (410 of APNs with a `timestamp` of now), and padding.
+        package static func answer(
+            _ status: Int, reason: String = "", headers: [String: String] = [:], padding: Int = 0
+        ) -> Mood {
+            var mood = Mood("answer")
+            (mood.status, mood.reason, mood.headers, mood.padding) = (status, reason, headers, padding)
+            return mood
+        }
+
+        /// Answers with this body.
+        package static func answer(_ status: Int, body: String, headers: [String: String] = [:]) -> Mood {
+            var mood = Mood("answer")
+            (mood.status, mood.body, mood.headers) = (status, body, headers)
+            return mood
+        }
+
+        /// Takes it after so long, if the client still waits.
+        package static func slow(seconds: Double) -> Mood {
+            var mood = Mood("slow")
+            mood.seconds = seconds
+            return mood
+        }
+
+        /// Never answers, takes nothing.
+        package static let hang = Mood("hang")
+        /// Ends the connection without an answer, and takes nothing.
+        package static let drop = Mood("drop")
+        /// Takes it, and ends the connection without an answer.
+        package static let lost = Mood("lost")
+        /// RST_STREAM with REFUSED_STREAM, or with INTERNAL_ERROR.
+        package static let refuse = Mood("refuse")
+        package static let reset = Mood("reset")
+        /// GOAWAY instead of an answer, which stands for all requests that aren't answered yet; or after it.
+        package static let goAway = Mood("goaway")
+        package static let goAwayAfter = Mood("goaway_after")
+    }
+
+    /// A client's half of Web Push, as a browser gives it to its application.
+    package struct Subscription: Codable, Sendable {
+        package let endpoint: String
+        package let p256dh: String
+        package let auth: String
+        /// As `Alert.token` has it.
+        package var token: String { endpoint.split(separator: "/").last.map(String.init) ?? "" }
+    }
+
+    private struct Command: Encodable {
+        var `do`: String
+        var number = 0
+        var service: Service?
+        var token: String?
+        var times: Int?
+        var count: Int?
+        var mood: Mood?
+    }
+
+    struct Line: Decodable {
+        let event: String
+        let service: Service?
+        let number: Int?
+        let token: String?
+        let connection: Int?
+        let reason: String?
+    }
+
+    package let ports: [Service: Int]
+    private let directory: TemporaryDirectory
+    private let process: Process
+    private let input: Pipe
+    private let record: SinkRecord
+    private let commandCount = Atomic(0)
+
+    package static let topic = "org.example.parley"
+    /// For PARLEY_CA_FILE.
+    package var certificate: String { directory.path + "/certificate.pem" }
+
+    /// What a node needs to send to them.
+    package var settings: [String: String] {
+        [
+            "PARLEY_CA_FILE": certificate, "PARLEY_PUSH_ALLOW_PRIVATE": "true",
+            "PARLEY_APNS_KEY_FILE": directory.path + "/apns.p8", "PARLEY_APNS_KEY_ID": "ABCDE12345",
+            "PARLEY_APNS_TEAM_ID": "TEAM123456", "PARLEY_APNS_TOPIC": Self.topic, "PARLEY_APNS_URL": url(.apns),
+            "PARLEY_FCM_ACCOUNT_FILE": directory.path + "/fcm.json", "PARLEY_FCM_URL": url(.fcm),
+            "PARLEY_WEBPUSH_SUBJECT": "mailto:push@example.org",
+        ]
+    }
+
+    package func url(_ service: Service) -> String { "https://127.0.0.1:\(ports[service] ?? 0)" }
+
+    private init(ports: [Service: Int], directory: TemporaryDirectory, process: Process, input: Pipe) {
+        self.ports = ports
+        self.directory = directory
+        self.process = process
+        self.input = input
+        record = SinkRecord(file: directory.path + "/output")
+    }
+
+    deinit { process.terminate() }
+
+    /// A fifth of a second.
+    package static func start() async throws -> PushSinks {
+        let directory = try TemporaryDirectory()
+        let openssl = try Process.run(
+            URL(filePath: "/usr/bin/openssl"),
+            arguments: [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                "/CN=sinks", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-keyout",
+                directory.path + "/key.pem", "-out", directory.path + "/certificate.pem",
+            ])
+        openssl.waitUntilExit()
+
+        var ports: [Service: Int] = [:]
+        for service in Service.allCases { ports[service] = try Sockets.freePort() }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "sinks/main.py").path
+        let order: [Service] = [.apns, .oauth, .fcm, .webpush]
+        process.arguments = ["-B", script, directory.path] + order.map { "\(ports[$0] ?? 0)" }
+        let input = Pipe()
+        process.standardInput = input
+        try Data().write(to: URL(filePath: directory.path + "/output"))
+        process.standardOutput = FileHandle(forWritingAtPath: directory.path + "/output")
+        try Data().write(to: URL(filePath: directory.path + "/errors"))
+        process.standardError = FileHandle(forWritingAtPath: directory.path + "/errors")
+        try process.run()
+        let sinks = PushSinks(ports: ports, directory: directory, process: process, input: input)
+        try await sinks.wait(for: "their start (python3-h2 and python3-cryptography are needed: .ci/deps test)") {
+            $0.contains { $0.event == "ready" }
+        }
+        return sinks
+    }
+
+    // Steering. Each is in force when the call is back.
+
+    /// - Parameters:
+    ///   - token: whose requests it is for; nil for all. Of `.oauth` there is the token `token`.
+    ///   - times: how many requests; the earlier mood comes first.
+    package func mood(_ mood: Mood, of service: Service, for token: String? = nil, times: Int = 1) async throws {
+        try await tell(Command(do: "mood", service: service, token: token, times: times, mood: mood))
+    }
+
+    /// Ends all bad moods.
+    package func cheer(_ service: Service) async throws { try await tell(Command(do: "cheer", service: service)) }
+    /// Away, with all its connections; and back, at the same port.
+    package func close(_ service: Service) async throws { try await tell(Command(do: "close", service: service)) }
+    package func open(_ service: Service) async throws { try await tell(Command(do: "open", service: service)) }
+    /// Ends all its connections.
+    package func drop(_ service: Service) async throws { try await tell(Command(do: "drop", service: service)) }
+    /// Streams at once that new connections are told of; 100 by itself.
+    package func setStreams(_ count: Int, of service: Service) async throws {
+        try await tell(Command(do: "streams", service: service, count: count))
+    }
+    /// FCM takes none of the access tokens that were given so far.
+    package func expireAccessTokens() async throws { try await tell(Command(do: "expire")) }
+
+    package func subscribe() async throws -> Subscription {
+        let number = try await tell(Command(do: "subscribe"))
+        let line = try record.read().firstIndex { $0.number == number }
+        return try JSONDecoder().decode(Subscription.self, from: record.data(of: line ?? 0))
+    }
+
+    @discardableResult
+    private func tell(_ command: Command) async throws -> Int {
+        var command = command
+        command.number = commandCount.add(1, ordering: .relaxed).newValue
+        try input.fileHandleForWriting.write(contentsOf: JSONEncoder().encode(command) + Data("\n".utf8))
+        let number = command.number
+        try await wait(for: "\(command.do)") { $0.contains { $0.number == number } }
+        return number
+    }
+
+    private func wait(for what: String, until isThere: ([Line]) -> Bool) async throws {
+        for _ in 0..<2_000 {
+            if isThere(try record.read()) { return }
+            guard process.isRunning else { break }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let errors = try String(contentsOfFile: directory.path + "/errors", encoding: .utf8)
+        throw Failure(description: "the push services: \(what) didn't happen. \(errors)")
+    }
+
+    // Asking.
+
+    /// What a service has taken so far, of one device or of all.
+    package func accepted(_ service: Service, token: String? = nil) throws -> [Alert] {
+        try record.lines {
+            $0.event == "accepted" && $0.service == service && $0.token != nil && (token == nil || $0.token == token)
+        }
+    }
+
+    /// Waits for so many (20 s at most), and gives all that there are.
+    @discardableResult
+    package func accepted(_ service: Service, token: String? = nil, count: Int) async throws -> [Alert] {
+        for _ in 0..<4_000 {
+            let alerts = try accepted(service, token: token)
+            if alerts.count >= count { return alerts }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let (alerts, reasons) = (try accepted(service, token: token), try refusals(of: service, token: token))
+        throw Failure(description: "\(service) has taken \(alerts.count) alerts, not \(count); it refused \(reasons)")
+    }
+
+    /// Requests that came whole, whatever became of them.
+    package func requestCount(of service: Service, token: String? = nil) throws -> Int {
+        try count("request", service, token)
+    }
+
+    /// The reasons of its refusals, its own and those that it was told to have.
+    package func refusals(of service: Service, token: String? = nil) throws -> [String] {
+        try record.read().filter {
+            $0.event == "refused" && $0.service == service && (token == nil || $0.token == token)
+        }
+        .map { $0.reason ?? "" }
+    }
+
+    /// Since the start.
+    package func connectionCount(of service: Service) throws -> Int { try count("connection", service) }
+    package func openConnectionCount(of service: Service) throws -> Int {
+        try count("connection", service) - count("disconnection", service)
+    }
+
+    private func count(_ event: String, _ service: Service, _ token: String? = nil) throws -> Int {
+        try record.read().count { $0.event == event && $0.service == service && (token == nil || $0.token == token) }
+    }
+}

@@ -1,0 +1,258 @@
+"""HTTP/2 and HTTP/1.1 over TLS, by what the client asked for, as badly as a mood says. What requests mean is in services.py."""
+
+import asyncio
+import itertools
+import json
+
+from h2.config import H2Configuration
+from h2.connection import H2Connection
+from h2.errors import ErrorCodes
+from h2.events import DataReceived, RequestReceived, StreamEnded, StreamReset, WindowUpdated
+from h2.exceptions import ProtocolError
+from h2.settings import SettingCodes
+from hyperframe.frame import GoAwayFrame
+
+numbers = itertools.count(1)
+
+
+class Request:
+    def __init__(self, number, version, method, path, headers):
+        self.connection = number
+        self.version = version
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = b""
+
+
+class Connection(asyncio.Protocol):
+    """One client's. The service's `connections` hold it while it lasts."""
+
+    def __init__(self, service):
+        self.service = service
+        self.number = next(numbers)
+        self.speaker = None
+
+    def connection_made(self, transport):
+        self.transport = transport
+        protocol = transport.get_extra_info("ssl_object").selected_alpn_protocol()
+        self.service.connections.add(self)
+        self.service.say(event="connection", connection=self.number, protocol=protocol)
+        self.speaker = (HTTP2 if protocol == "h2" else HTTP1)(self)
+
+    def data_received(self, data):
+        self.speaker.receive(data)
+
+    def connection_lost(self, error):
+        self.service.connections.discard(self)
+        self.service.say(event="disconnection", connection=self.number)
+        self.transport = None
+
+    def write(self, data):
+        if self.transport is not None:
+            self.transport.write(data)
+
+    async def answer(self, request, stream):
+        """Does what the mood says; `stream` answers, refuses and says goodbye in its protocol's way."""
+        mood = self.service.mood(request)
+        kind = mood.get("kind")
+        if kind == "hang":
+            return
+        if kind == "drop":
+            return self.abort()
+        if kind in ("refuse", "reset", "goaway"):
+            return getattr(stream, kind)()
+        if kind == "slow":
+            await asyncio.sleep(mood["seconds"])
+        if self.transport is None or not stream.is_open():
+            return
+        stream.processed()
+        if kind == "answer":
+            status, headers, body = self.service.moody_answer(request, mood)
+        else:
+            status, headers, body = self.service.serve(request)
+        if kind == "lost":
+            return self.abort()
+        stream.respond(status, headers, body)
+        if kind == "goaway_after":
+            stream.goaway()
+
+    def abort(self):
+        if self.transport is not None:
+            self.transport.abort()
+
+
+class Patient(H2Connection):
+    """Counts no streams: more than it allows are refused one by one, rather than with the whole connection."""
+
+    @property
+    def open_inbound_streams(self):
+        super().open_inbound_streams
+        return 0
+
+
+class HTTP2:
+    def __init__(self, owner):
+        self.owner = owner
+        self.h2 = Patient(H2Configuration(client_side=False, header_encoding="utf-8"))
+        self.h2.local_settings[SettingCodes.MAX_CONCURRENT_STREAMS] = owner.service.streams
+        self.h2.initiate_connection()
+        self.requests = {}
+        self.pending = {}
+        self.last_processed = 0
+        self.last = None
+        self.flush()
+
+    def flush(self):
+        self.owner.write(self.h2.data_to_send())
+
+    def receive(self, data):
+        try:
+            events = self.h2.receive_data(data)
+        except ProtocolError:
+            self.flush()
+            return self.owner.abort()
+        for event in events:
+            self.take(event)
+        self.flush()
+
+    def take(self, event):
+        if isinstance(event, RequestReceived) and len(self.requests) >= self.owner.service.streams:
+            self.h2.reset_stream(event.stream_id, error_code=ErrorCodes.REFUSED_STREAM)
+        elif isinstance(event, RequestReceived):
+            headers = dict(event.headers)
+            method, path = headers.pop(":method"), headers.pop(":path")
+            self.requests[event.stream_id] = Request(self.owner.number, "2", method, path, headers)
+        elif isinstance(event, DataReceived):
+            self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+            if event.stream_id in self.requests:
+                self.requests[event.stream_id].body += event.data
+        elif isinstance(event, StreamEnded):
+            is_served = self.last is None or event.stream_id <= self.last
+            if is_served and event.stream_id in self.requests:
+                stream = HTTP2Stream(self, event.stream_id)
+                asyncio.ensure_future(self.owner.answer(self.requests[event.stream_id], stream))
+        elif isinstance(event, StreamReset):
+            self.requests.pop(event.stream_id, None)
+            self.pending.pop(event.stream_id, None)
+        elif isinstance(event, WindowUpdated):
+            for stream_id in list(self.pending):
+                self.pump(stream_id)
+
+    def pump(self, stream_id):
+        """Sends of a body what the client has room for."""
+        body = self.pending[stream_id]
+        while body:
+            room = min(self.h2.local_flow_control_window(stream_id), self.h2.max_outbound_frame_size)
+            if room <= 0:
+                break
+            self.h2.send_data(stream_id, body[:room])
+            body = body[room:]
+        self.pending[stream_id] = body
+        if not body:
+            del self.pending[stream_id]
+            self.h2.end_stream(stream_id)
+            self.ended(stream_id)
+
+    def ended(self, stream_id):
+        self.requests.pop(stream_id, None)
+        self.close_if_done()
+
+    def close_if_done(self):
+        if self.last is not None and not any(number <= self.last for number in self.requests):
+            if self.owner.transport is not None:
+                self.owner.transport.close()
+
+    def goaway(self):
+        """From now on nothing new; what isn't processed yet never will be, unless it is older than what is."""
+        self.last = self.last_processed
+        self.flush()
+        self.owner.write(GoAwayFrame(0, last_stream_id=self.last, error_code=ErrorCodes.NO_ERROR).serialize())
+        self.close_if_done()
+
+
+class HTTP2Stream:
+    def __init__(self, connection, number):
+        self.connection = connection
+        self.number = number
+
+    def is_open(self):
+        last = self.connection.last
+        return self.number in self.connection.requests and (last is None or self.number <= last)
+
+    def processed(self):
+        self.connection.last_processed = max(self.connection.last_processed, self.number)
+
+    def respond(self, status, headers, body):
+        h2 = self.connection.h2
+        h2.send_headers(self.number, [(":status", str(status)), *headers.items()])
+        self.connection.pending[self.number] = body
+        self.connection.pump(self.number)
+        self.connection.flush()
+
+    def end(self, code):
+        self.connection.h2.reset_stream(self.number, error_code=code)
+        self.connection.flush()
+        self.connection.ended(self.number)
+
+    def refuse(self):
+        self.end(ErrorCodes.REFUSED_STREAM)
+
+    def reset(self):
+        self.end(ErrorCodes.INTERNAL_ERROR)
+
+    def goaway(self):
+        if self.number < self.connection.last_processed and self.is_open():
+            self.refuse()
+        self.connection.goaway()
+
+
+class HTTP1:
+    """One request after the other."""
+
+    def __init__(self, owner):
+        self.owner = owner
+        self.buffer = b""
+        self.queue = asyncio.Queue()
+        asyncio.ensure_future(self.work())
+
+    def receive(self, data):
+        self.buffer += data
+        while b"\r\n\r\n" in self.buffer:
+            head, rest = self.buffer.split(b"\r\n\r\n", 1)
+            first, *lines = head.decode().split("\r\n")
+            method, path, _ = first.split(" ")
+            headers = {name.lower(): value.strip() for name, value in (line.split(":", 1) for line in lines)}
+            length = int(headers.get("content-length", 0))
+            if len(rest) < length:
+                return
+            request = Request(self.owner.number, "1.1", method, path, headers)
+            request.body, self.buffer = rest[:length], rest[length:]
+            self.queue.put_nowait(request)
+
+    async def work(self):
+        while self.owner.transport is not None:
+            await self.owner.answer(await self.queue.get(), self)
+
+    def is_open(self):
+        return True
+
+    def processed(self):
+        pass
+
+    def respond(self, status, headers, body):
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        self.owner.write(f"HTTP/1.1 {status} -\r\n{lines}content-length: {len(body)}\r\n\r\n".encode() + body)
+
+    def refuse(self):
+        self.owner.abort()
+
+    reset = refuse
+
+    def goaway(self):
+        if self.owner.transport is not None:
+            self.owner.transport.close()
+
+
+def as_json(value):
+    return json.dumps(value, separators=(",", ":")).encode()
