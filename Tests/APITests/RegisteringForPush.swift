@@ -98,10 +98,14 @@ struct RegisteringForPush {
             (#"{"platform":"webpush","endpoint":"https://","keys":\#(keys)}"#, ["endpoint"]),
             (#"{"platform":"webpush","endpoint":"https://u:p@a.example/","keys":\#(keys)}"#, ["endpoint"]),
             (#"{"platform":"webpush","endpoint":"https://a.example/#x","keys":\#(keys)}"#, ["endpoint"]),
-            (#"{"platform":"webpush","endpoint":"https://a.example/","keys":{"p256dh":"AAAA","auth":"AAAA"}}"#,
-                ["keys.p256dh", "keys.auth"]),
-            (#"{"platform":"webpush","endpoint":"https://a.example/","keys":{"auth":"!","y":1}}"#,
-                ["keys.p256dh", "keys.auth", "keys.y"]),
+            (
+                #"{"platform":"webpush","endpoint":"https://a.example/","keys":{"p256dh":"AAAA","auth":"AAAA"}}"#,
+                ["keys.p256dh", "keys.auth"]
+            ),
+            (
+                #"{"platform":"webpush","endpoint":"https://a.example/","keys":{"auth":"!","y":1}}"#,
+                ["keys.p256dh", "keys.auth", "keys.y"]
+            ),
         ])
     private func refuses(_ body: String, _ fields: [String]) async throws {
         let reply = try await Person.make("Ann").client.put(Self.path, body)

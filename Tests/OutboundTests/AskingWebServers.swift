@@ -213,7 +213,7 @@ struct AskingWebServers {
         let environment = ProcessInfo.processInfo.environment
         let names = ["https_proxy": "http://127.0.0.1:1", "no_proxy": "", "NO_PROXY": ""]
         for (name, value) in names { setenv(name, value, 1) }
-        defer { for name in names.keys { environment[name].map { setenv(name, $0, 1) } ?? unsetenv(name) } }
+        defer { for name in names.keys { _ = environment[name].map { setenv(name, $0, 1) } ?? unsetenv(name) } }
         #expect(try await client().perform(request(.webpush)).status == 404)
     }
 

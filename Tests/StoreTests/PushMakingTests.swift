@@ -42,7 +42,7 @@ struct PushMakingTests {
             select device_poll_put(node, array[device(n)], array[person(n)], array[pos], '{}', '{}') $$;
         create function gone(node text, n int, pos bigint) returns void language sql as $$
             select device_poll_put(node, '{}', '{}', '{}', array[device(n)], array[pos]) $$;
-        select register(2), register(3);
+        do $$ begin perform register(2), register(3); end $$;
 
         """
 
@@ -64,7 +64,7 @@ struct PushMakingTests {
             select register(1, 'other'), say(3);
             select make();
             """)
-        #expect(found == ["1|2", "|", "2:0 2:1 3:1 3:2", "3", "1:3 3:3|-", "|4", "1:4 2:4"])
+        #expect(found == ["1|2", "|", "2:1 2:0 3:1 3:2", "3", "1:3 3:3|-", "|4", "1:4 2:4 3:0"])
     }
 
     @Test("tells the devices of who changed their own count, and in no other way")

@@ -297,8 +297,11 @@ begin
             order by x.seq limit 1) is distinct from h.who) w (told)
         where w.told is not null);
     v_made := push_put(v_jobs, p_due, v_gone);
+    -- Not for one that came while a large room was gone through: that is still to come to it.
+    update push_targets t set decided_pos = v_end
+    from device_polls d
+    where t.session_id = any (v_gone) and t.decided_pos < v_end and d.session_id = t.session_id and d.from_pos < v_end;
     delete from device_polls d where d.session_id = any (v_gone);
-    update push_targets t set decided_pos = v_end where t.session_id = any (v_gone) and t.decided_pos < v_end;
     perform push_job_next(v_gone, p_due);
     return v_made;
 end $$;
