@@ -54,11 +54,14 @@ extension Exchange {
         append("expect:")
         if !exchange.headers.contains(where: { $0.name == "content-type" }) { append("content-type:") }
         for (name, value) in exchange.headers {
-            guard (name + value).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return refuse() }
-            append(value.isEmpty ? "\(name);" : "\(name): \(value)")
+            guard Self.isLine(name), Self.isLine(value) else { return refuse() }
+            append(value.isEmpty ? name + ";" : name + ": " + value)
         }
         setList(CURLOPT_HTTPHEADER)
     }
+
+    /// Nothing that would end the line.
+    private static func isLine(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } }
 
     private func setCallbacks(_ connections: OpenConnections) {
         set(CURLOPT_HEADERDATA, pointer: context)

@@ -83,6 +83,14 @@ final class OutboundShared: Sendable {
         var queue: TransferQueue<Job>
         /// Nil once the thread has done with it.
         var multi: MultiHandle?
+        /// Set when the thread looks at the queue: what comes after that has to wake it, once.
+        var needsWaking = true
+
+        mutating func wake() {
+            guard needsWaking else { return }
+            needsWaking = false
+            multi?.wake()
+        }
     }
 
     let state: Mutex<State>
@@ -95,7 +103,7 @@ final class OutboundShared: Sendable {
             if let failure = state.queue.submit(Job(transfer: transfer, done: done), deadline: deadline) {
                 return failure
             }
-            state.multi?.wake()
+            state.wake()
             return nil
         }
     }
@@ -103,7 +111,7 @@ final class OutboundShared: Sendable {
     func close(deadline: ContinuousClock.Instant) {
         state.withLock { state in
             state.queue.close(deadline: deadline)
-            state.multi?.wake()
+            state.wake()
         }
     }
 }

@@ -30,7 +30,8 @@ struct OutboundLoop {
         blockSignals()
         while true {
             let (turn, deadline) = shared.state.withLock { state in
-                (state.queue.step(now: .now), state.queue.nextDeadline)
+                state.needsWaking = true
+                return (state.queue.step(now: .now), state.queue.nextDeadline)
             }
             for (job, failure) in turn.failures { job.done(.failure(failure)) }
             if turn.isLast { break }

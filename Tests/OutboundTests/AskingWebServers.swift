@@ -160,11 +160,13 @@ struct AskingWebServers {
         let client = try client()
         _ = try await client.perform(request())
         let before = try sinks.connectionCount(of: .apns)
-        try await sinks.mood(.hang, of: .apns, times: 3)
-        let failures = await results(client, count: 3, request(timeMax: .milliseconds(300)))
-        #expect(failures.allSatisfy { $0 == .failure(.timedOut) })
+        try await sinks.mood(.hang, of: .apns, times: 1_000)
+        let results = await results(client, count: 3, request(timeMax: .milliseconds(300)))
+        // The connection's end may be what the others hear of first.
+        #expect(results.contains(.failure(.timedOut)) && !results.contains { (try? $0.get()) != nil })
+        try await sinks.cheer(.apns)
         #expect(try await client.perform(request(timeMax: .seconds(3))).status == 403)
-        #expect(try sinks.connectionCount(of: .apns) == before + 1)
+        #expect(try sinks.connectionCount(of: .apns) > before)
     }
 
     @Test(
@@ -213,7 +215,11 @@ struct AskingWebServers {
         let environment = ProcessInfo.processInfo.environment
         let names = ["https_proxy": "http://127.0.0.1:1", "no_proxy": "", "NO_PROXY": ""]
         for (name, value) in names { setenv(name, value, 1) }
-        defer { for name in names.keys { environment[name].map { setenv(name, $0, 1) } ?? unsetenv(name) } }
+        defer {
+            for name in names.keys {
+                if let value = environment[name] { setenv(name, value, 1) } else { unsetenv(name) }
+            }
+        }
         #expect(try await client().perform(request(.webpush)).status == 404)
     }
 
