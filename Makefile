@@ -70,8 +70,9 @@ lint:
 format: ## bring all Swift files into the format that `make test` asks for
 	@$(SWIFT) format --in-place --parallel --recursive Sources Tests Package.swift
 
-docs: build ## bring the README's table of settings up to date
+docs: build ## bring the README's table of settings and docs/push.md's of answers up to date
 	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ServiceConfigurationTests
+	@UPDATE_PUSH=1 $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter JudgingAnswers/documentation
 
 schema: build ## write sql/schema.sql anew from the migrations
 	@UPDATE_SCHEMA=1 $(SWIFT) test --skip-build --disable-xctest --filter SchemaTests/dump

@@ -17,6 +17,8 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 
 // An arrow never points up or sideways in this list: parley -> API -> Log -> Store -> Postgres -> CLibpq.
@@ -26,6 +28,7 @@ let package = Package(
     products: [.executable(name: "parley", targets: ["parley"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -47,9 +50,13 @@ let package = Package(
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "Postgres", dependencies: ["CLibpq", logging], swiftSettings: settings),
 
-        // libcurl made safe: mail to relays. Knows nothing of chat.
+        // libcurl made safe: mail to relays, requests to web servers. Knows nothing of chat.
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "Outbound", dependencies: ["CLibcurl"], swiftSettings: settings),
+
+        // Alerts as APNs, FCM and Web Push want them, and what they answer. No I/O, no accounts.
+        .target(
+            name: "Push", dependencies: ["Domain", "Outbound", crypto, cryptoExtras], swiftSettings: settings),
 
         // Password hashes, session tokens, digests.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -112,7 +119,7 @@ let package = Package(
             name: "parley",
             dependencies: [
                 "API", "Bench", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres", "Log", "Outbound",
-                "Postgres",
+                "Postgres", "Push",
                 "ServiceConfiguration", "Store", "Telemetry", "Transport", logging,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -126,8 +133,8 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", jwtKit, logging],
-            path: "Tests/TestSupport", exclude: ["relay.py", "sinks"], swiftSettings: settings),
+            dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", crypto, jwtKit, logging],
+            path: "Tests/TestSupport", exclude: ["decrypt.py", "relay.py", "sinks"], swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -135,6 +142,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "BenchTests", dependencies: ["Bench", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "PushTests", dependencies: ["Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],
+            swiftSettings: settings),
         .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(
             name: "DelegatedTokensTests", dependencies: ["DelegatedTokens", "Domain", "TestSupport", logging],

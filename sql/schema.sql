@@ -87,6 +87,28 @@ CREATE TABLE public.messages (
     reacted boolean,
     until_delivered boolean
 );
+CREATE TABLE public.push_state (
+    epoch integer NOT NULL,
+    pos bigint NOT NULL,
+    upto_pos bigint,
+    thread_id uuid,
+    user_id uuid,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT push_state_is_only_check CHECK (is_only)
+)
+WITH (fillfactor='50');
+CREATE TABLE public.push_jobs (
+    session_id uuid NOT NULL,
+    pos bigint NOT NULL,
+    id uuid NOT NULL,
+    platform text NOT NULL,
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='80');
 CREATE TABLE public.sessions (
     id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -224,32 +246,15 @@ CREATE TABLE public.presence (
 CREATE TABLE public.presence_nodes (
     node text NOT NULL,
     seen_at timestamp with time zone NOT NULL,
-    pos bigint DEFAULT 0 NOT NULL
+    pos bigint
 );
-CREATE TABLE public.push_jobs (
-    session_id uuid NOT NULL,
-    pos bigint NOT NULL,
-    id uuid NOT NULL,
-    platform text NOT NULL,
-    thread_id uuid NOT NULL,
-    seq bigint NOT NULL,
-    at timestamp with time zone NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    attempt integer DEFAULT 0 NOT NULL
-)
-WITH (fillfactor='80');
 CREATE TABLE public.push_secrets (
     name text NOT NULL,
     value bytea NOT NULL,
     made_at timestamp with time zone NOT NULL,
-    expires_at timestamp with time zone
+    expires_at timestamp with time zone,
+    renew_at timestamp with time zone DEFAULT 'infinity'::timestamp with time zone NOT NULL
 );
-CREATE TABLE public.push_state (
-    pos bigint NOT NULL,
-    is_only boolean DEFAULT true NOT NULL,
-    CONSTRAINT push_state_is_only_check CHECK (is_only)
-)
-WITH (fillfactor='50');
 CREATE TABLE public.push_targets (
     session_id uuid NOT NULL,
     user_id uuid NOT NULL,

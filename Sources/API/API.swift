@@ -25,6 +25,7 @@ package struct API: Sendable {
     let log: RequestLog
     let logger: Logger
     let adminToken: AdminToken?
+    let push: PushRegistration
     let searches = SearchSlots()
 
     /// - Parameters:
@@ -34,12 +35,14 @@ package struct API: Sendable {
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
     ///   - adminToken: nil: there are no routes for those who run the service.
+    ///   - push: what registering for alerts needs to know of sending them.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
         rates: RateLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
-        figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil
+        figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
+        push: PushRegistration
     ) {
         self.store = store
         self.writer = writer
@@ -56,6 +59,7 @@ package struct API: Sendable {
         self.log = log
         self.logger = logger
         self.adminToken = adminToken
+        self.push = push
     }
 
     var send: SendEndpoint {
@@ -64,7 +68,7 @@ package struct API: Sendable {
 
     /// All calls that there are.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + userRoutes + blockRoutes + exportRoutes + threadRoutes + memberRoutes
+        authRoutes + sessionRoutes + pushRoutes + userRoutes + blockRoutes + exportRoutes + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + [SyncEndpoint.route] + adminRoutes + operationRoutes
     }

@@ -6,6 +6,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case none
     case register, requestCode, login, logout
     case listSessions, deleteSession, deleteOtherSessions
+    case putPush, deletePush, getWebPushKey
     case getOwnAccount, updateOwnAccount, eraseOwnAccount, exportOwnAccount, searchUsers, getUser
     case putBlock, deleteBlock, listBlocks
     case createThread, getThread, updateThread, joinRoom, searchRooms

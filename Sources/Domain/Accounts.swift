@@ -118,18 +118,12 @@ package struct ImageURL: Hashable, Sendable, TextField {
 
 /// How an account wants to be treated. Kept as the client wrote it; each known key is checked, unknown ones are refused.
 package struct Preferences: Sendable, JSONField {
-    private enum Push: String, WordField {
-        case full
-        case senderOnly = "sender_only"
-        case none
-    }
-
     package let json: JSONValue
 
     package init(_ json: JSONValue) throws(Invalid) {
         var fields = try Fields(json)
         _ = fields.given("share_presence") { value throws(Invalid) in try Bool(value) }
-        _ = fields.given("push") { value throws(Invalid) in try Push(value) }
+        _ = fields.given("push") { value throws(Invalid) in try PushPrivacy(value) }
         try fields.end()
         self.json = json
     }

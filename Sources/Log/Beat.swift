@@ -12,8 +12,10 @@ package enum Beat {
         try await Task.sleep(until: next(interval), clock: .continuous)
     }
 
-    static func next(_ interval: Duration) -> ContinuousClock.Instant {
-        let count = ((ContinuousClock.now - start) / interval).rounded(.down) + 1
-        return start + interval * Int(count)
+    static func next(_ interval: Duration) -> ContinuousClock.Instant { start + end(of: interval, after: .now - start) }
+
+    /// The first multiple of `interval` after so much time.
+    static func end(of interval: Duration, after time: Duration) -> Duration {
+        interval * Int((time / interval).rounded(.down) + 1)
     }
 }

@@ -62,6 +62,8 @@ package final class Hub: Sendable {
     package func read(
         _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true
     ) async throws -> Outcome {
+        let poller = state.withLock { $0.beginRead(identity, from: cursor.position, acks: acks) }
+        defer { state.withLock { $0.endRead(poller) } }
         // Again only if this node's tail ran further than it remembers while the database was being read.
         for _ in 0..<5 {
             let found = try await store.catchUp(
@@ -103,6 +105,12 @@ package final class Hub: Sendable {
 
     /// Who has come to this node and gone from it since the last call.
     func takePresence() -> PresenceChanges { state.withLock { $0.takePresence() } }
+
+    /// Which devices have come to this node and gone from it since the last call.
+    func takeDevices() -> DeviceChanges { state.withLock { $0.takeDevices() } }
+
+    /// All devices that poll here.
+    var devices: [PollingDevice] { state.withLock { $0.devices } }
 
     /// Whether the user polls here, or did lately.
     func isOnline(_ user: UserID) -> Bool { state.withLock { $0.mailboxes[user]?.isOnline ?? false } }

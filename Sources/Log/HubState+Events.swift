@@ -66,11 +66,13 @@ extension HubState {
     }
 
     private mutating func revoke(_ session: SessionID, of user: UserID) -> [Wake] {
+        if let poller = pollers.here[session] { noteGone(poller) }
         guard let mailbox = mailboxes[user] else { return [] }
         mailbox.devices.removeAll { $0.session == session }
         let ended = mailbox.parked.filter { $0.session == session }
         guard !ended.isEmpty else { return [] }
         mailbox.parked.removeAll { $0.session == session }
+        for poll in ended { noteEnd(poll) }
         counters.parked -= ended.count
         return [Wake(waiters: ended.map(\.waiter), answer: .revoked)]
     }
@@ -109,7 +111,10 @@ extension HubState {
             if isAlone || mailbox.parked.contains(where: { $0.after > before || $0.limit < fresh.count }) {
                 wakeAlone(mailbox, before, &wakes)
             } else {
-                for poll in mailbox.parked { waiters.append(poll.waiter) }
+                for poll in mailbox.parked {
+                    waiters.append(poll.waiter)
+                    noteEnd(poll)
+                }
                 counters.parked -= mailbox.parked.count
                 mailbox.parked.removeAll(keepingCapacity: true)
                 mailbox.lastPolledTick = tick
@@ -133,11 +138,13 @@ extension HubState {
             } else if let found {
                 let answer = answer(found, mailbox: mailbox, after: after)
                 wakes.append(Wake(waiters: [poll.waiter], answer: answer))
+                noteEnd(poll)
             } else {
                 // One read brought more than is kept, or a message with its withdrawal: what is missing is only in the
                 // database. The client asks again at once, and is served from there.
                 let same = Cursor(epoch: epoch, position: poll.after)
                 wakes.append(Wake(waiters: [poll.waiter], answer: .events([], upTo: same, more: true)))
+                noteEnd(poll)
             }
         }
         guard waiting.count < mailbox.parked.count else { return }

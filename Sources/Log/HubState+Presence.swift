@@ -27,6 +27,7 @@ extension HubState {
         guard !mailbox.isOnline else { return }
         mailbox.isOnline = true
         presence.came.append(mailbox.user)
+        setAlarm(mailbox)
     }
 
     mutating func noteGone(_ mailbox: Mailbox) {
@@ -65,6 +66,7 @@ extension HubState {
         for mailbox in touched where !mailbox.parked.isEmpty {
             let held = takeHeld(mailbox)
             for poll in mailbox.parked {
+                noteEnd(poll)
                 // The latest where there are more than it asked for: such events may be lost.
                 let told = Array(held.suffix(poll.limit))
                 if max(poll.after, mailbox.openedAt) <= head {

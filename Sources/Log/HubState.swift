@@ -14,15 +14,17 @@ package struct HubLimits: Sendable {
     package var mailboxIdleTickCountMax = 90_000 / HubLimits.tickMs
     /// Ticks after the last poll that its user counts as online: 60 s.
     package var onlineTickCountMax = 60_000 / HubLimits.tickMs
-    /// Ticks between looks for those that are to go: 5 s.
-    package var mailboxCheckTickCount = 5000 / HubLimits.tickMs
+    /// Ticks after the end of its last poll that a device counts as gone: 2 s.
+    package var deviceWaitTickCount = 2000 / HubLimits.tickMs
     package init() {}
 
     /// The clock of the polls, in milliseconds.
-    static let tickMs = 250
+    package static let tickMs = 250
     static let secondTickCount = 1000 / tickMs
     /// Twenty seconds.
     static let longWaitTickCount = 20 * secondTickCount
+    /// 45 s: more than the 40 after which the kernel cuts a stream that acknowledges nothing.
+    static let streamLagTickCount = 45 * secondTickCount
 }
 
 /// An answer to polls that waited, to be sent once the hub's lock is let go.
@@ -56,12 +58,13 @@ struct HubState {
     var feeds: [ThreadID: Feed] = [:]
     /// The latest events of all.
     var recent: EventQueue
-    /// The mailboxes to be looked at, by tick. One is in here at most once with its `alarmTick`.
+    /// The mailboxes to be looked at, by tick. Each is in here once with its `alarmTick`.
     var alarms: [Int: [Mailbox]] = [:]
     /// What devices have got and nobody has written down yet.
     var deliveries = HubDeliveries()
     /// Who has come and gone, as far as nobody has asked for it.
     var presence = PresenceChanges()
+    var pollers = Pollers()
     private var lastPoll: UInt64 = 0
 
     init(start: Cursor, limits: HubLimits = HubLimits()) {
@@ -95,8 +98,13 @@ struct HubState {
         mailbox.lastPolledTick = tick
         if acks { note(mailbox, identity.session, has: position) }
         noteSeen(mailbox)
-        if found.events.isEmpty, let held = heldAnswer(mailbox, after: position, limit: limit) { return .answer(held) }
+        let poller = noteDevice(identity, in: mailbox, at: position, acks: acks)
+        if found.events.isEmpty, let held = heldAnswer(mailbox, after: position, limit: limit) {
+            noteEnd(poller)
+            return .answer(held)
+        }
         if !found.events.isEmpty || waitTickCount == 0 {
+            noteEnd(poller)
             return .answer(answer(found, mailbox: mailbox, after: position))
         }
         lastPoll += 1
@@ -104,9 +112,10 @@ struct HubState {
         let deadlineTick = deadlineTick(after: waitTickCount)
         mailbox.parked.append(
             ParkedPoll(
-                id: lastPoll, waiter: waiter, session: identity.session, after: position, limit: limit,
-                deadlineTick: deadlineTick))
-        if deadlineTick < mailbox.alarmTick ?? .max { setAlarm(mailbox, at: deadlineTick) }
+                id: lastPoll, waiter: waiter, poller: poller, after: position, limit: limit, deadlineTick: deadlineTick)
+        )
+        poller.openCount += 1
+        setAlarm(mailbox)
         counters.parked += 1
         return .parked(lastPoll)
     }
@@ -125,7 +134,7 @@ struct HubState {
         guard let mailbox = mailboxes[user], let index = mailbox.parked.firstIndex(where: { $0.id == poll }) else {
             return false
         }
-        mailbox.parked.remove(at: index)
+        noteEnd(mailbox.parked.remove(at: index))
         mailbox.lastPolledTick = tick
         counters.parked -= 1
         counters.abandoned += 1

@@ -9,11 +9,12 @@ package protocol Waiter: AnyObject, Sendable {}
 struct ParkedPoll {
     let id: UInt64
     let waiter: any Waiter
-    let session: SessionID
+    let poller: Poller
     let after: Position
     let limit: Int
     /// When it is answered without events.
     let deadlineTick: Int
+    var session: SessionID { poller.identity.session }
 }
 
 /// One of a user's devices, as far as it polls here.
@@ -23,6 +24,8 @@ struct Device {
     var acked: Position
     /// What came up to here may have got no mark yet: the database is asked about all threads. Nil once it was.
     var unmarkedUpTo: Position?
+    /// The same as push sees it.
+    var poller: Poller?
 }
 
 /// A device in one mailbox.

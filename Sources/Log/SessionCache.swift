@@ -9,13 +9,18 @@ package final class SessionCache: Sendable {
     private struct Entry {
         var identity: Identity
         /// Microseconds since 1970, as what follows.
-        var usedAt: Int64 = 0
-        /// The use that the database was told of last.
+        var usedAt: Int64
+        /// The use that the database was told of last. What it should know of a session that was just found isn't known
+        /// here, so it is told once.
         var notedAt: Int64 = 0
+        /// Among those that it is to be told of.
+        var isListed = false
     }
 
     private struct State {
         var entries: [[UInt8]: Entry] = [:]
+        /// Of the sessions whose use the database is to be told of. Some may have gone meanwhile.
+        var listed: [[UInt8]] = []
         var digests: [SessionID: [UInt8]] = [:]
         /// Sessions signed out lately and where: what a slow read of the database may not have seen yet.
         var revoked: [SessionID: Position] = [:]
@@ -23,6 +28,17 @@ package final class SessionCache: Sendable {
         var revokedSince = Position.start
         /// How often everything was dropped: what was read before is not put in after.
         var restartCount = 0
+
+        /// A session is in use; nil if it isn't known here, or wasn't used since then.
+        mutating func use(_ digest: [UInt8], now: Int64, ifSince since: Int64 = .min) -> Identity? {
+            guard let index = entries.index(forKey: digest), entries.values[index].usedAt > since else { return nil }
+            entries.values[index].usedAt = now
+            if now - entries.values[index].notedAt > SessionCache.noteIntervalMicros, !entries.values[index].isListed {
+                entries.values[index].isListed = true
+                listed.append(digest)
+            }
+            return entries.values[index].identity
+        }
     }
 
     private let store: Store
@@ -41,13 +57,7 @@ package final class SessionCache: Sendable {
     /// isn't known: it may be over.
     package func cached(_ digest: [UInt8], now: Int64) -> Identity? {
         let usedSince = now - Int64(idleDays) * 86_400 * 1_000_000
-        return state.withLock {
-            guard let index = $0.entries.index(forKey: digest), $0.entries[index].value.usedAt > usedSince else {
-                return nil
-            }
-            $0.entries.values[index].usedAt = now
-            return $0.entries[index].value.identity
-        }
+        return state.withLock { $0.use(digest, now: now, ifSince: usedSince) }
     }
 
     /// The identity behind a token's digest as the database has it now; nil when there is no such session.
@@ -64,6 +74,7 @@ package final class SessionCache: Sendable {
                 }
                 state.entries[digest] = Entry(identity: found.identity, usedAt: now)
                 state.digests[found.identity.session] = digest
+                _ = state.use(digest, now: now)
             }
             return found.identity
         }
@@ -72,7 +83,7 @@ package final class SessionCache: Sendable {
     /// Notes that a session is in use; false if this node knows it to be signed out.
     package func touch(_ session: SessionID, now: Int64) -> Bool {
         state.withLock {
-            if let digest = $0.digests[session] { $0.entries[digest]?.usedAt = now }
+            if let digest = $0.digests[session] { _ = $0.use(digest, now: now) }
             return $0.revoked[session] == nil
         }
     }
@@ -106,17 +117,17 @@ package final class SessionCache: Sendable {
     /// How exactly the database knows when a session was last used: a device that polls all day writes now and then.
     private static let noteIntervalMicros: Int64 = 300 * 1_000_000
 
-    /// Tells the database when sessions were last used, for those it knows too little of. What it should know of a session
-    /// that was just found isn't known here, so that is told once.
+    /// Tells the database when sessions were last used, for those it knows too little of.
     package func flush() async throws {
         let used = state.withLock { state in
             var used: [SessionID: Int64] = [:]
-            for index in state.entries.indices {
-                let entry = state.entries.values[index]
-                guard entry.usedAt - entry.notedAt > Self.noteIntervalMicros else { continue }
-                used[entry.identity.session] = entry.usedAt
-                state.entries.values[index].notedAt = entry.usedAt
+            for digest in state.listed {
+                guard let index = state.entries.index(forKey: digest) else { continue }
+                state.entries.values[index].isListed = false
+                state.entries.values[index].notedAt = state.entries.values[index].usedAt
+                used[state.entries.values[index].identity.session] = state.entries.values[index].usedAt
             }
+            state.listed.removeAll(keepingCapacity: true)
             return used
         }
         if !used.isEmpty { try await store.touchSessions(used) }

@@ -13,7 +13,14 @@ extension Tail {
             defer { (state.notifiedAt, state.isToBeChecked, state.isBehindOwn) = (nil, false, false) }
             return state
         }
-        if why.isToBeChecked { try await checkHistory() }
+        if why.isToBeChecked {
+            let start = ContinuousClock.now
+            if try await checkHistory() == hub.head {
+                // That was the log's end: idle nodes ask once and not twice.
+                state.withLock { $0.caughtUpAt = start }
+                return
+            }
+        }
         let cause =
             why.notifiedAt != nil
             ? figures.notified : why.isBehindOwn ? figures.own : why.isToBeChecked ? figures.safety : figures.asked
@@ -84,7 +91,9 @@ extension Tail {
 
     /// Makes sure that the log still goes on from what this node has read. Where it does in a new epoch, all but the
     /// sessions stays (of a sign-in that was lost no event tells). Where it doesn't, everything is dropped.
-    private func checkHistory() async throws {
+    /// - Returns: the log's end, as it was when asked for.
+    @discardableResult
+    private func checkHistory() async throws -> Cursor {
         let read = hub.head
         var place = try await store.place(of: read)
         if place.state == .lost, place.now.epoch == read.epoch {
@@ -95,9 +104,9 @@ extension Tail {
             "epoch": "\(place.now.epoch)", "read": "\(read.position.value)", "now": "\(place.now.position.value)",
         ]
         if place.state == .kept {
-            guard place.now.epoch != read.epoch, let end = place.epochEnd else { return }
+            guard place.now.epoch != read.epoch, let end = place.epochEnd else { return place.now }
             sessions.restart(at: place.now.position)
-            guard hub.adopt(epoch: place.now.epoch, after: end, from: read) else { return }
+            guard hub.adopt(epoch: place.now.epoch, after: end, from: read) else { return place.now }
             logger.notice("the log goes on in a new epoch", metadata: metadata)
             figures.epochs.add()
         } else {
@@ -109,5 +118,6 @@ extension Tail {
             hub.restart(at: place.now)
             figures.restarts.add()
         }
+        return place.now
     }
 }

@@ -68,6 +68,27 @@ package struct Settings: Sendable, Equatable {
     package var caFile: String?
     /// What people know the service by.
     package var appName = "Parley"
+    /// What alerts are sent with; nil: none by that service.
+    package var apnsKeyFile: String?
+    package var apnsKeyID: String?
+    package var apnsTeamID: String?
+    /// Of devices that name none: the app's bundle id.
+    package var apnsTopic: String?
+    /// Instead of Apple's hosts.
+    package var apnsURL: String?
+    package var fcmAccountFile: String?
+    /// Instead of Google's host.
+    package var fcmURL: String?
+    /// Whom push services may turn to: `mailto:` or `https:`.
+    package var webPushSubject: String?
+    /// Whether user-given addresses may lead into private networks.
+    package var pushAllowsPrivate = false
+    /// How long after its last poll a device counts as polling still.
+    package var pushWaitMs = 2_000
+    /// After which an alert is worth nothing.
+    package var pushLifeHours = 24
+    /// To each of the services, from each node.
+    package var pushConnectionCountMax = 4
     /// How long a session goes on without being used.
     package var sessionIdleDays = 90
 

@@ -46,6 +46,37 @@ extension Setting {
         Setting(
             "app_name", \.appName, .line(characterCountMax: 64), "NAME", "what people know the service by, in mails"),
         Setting(
+            "apns_key_file", \.apnsKeyFile, .optional(.path), "FILE",
+            "key (.p8) by which alerts go to Apple's devices; unset: none do"),
+        Setting("apns_key_id", \.apnsKeyID, .optional(.appleID), "ID", "the key's id, ten characters"),
+        Setting("apns_team_id", \.apnsTeamID, .optional(.appleID), "ID", "the team's id, ten characters"),
+        Setting(
+            "apns_topic", \.apnsTopic, .optional(.text), "TOPIC",
+            "the app's bundle id, for devices that don't name one"),
+        Setting(
+            "apns_url", \.apnsURL, .optional(.webURL), "URL", "called instead of Apple's hosts, for both environments"),
+        Setting(
+            "fcm_account_file", \.fcmAccountFile, .optional(.path), "FILE",
+            "service account (JSON) by which alerts go through Firebase Cloud Messaging; unset: none do"),
+        Setting(
+            "fcm_url", \.fcmURL, .optional(.webURL), "URL",
+            "called instead of Google's host; where tokens are had is in the account's file"),
+        Setting(
+            "webpush_subject", \.webPushSubject, .optional(.contact), "URL",
+            "whom the push services of browsers and UnifiedPush may turn to, mailto:… or https://…; unset: no Web Push"),
+        Setting(
+            "push_allow_private", \.pushAllowsPrivate, .trueOrFalse, "true|false",
+            "true: user-given push addresses may lead into private networks (for tests only)"),
+        Setting(
+            "push_wait_ms", \.pushWaitMs, .integer(0...60_000), "MS",
+            "how long after its last poll a device gets no alerts yet, since it may poll again"),
+        Setting(
+            "push_life_hours", \.pushLifeHours, .integer(1...672), "HOURS",
+            "an alert that couldn't be sent for so long is given up"),
+        Setting(
+            "push_connections", \.pushConnectionCountMax, .integer(1...100), "COUNT",
+            "connections of a node to each push service"),
+        Setting(
             "session_idle_days", \.sessionIdleDays, .integer(1...3_650), "DAYS",
             "a device that isn't used for so long is signed out"),
         Setting(
@@ -134,11 +165,21 @@ extension Setting {
         if settings.jwtKeysFile == nil, settings.jwtIssuer != nil || settings.jwtAudience != nil {
             found.append("PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE say nothing without PARLEY_JWT_KEYS.")
         }
+        found += pushContradictions(in: settings)
         let limits = settings.limits
         if limits.payloadByteCountMax < limits.textByteCountMax {
             found.append(
                 "PARLEY_PAYLOAD_BYTES_MAX (\(limits.payloadByteCountMax)) is below PARLEY_TEXT_BYTES_MAX "
                     + "(\(limits.textByteCountMax)), but a payload holds the text.")
+        }
+        return found
+    }
+
+    private static func pushContradictions(in settings: Settings) -> [String] {
+        var found: [String] = []
+        let apns = [settings.apnsKeyFile, settings.apnsKeyID, settings.apnsTeamID]
+        if apns.contains(where: { $0 == nil }), apns.contains(where: { $0 != nil }) {
+            found.append("PARLEY_APNS_KEY_FILE, _KEY_ID and _TEAM_ID go together: set all or none.")
         }
         return found
     }

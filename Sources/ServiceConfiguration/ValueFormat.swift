@@ -47,6 +47,12 @@ extension ValueFormat<Bool> {
     }
 }
 
+extension ValueFormat<Bool> {
+    static var trueOrFalse: Self {
+        ValueFormat(expectation: "\"true\" or \"false\"", parse: { Bool($0) }, print: { $0 ? "true" : "false" })
+    }
+}
+
 extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
     /// One of an enumeration's words.
     static var word: Self {
@@ -109,6 +115,37 @@ extension ValueFormat<String> {
                 return isPlain && !rest.isEmpty && !rest.dropLast().contains("/") && rest != "/" ? text : nil
             },
             print: { $0 })
+    }
+
+    /// Of a service that is called; without a slash at its end.
+    static var webURL: Self {
+        ValueFormat(
+            expectation: "an address of the form https://host or https://host:port",
+            parse: { text in
+                text.wholeMatch(of: /https?:\/\/([A-Za-z0-9._\-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?\/?/) != nil
+                    ? String(text.hasSuffix("/") ? text.dropLast() : text[...]) : nil
+            },
+            print: { $0 })
+    }
+
+    /// Where somebody is to be found: `sub` of RFC 8292.
+    static var contact: Self {
+        ValueFormat(
+            expectation: "an address of the form mailto:somebody@host or https://host/…",
+            parse: { text in
+                let isPlain = text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
+                let isKnown =
+                    text.wholeMatch(of: /mailto:[^@]+@[^@]+/) != nil || text.wholeMatch(of: /https:\/\/.+/) != nil
+                return isPlain && isKnown && text.utf8.count <= 500 ? text : nil
+            },
+            print: { $0 })
+    }
+
+    /// Apple's ids of keys and teams.
+    static var appleID: Self {
+        ValueFormat(
+            expectation: "an id of letters and digits",
+            parse: { $0.wholeMatch(of: /[A-Za-z0-9]{1,64}/) != nil ? $0 : nil }, print: { $0 })
     }
 
     /// A token that is made up by whoever runs the service, to be sent in a header.

@@ -124,6 +124,13 @@ extension HTTPConnection {
 
     // MARK: time
 
+    /// When the sweep is to look at it next.
+    var lookTime: NIODeadline { mayHaveOutput ? .uptimeNanoseconds(0) : deadline }
+
+    func noteLookTime() {
+        if let slot { loop.note(lookTime, at: slot) }
+    }
+
     /// Called by the loop's sweep.
     func tick() {
         if mayHaveOutput { watchOutput() }

@@ -40,7 +40,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// This connection's place in the loop's list.
     var slot: Int?
     var phase = Phase.head
-    var deadline = NIODeadline.distantFuture
+    var deadline = NIODeadline.distantFuture { didSet { noteLookTime() } }
     /// Above the connection limit: not counted, never served.
     var isRefused = false
     /// The client has closed its sending side.
@@ -48,7 +48,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     var isOutputClosed = false
     var needsFlush = false
     /// Whether bytes may still wait to be taken by the client, how many it has taken, and since when no more.
-    var mayHaveOutput = false
+    var mayHaveOutput = false { didSet { noteLookTime() } }
     var writtenByteCount = 0
     var takenByteCount = 0
     var stalledSince = NIODeadline.now()

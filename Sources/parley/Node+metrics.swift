@@ -19,8 +19,10 @@ extension Node {
         searchFigures.write(to: &text)
         retentionFigures.write(to: &text)
         mailFigures.write(to: &text)
+        pushFigures.write(to: &text)
         sessionFigures.write(to: &text)
         erasureFigures.write(to: &text)
+        pushMakerFigures.write(to: &text)
         rates.write(to: &text)
         writePool(to: &text)
         ProcessFigures.read()?.write(to: &text)
@@ -110,6 +112,11 @@ extension Node {
             deliveryFigures.marks.value)
         text.counter(
             "parley_delivered_mark_failures_total", "Calls with them that failed.", deliveryFigures.failures.value)
+        text.counter(
+            "parley_device_changes_total", "Devices that came to poll here or went, told to the database.",
+            deviceFigures.changes.value)
+        text.counter(
+            "parley_device_change_failures_total", "Calls with them that failed.", deviceFigures.failures.value)
     }
 
     private func writePool(to text: inout MetricsText) {

@@ -7,6 +7,7 @@ import Foundation
 import Log
 import Logging
 import Postgres
+import Push
 import ServiceConfiguration
 import Store
 import Synchronization
@@ -33,11 +34,16 @@ struct Node: Sendable {
     let server = Later<HTTPServer>()
     let upkeepFigures = UpkeepFigures()
     let deliveryFigures = DeliveryFigures()
+    let deviceFigures = DevicePollFigures()
+    let pushMakerFigures = PushMakerFigures()
     let searchFigures = SearchFigures()
     let retentionFigures = RetentionFigures()
     let mailFigures = MailFigures()
     let hasher = PasswordHasher(waitingCountMax: 256)
     let mail: MailUpkeep?
+    let pushFigures = PushFigures()
+    let pushKeys: VAPIDKeyPair
+    let push: PushUpkeep
     let sessionFigures = SessionFigures()
     let erasureFigures = ErasureFigures()
     let isClosing = Flag()
@@ -76,13 +82,15 @@ struct Node: Sendable {
         self.logger = logger
         store = Store(client)
         mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
+        pushKeys = try await PushUpkeep.keys(store)
+        push = try PushUpkeep(settings, keys: pushKeys, store: store, figures: pushFigures, logger: logger)
         keys = try await Self.keys(settings, logger)
         rates = RateLimits(
             isOn: settings.rateLimitsEnabled, proxies: try Self.proxies(settings.trustedProxies), store: store)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
-        hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
+        hub = Hub(store: store, start: try await store.now(), limits: settings.hubLimits, send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
         presence = PresenceKeeper(
@@ -134,6 +142,8 @@ struct Node: Sendable {
             group.addTask {
                 try await DeliveryKeeper(hub: hub, store: store, figures: deliveryFigures, logger: logger).run()
             }
+            group.addTask { try await devices.run() }
+            group.addTask { try await pushMaker.run() }
             group.addTask { try await ReceiptKeeper(untold: writer.untold, store: store, logger: logger).run() }
             group.addTask {
                 let head: @Sendable () -> Position = { [hub] in hub.head.position }
@@ -146,6 +156,7 @@ struct Node: Sendable {
             }
             if let tls { group.addTask { [logger] in try await tls.follow(logger: logger) } }
             if let mail { group.addTask { try await mail.run() } }
+            group.addTask { try await push.run() }
             group.addTask {
                 try await SessionUpkeep(
                     store: store, idleDays: settings.sessionIdleDays, figures: sessionFigures, logger: logger
@@ -194,6 +205,18 @@ struct Node: Sendable {
             logger: logger)
     }
 
+    private var devices: DevicePollKeeper {
+        DevicePollKeeper(
+            node: String(UInt64.random(in: 0...(.max)), radix: 36), hub: hub, store: store, figures: deviceFigures,
+            wentAway: { [pushMakerFigures] in pushMakerFigures.call() }, logger: logger)
+    }
+
+    private var pushMaker: PushMaker {
+        PushMaker(
+            store: store, lifeSeconds: settings.pushLifeHours * 3_600, figures: pushMakerFigures,
+            head: { [hub] in hub.head.position }, wake: push.wake, logger: logger)
+    }
+
     private struct Stopped: Error {}
 
     /// First not ready, then the polls, then the rest of the requests, then what they wrote.
@@ -236,7 +259,9 @@ struct Node: Sendable {
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
-                logger: logger, adminToken: settings.adminToken.map(AdminToken.init)),
+                logger: logger, adminToken: settings.adminToken.map(AdminToken.init),
+                push: PushRegistration(
+                    webPushKey: pushKeys.publicText, allowsPlainHTTP: settings.pushAllowsPrivate)),
             sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)
@@ -245,6 +270,12 @@ struct Node: Sendable {
 }
 
 extension Settings {
+    fileprivate var hubLimits: HubLimits {
+        var hub = HubLimits()
+        hub.deviceWaitTickCount = pushWaitMs / HubLimits.tickMs
+        return hub
+    }
+
     fileprivate var tlsFiles: TLSFiles? {
         guard let tlsCertificateFile, let tlsKeyFile else { return nil }
         return TLSFiles(certificate: tlsCertificateFile, key: tlsKeyFile)

@@ -27,6 +27,7 @@ struct TestNode: Sendable {
     let hostApp: HostApp
     private let directory: TemporaryDirectory
 
+    static let webPushKey = "BA" + String(repeating: "A", count: 85)
     private static let start = Task { try await TestNode() }
 
     static func shared() async throws -> TestNode { try await start.value }
@@ -70,7 +71,7 @@ struct TestNode: Sendable {
                 return text
             },
             figures: figures, log: RequestLog(logger: quiet, slow: nil), logger: quiet,
-            adminToken: AdminToken(Self.adminToken))
+            adminToken: AdminToken(Self.adminToken), push: PushRegistration(webPushKey: Self.webPushKey))
         routes = api.routes
         let sync = SyncEndpoint(
             authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: quiet)

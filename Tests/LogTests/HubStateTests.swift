@@ -278,6 +278,21 @@ struct HubStateTests {
         #expect(state.counters.parked == 0)
     }
 
+    @Test("ends waits of 20 s and more with whole seconds, less than a second early; shorter ones exactly")
+    func longWaitsEndTogether() {
+        for (wait, end) in [(79, 83), (80, 84), (81, 84), (82, 84), (220, 224)] {
+            var state = openState()
+            for _ in 0..<3 { _ = state.advance() }
+            _ = poll(&state, ann, after: 0, wait: wait)
+            var tick = 3
+            while tick < 1000, state.counters.parked > 0 {
+                tick += 1
+                _ = state.advance()
+            }
+            #expect(tick == end, "after \(wait) ticks")
+        }
+    }
+
     @Test("drops a mailbox that nobody has asked for in a while, but none with a waiting poll")
     func idle() {
         var state = openState()

@@ -11,8 +11,8 @@ import Testing
 struct SessionCacheTests {
     private static let dayMicros: Int64 = 86_400 * 1_000_000
 
-    @Test("knows a session for as long as it is used, and asks again about one that wasn't for long")
-    func forgetsIdle() async throws {
+    /// A database with one session, last used five days ago, whose token's digest is 7.
+    private static func ground() async throws -> (database: String, PostgresClient, SessionID) {
         let database = try await MigratedDatabase.create()
         let session = SessionID.make()
         _ = try await Psql.run(
@@ -23,6 +23,34 @@ struct SessionCacheTests {
             """, conninfo: database)
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let client = PostgresClient(PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: quiet)
+        return (database, client, session)
+    }
+
+    @Test("tells the database when a session was last used: at first, and then every five minutes of its use")
+    func notesUse() async throws {
+        let (database, client, session) = try await Self.ground()
+        let cache = SessionCache(Store(client))
+        let start: Int64 = 1_800_000_000_000_000
+        func used() async throws -> String {
+            try await cache.flush()
+            return try await Psql.run(
+                "select extract(epoch from last_used_at)::bigint - 1800000000 from sessions where id = '\(session)'",
+                conninfo: database)
+        }
+        _ = try await cache.find([7], now: start)
+        #expect(try await used() == "0")
+        #expect(cache.cached([7], now: start + 299_000_000) != nil)
+        #expect(try await used() == "0")
+        #expect(cache.touch(session, now: start + 301_000_000))
+        #expect(cache.cached([7], now: start + 302_000_000) != nil)
+        #expect(try await used() == "302")
+        #expect(try await used() == "302")
+        await client.shutdown()
+    }
+
+    @Test("knows a session for as long as it is used, and asks again about one that wasn't for long")
+    func forgetsIdle() async throws {
+        let (_, client, session) = try await Self.ground()
         let cache = SessionCache(Store(client), idleDays: 10)
         #expect(cache.cached([7], now: 0) == nil)
         #expect(try await cache.find([7], now: 0)?.session == session)

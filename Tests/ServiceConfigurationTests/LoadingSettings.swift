@@ -61,6 +61,9 @@ struct LoadingSettings {
             case "listen_url": ["--database-url", "host=pooler"]
             case "smtp_url": ["--mail-from", "a@b.example"]
             case "jwt_issuer", "jwt_audience": ["--jwt-keys", "jwks.json"]
+            case "apns_key_file": ["--apns-key-id", "ABCDE12345", "--apns-team-id", "ABCDE12345"]
+            case "apns_key_id": ["--apns-key-file", "apns.p8", "--apns-team-id", "ABCDE12345"]
+            case "apns_team_id": ["--apns-key-file", "apns.p8", "--apns-key-id", "ABCDE12345"]
             case "tls_key_file": ["--tls-certificate-file", "/tls.crt"]
             case "tls_certificate_file": ["--tls-key-file", "/tls.key"]
             default: [String]()
@@ -91,7 +94,11 @@ struct LoadingSettings {
         "mail_from": "Ann's chat <chat@a.example>", "ca_file": "/etc/ca.pem", "app_name": "Ann's chat",
         "session_idle_days": "30", "jwt_keys": "jwks.json", "jwt_issuer": "https://app.example", "jwt_audience": "chat",
         "cors_origins": "https://chat.example,http://localhost:3000", "trusted_proxies": "10.0.0.0/8,::1",
-        "admin_token": "0123456789abcdef",
+        "admin_token": "0123456789abcdef", "apns_key_file": "apns.p8", "apns_key_id": "ABCDE12345",
+        "apns_team_id": "TEAM012345", "apns_topic": "chat.example", "apns_url": "https://127.0.0.1:8443",
+        "fcm_account_file": "account.json", "fcm_url": "http://127.0.0.1:8080", "push_allow_private": "true",
+        "webpush_subject": "mailto:ops@chat.example", "push_wait_ms": "100", "push_life_hours": "48",
+        "push_connections": "2",
     ]
 
     @Test("counts an empty variable as unset")

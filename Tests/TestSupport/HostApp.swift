@@ -70,7 +70,7 @@ package struct HostApp: Sendable {
     }
 
     /// Made for these tests and used nowhere else: making one takes most of a second.
-    private static let rsaTestKey = """
+    package static let rsaTestKey = """
         -----BEGIN PRIVATE KEY-----
         MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDHMxXpdpLklvI1
         ey637SNo/y9gvjwbayq1bGSvy80NGPOMg1HvWWn3gdDEAMtwemIC4yTXEJiyobLc

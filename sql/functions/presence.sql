@@ -140,7 +140,9 @@ begin
     )
     select array_agg(g.user_id), array_agg(g.seen_at) into v_users, v_times
     from (select x.user_id, max(x.seen_at) as seen_at from gone x group by x.user_id) g;
-    delete from presence_nodes n where n.seen_at < v_dead and not exists (select from presence p where p.node = n.node);
+    -- One with devices that poll is left to device_poll_sweep.
+    delete from presence_nodes n where n.seen_at < v_dead and not exists (select from presence p where p.node = n.node)
+        and not exists (select from device_polls d where d.node = n.node);
     return query
     select c.user_id, c.threads, c.body from presence_changes(presence_leave(v_users, v_times)) c where c.is_shared;
 end $$;

@@ -45,7 +45,7 @@ language sql stable as $$
 $$;
 
 -- Ends sessions: their tokens are dead when this commits, and every node hears of each. Gives how many there were.
--- locks: the sessions' rows, by id, then the log
+-- locks: the sessions' rows, by id, their targets of push, then the log
 create or replace function session_end(p_sessions uuid[]) returns int
 language plpgsql volatile as $$
 declare
@@ -63,6 +63,8 @@ begin
         return 0;
     end if;
     delete from device_marks d where d.session_id = any (v_ids);
+    perform push_target_forget(v_ids);
+    delete from device_polls d where d.session_id = any (v_ids);
     perform undelivered_recheck(null, u.id) from (select distinct i.id from unnest(v_users) i (id) order by i.id) u;
     v_head := log_begin();
     insert into events (pos, at, type, user_id, session_id, body)

@@ -28,20 +28,29 @@ create index push_targets_by_user on push_targets (user_id);
 create table device_polls (
     session_id uuid primary key,
     user_id uuid not null,
+    -- Empty once it has gone: its alerts are about to be made (push_make).
     node text not null,
-    -- How far alerts were made when it came: from here on it hears by itself.
+    -- What is after it in the log, as far as alerts have been made, was left to its polls; once it has gone: what it lacks.
     from_pos bigint not null
 );
 create index device_polls_by_node on device_polls (node);
 
 -- How far in the log it was decided who is to be alerted.
 create table push_state (
+    epoch int not null,
     pos bigint not null,
+    -- While the members of large threads are gone through, some at a time: for the events up to here, and how far.
+    upto_pos bigint,
+    thread_id uuid,
+    user_id uuid,
     is_only boolean primary key default true check (is_only)
 ) with (fillfactor = 50);
-insert into push_state (pos) values (coalesce((select max(e.pos) from events e), 0));
+insert into push_state (epoch, pos)
+select coalesce((select max(l.epoch) from log_epochs l), 0), coalesce((select max(e.pos) from events e), 0);
 
--- What is to be sent. One job a device and event.
+-- What is to be sent. One job a device and event. The lock of a device's jobs is its row in push_targets (for no key update;
+-- several by session_id, or skipping those that others have): who makes, takes, settles, stops or deletes them holds it, and
+-- looks at them in a statement after. So there is always exactly one with a time, and none without a target.
 create table push_jobs (
     session_id uuid not null,
     pos bigint not null,
@@ -64,10 +73,14 @@ create index push_jobs_by_time on push_jobs (platform, due_at) where due_at < 'i
 -- What all nodes share: the key pair of Web Push, the services' provider tokens.
 create table push_secrets (
     name text primary key,
+    -- Empty until the first is there.
     value bytea not null,
     made_at timestamptz not null,
-    expires_at timestamptz
+    -- Null: never.
+    expires_at timestamptz,
+    -- From when on whoever asks is to make a new one: one at a time, and another after a while if nothing comes of it.
+    renew_at timestamptz not null default 'infinity'
 );
 
--- How far the log was read by a node that is still there: if it is killed, its devices have what came before.
-alter table presence_nodes add column pos bigint not null default 0;
+-- What the devices that poll at a node surely have; null where nothing is known of them (any more).
+alter table presence_nodes add column pos bigint;

@@ -1,0 +1,42 @@
+// Where the caller's device gets its alerts while it doesn't poll.
+import Domain
+
+extension API {
+    private static var path: String { "/v1/sessions/current/push" }
+
+    var pushRoutes: [Route] {
+        [
+            Route(.put, Self.path, .putPush, .signedIn(putPush)),
+            Route(.delete, Self.path, .deletePush, .signedIn(deletePush)),
+            Route(.get, "/v1/push/webpush-key", .getWebPushKey, .signedIn(getWebPushKey)),
+        ]
+    }
+
+    private func putPush(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let target = try PushTarget(await call.body(), allowsPlainHTTP: push.allowsPlainHTTP)
+        try await store.putPushTarget(target, of: identity)
+        return .json(JSONText(target.json))
+    }
+
+    private func deletePush(_ call: Call, _ identity: Identity) async throws -> Answer {
+        try await store.deletePushTarget(of: identity.session)
+        return .noContent
+    }
+
+    private func getWebPushKey(_ call: Call, _ identity: Identity) -> Answer {
+        .json(JSONText(.object([.init("public_key", .string(push.webPushKey))])))
+    }
+}
+
+/// What registering for alerts needs to know of sending them.
+package struct PushRegistration: Sendable {
+    /// The public half of the key pair that browsers bind their subscriptions to, an uncompressed point in base64url.
+    let webPushKey: String
+    /// For tests.
+    let allowsPlainHTTP: Bool
+
+    package init(webPushKey: String, allowsPlainHTTP: Bool = false) {
+        self.webPushKey = webPushKey
+        self.allowsPlainHTTP = allowsPlainHTTP
+    }
+}

@@ -1,0 +1,92 @@
+// Which devices poll at this node, as push has to know: taken from the hub and told to the database, behind the polls.
+import Domain
+import Logging
+import Store
+import Telemetry
+
+/// Tells the database which devices come and go, a batch a beat, and takes those of dead nodes for gone.
+package struct DevicePollKeeper: Sendable {
+    private static let batchCountMax = 500
+    /// As often as presence: a node that isn't heard of for 45 s is dead (device_poll_sweep).
+    private static let beatInterval = Duration.seconds(15)
+
+    private let node: String
+    private let hub: Hub
+    private let store: Store
+    private let figures: DevicePollFigures
+    private let wentAway: @Sendable () -> Void
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - node: what the node is known by, in one life.
+    ///   - wentAway: hears that devices have gone, who may lack something.
+    package init(
+        node: String, hub: Hub, store: Store, figures: DevicePollFigures, wentAway: @escaping @Sendable () -> Void,
+        logger: Logger
+    ) {
+        self.node = node
+        self.hub = hub
+        self.store = store
+        self.figures = figures
+        self.wentAway = wentAway
+        self.logger = logger
+    }
+
+    /// Runs until cancelled. Who polls here then is taken for gone by the other nodes, unless they have come there.
+    package func run() async throws {
+        // Who polls has all that was there a beat ago, or would count as gone.
+        var before = hub.head.position
+        var nextBeat = ContinuousClock.now
+        while true {
+            try await Beat.sleep()
+            try await tell(hub.takeDevices())
+            guard ContinuousClock.now >= nextBeat else { continue }
+            let head = hub.head.position
+            try await untilDone { try await beat(before) }
+            before = head
+            nextBeat = .now + Self.beatInterval
+        }
+    }
+
+    private func tell(_ changes: DeviceChanges) async throws {
+        var came = changes.came[...]
+        var gone = changes.gone[...]
+        while !came.isEmpty || !gone.isEmpty {
+            let part = (came: Array(came.prefix(Self.batchCountMax)), gone: Array(gone.prefix(Self.batchCountMax)))
+            try await untilDone { try await store.putDevicePolls(node: node, came: part.came, gone: part.gone) }
+            figures.changes.add(part.came.count + part.gone.count)
+            if !part.gone.isEmpty { wentAway() }
+            came = came.dropFirst(Self.batchCountMax)
+            gone = gone.dropFirst(Self.batchCountMax)
+        }
+    }
+
+    private func beat(_ position: Position) async throws {
+        if try await store.beatDevicePolls(node: node, position: position) {
+            try await store.putDevicePolls(node: node, came: hub.devices, gone: [], isWhole: true)
+        }
+        if try await store.sweepDevicePolls() > 0 { wentAway() }
+    }
+
+    /// While the database is away, the hub keeps what comes meanwhile: of each device, where it is now.
+    private func untilDone(_ body: () async throws -> Void) async throws {
+        while true {
+            do {
+                return try await body()
+            } catch let problem as Problem {
+                figures.failures.add()
+                logger.warning("telling which devices poll has to wait", metadata: ["reason": "\(problem.detail)"])
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+}
+
+/// Coming and going of a node's devices.
+package final class DevicePollFigures: Sendable {
+    /// Told to the database.
+    package let changes = Counter()
+    package let failures = Counter()
+
+    package init() {}
+}

@@ -1,0 +1,109 @@
+// How a service account gets the token that FCM wants (RFC 7523): for an assertion signed with its key.
+import CryptoExtras
+import Domain
+import Outbound
+
+/// What the file of a service account says.
+struct ServiceAccount: Sendable {
+    let project: String
+    let email: String
+    let keyID: String?
+    let key: _RSA.Signing.PrivateKey
+    let tokenURL: String
+
+    init(_ file: [UInt8]) throws(PushKeyUnreadable) {
+        guard let json = try? JSONReader.read(file) else { throw PushKeyUnreadable(description: "is not JSON") }
+        func part(_ name: String) throws(PushKeyUnreadable) -> String {
+            guard let text = json[name]?.string, !text.isEmpty else {
+                throw PushKeyUnreadable(description: "lacks \(name)")
+            }
+            return text
+        }
+        project = try part("project_id")
+        // It becomes part of a path.
+        guard project.utf8.allSatisfy({ Self.isProjectPart($0) }) else {
+            throw PushKeyUnreadable(description: "has a project_id that none can be")
+        }
+        email = try part("client_email")
+        keyID = json["private_key_id"]?.string
+        tokenURL = try part("token_uri")
+        do {
+            key = try _RSA.Signing.PrivateKey(pemRepresentation: try part("private_key").trimmed)
+        } catch let error as PushKeyUnreadable {
+            throw error
+        } catch {
+            throw PushKeyUnreadable(description: "has no private RSA key of 2,048 bits or more in its private_key")
+        }
+    }
+
+    private static func isProjectPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}
+
+/// What came of asking for a token.
+package enum ProviderTokenVerdict: Sendable, Equatable {
+    case token(ProviderToken)
+    /// Not before so long; nil where no time was named.
+    case retry(after: Duration?, reason: String)
+    /// The account isn't taken.
+    case halt(reason: String)
+}
+
+extension FCM {
+    private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
+    private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// Google's maximum.
+    private static let assertionLifeS = 3_600
+    /// How long before its end a token is replaced: what is under way must still arrive with it.
+    private static let marginS = 600
+    /// Whatever the answer says.
+    private static let lifeSMax = 86_400
+
+    /// Asks for a token. Costs a millisecond, for RSA.
+    /// - now: seconds since 1970.
+    /// - Throws: what libcrypto says.
+    package func tokenRequest(now: Int) throws -> HTTPExchange {
+        let assertion = try SignedToken.rs256(
+            account.key, header: account.keyID.map { [.init("kid", .string($0))] } ?? [],
+            claims: [
+                .init("iss", .string(account.email)), .init("scope", .string(Self.scope)),
+                .init("aud", .string(account.tokenURL)), .init("iat", .integer(now)),
+                .init("exp", .integer(now + Self.assertionLifeS)),
+            ])
+        let form = "grant_type=\(Self.grantType.replacing(":", with: "%3A"))&assertion=\(assertion)"
+        return HTTPExchange(
+            url: account.tokenURL, headers: [("content-type", "application/x-www-form-urlencoded")],
+            body: Array(form.utf8), reach: .anywhere)
+    }
+
+    /// What Google said to it.
+    package func tokenVerdict(_ result: Result<TransferAnswer, TransferFailure>, now: Int) -> ProviderTokenVerdict {
+        let answer: TransferAnswer
+        switch result {
+        case .success(let success): answer = success
+        case .failure: return .retry(after: nil, reason: "token_connection")
+        }
+        switch answer.status {
+        case 200:
+            guard let json = try? JSONReader.read(answer.body), let text = json["access_token"]?.string,
+                let life = json["expires_in"]?.integer, life > 0, Self.isHeaderText(text)
+            else { return .retry(after: nil, reason: "token_unreadable") }
+            let lifeS = min(Int(life), Self.lifeSMax)
+            return .token(ProviderToken(text: text, renewAt: now + lifeS - min(Self.marginS, lifeS / 2)))
+        case 408, 429, 500...599: return .retry(after: answer.retryAfter(now: now), reason: "token_unavailable")
+        default: return .halt(reason: "token_refused")
+        }
+    }
+
+    /// Nothing but what may stand in a header.
+    private static func isHeaderText(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+    }
+}

@@ -1,0 +1,27 @@
+// When the node's timers wake.
+import Testing
+
+@testable import Log
+
+@Suite("The beat")
+struct BeatTests {
+    @Test(
+        "ends sleeps with whole multiples of their length, whenever they began, so that different ones meet",
+        arguments: [
+            (0, [250, 500, 1_000]), (1, [250, 500, 1_000]), (249, [250, 500, 1_000]), (250, [500, 500, 1_000]),
+            (999, [1_000, 1_000, 1_000]), (1_000, [1_250, 1_500, 2_000]),
+        ])
+    func meets(beganMs: Int, endsMs: [Int]) {
+        for (interval, end) in zip([250, 500, 1_000], endsMs) {
+            #expect(
+                Beat.end(of: .milliseconds(interval), after: .milliseconds(beganMs)) == .milliseconds(end),
+                "\(interval) ms from \(beganMs) on")
+        }
+    }
+
+    @Test("doesn't drift over months")
+    func staysOnIt() {
+        let months = Duration.seconds(100 * 86_400)
+        #expect(Beat.end(of: .milliseconds(250), after: months + .milliseconds(1)) == months + .milliseconds(250))
+    }
+}

@@ -1,0 +1,104 @@
+// Requests to Apple, and the token that they are made with.
+import Domain
+import JWTKit
+import Outbound
+import Testing
+
+@testable import Push
+
+@Suite("Asking APNs")
+struct AskingAPNs {
+    @Test("says all of a message, under ids that the next try has, too")
+    func message() throws {
+        let message = PushMessage.make("Hello", in: "Team")
+        let alert = PushAlert.make(.phone, message)
+        let request = try APNs.make().request(alert, providerToken: .test)
+        #expect(request.method == "POST")
+        #expect(request.url == "https://api.push.apple.com/3/device/00fa")
+        #expect(
+            request.header == [
+                "authorization": "bearer t.o.k", "apns-id": "\(alert.id)", "apns-topic": "org.example.app",
+                "apns-collapse-id": "\(message.thread)", "apns-expiration": "\(PushAlert.now + 86_400)",
+                "apns-push-type": "alert", "apns-priority": "10", "content-type": "application/json",
+            ])
+        let expected = try json(
+            """
+            {"aps":{"alert":{"title":"Team","body":"Ann: Hello"},"badge":3,"sound":"default",\
+            "thread-id":"\(message.thread)","mutable-content":1},"event":"message",\
+            "thread_id":"\(message.thread)","message_id":"\(message.message)","seq":7}
+            """)
+        #expect(request.json == expected)
+        var again = alert
+        again.attempt = 2
+        again.badge = 4
+        #expect(try APNs.make().request(again, providerToken: .test).header == request.header)
+    }
+
+    @Test("brings a count without a sound or a word")
+    func badge() throws {
+        let thread = ThreadID.make()
+        let alert = PushAlert.make(.phone, .badge(thread: thread, readUpTo: Seq(9)))
+        let request = try APNs.make().request(alert, providerToken: .test)
+        #expect(request.header["apns-priority"] == "5")
+        #expect(request.header["apns-collapse-id"] == "\(thread)")
+        let expected = try json(
+            """
+            {"aps":{"badge":3,"content-available":1},"event":"read","thread_id":"\(thread)","read_up_to":9}
+            """)
+        #expect(request.json == expected)
+    }
+
+    @Test("goes to the host of the device's environment, and with its topic")
+    func hosts() throws {
+        let named = PushAlert.make(.apns(token: "aa", environment: .development, topic: "org.example.beta"))
+        let request = try APNs.make().request(named, providerToken: .test)
+        #expect(request.url == "https://api.sandbox.push.apple.com/3/device/aa")
+        #expect(request.header["apns-topic"] == "org.example.beta")
+        let elsewhere = try APNs.make(url: "https://127.0.0.1:2197/")
+        #expect(try elsewhere.request(named, providerToken: .test).url == "https://127.0.0.1:2197/3/device/aa")
+        let topicless = try APNs.make(topic: nil)
+        #expect(try topicless.request(named, providerToken: .test).header["apns-topic"] == "org.example.beta")
+        #expect(throws: Unsendable.topic) {
+            try topicless.request(.make(.phone), providerToken: .test)
+        }
+        #expect(throws: Unsendable.platform) {
+            try APNs.make().request(.make(.android), providerToken: .test)
+        }
+    }
+
+    @Test("never lets more than 4,096 bytes go", arguments: [PushPrivacy.full, .senderOnly, .none])
+    func limit(_ privacy: PushPrivacy) throws {
+        let message = PushMessage.make(String(repeating: "\"ä", count: 30_000), in: "Team", privacy: privacy)
+        let request = try APNs.make().request(.make(.phone, message), providerToken: .test)
+        #expect(request.body.count <= 4_096)
+        #expect(privacy != .full || request.body.count > 4_090)
+    }
+
+    @Test("signs in with a token that Apple can check, good for 50 minutes")
+    func token() async throws {
+        let key = ES256PrivateKey()
+        let token = try APNs.make(key: key.pemRepresentation).providerToken(now: PushAlert.now)
+        #expect(token.renewAt == PushAlert.now + 3_000)
+        let (header, claims) = try parts(token.text)
+        #expect(try header == json(#"{"alg":"ES256","typ":"JWT","kid":"KEY4567890"}"#))
+        #expect(try claims == json(#"{"iss":"TEAM567890","iat":\#(PushAlert.now)}"#))
+        #expect(try await isSigned(token.text, by: key.publicKey))
+        #expect(try await !isSigned(token.text, by: ES256PrivateKey().publicKey))
+    }
+
+    @Test("reads no other key", arguments: ["", "key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"])
+    func keys(_ text: String) { #expect(throws: PushKeyUnreadable.self) { try APNs.make(key: text) } }
+}
+
+/// By jwt-kit.
+func isSigned(_ token: String, by key: ES256PublicKey) async throws -> Bool {
+    let keys = JWTKeyCollection()
+    await keys.add(ecdsa: key)
+    return try await isSigned(token, by: keys)
+}
+
+func isSigned(_ token: String, by keys: JWTKeyCollection) async throws -> Bool {
+    let parts = token.split(separator: ".")
+    let signed = Array("\(parts[0]).\(parts[1])".utf8)
+    return try await keys.getKey().verify(Base64.urlSafe.decode(parts[2]) ?? [], signs: signed)
+}

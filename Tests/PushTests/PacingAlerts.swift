@@ -1,0 +1,96 @@
+// How fast alerts go out, and when they wait: by a clock of the test's own.
+import Push
+import TestSupport
+import Testing
+
+@Suite("Pacing alerts")
+struct PacingAlerts {
+    private let start = ContinuousClock.now
+    private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+    /// Sends one, which comes to nothing.
+    private func fail(_ pace: inout PushPace, _ origin: String, at seconds: Double) -> PushPace.Admission {
+        let admission = pace.admit(origin, now: at(seconds))
+        if admission == .go { pace.ended(origin, isAlive: false, now: at(seconds)) }
+        return admission
+    }
+
+    @Test("has so many under way, and so many to one service")
+    func bounds() {
+        var pace = PushPace(inFlightMax: 3, originInFlightMax: 2)
+        #expect(pace.admit("a", now: start) == .go && pace.admit("a", now: start) == .go)
+        #expect(pace.admit("a", now: start) == .wait(.seconds(1)))
+        #expect(pace.room(now: start) == 1)
+        #expect(pace.admit("b", now: start) == .go && pace.admit("c", now: start) == .wait(.seconds(1)))
+        pace.ended("a", isAlive: true, now: start)
+        #expect(pace.room(now: start) == 1 && pace.admit("c", now: start) == .go)
+    }
+
+    @Test("leaves a service that fails again and again in peace, ever longer, and not the others")
+    func pauses() {
+        var pace = PushPace(inFlightMax: 100, originInFlightMax: 100)
+        for _ in 0..<8 { #expect(fail(&pace, "a", at: 0) == .go) }
+        #expect(fail(&pace, "a", at: 0) == .wait(.seconds(1)))
+        #expect(pace.admit("b", now: start) == .go)
+        #expect(fail(&pace, "a", at: 1) == .go)
+        #expect(fail(&pace, "a", at: 1) == .wait(.seconds(2)))
+        var now = 3.0
+        var waits: [Double] = []
+        for _ in 0..<8 {
+            #expect(fail(&pace, "a", at: now) == .go)
+            guard case .wait(let time) = fail(&pace, "a", at: now) else { break }
+            waits.append(time / .seconds(1))
+            now += time / .seconds(1)
+        }
+        #expect(waits == [4, 8, 16, 32, 60, 60, 60, 60])
+    }
+
+    @Test("sees by one alert whether a service is back")
+    func probes() {
+        var pace = PushPace(inFlightMax: 100, originInFlightMax: 100)
+        for _ in 0..<8 { _ = fail(&pace, "a", at: 0) }
+        #expect(pace.admit("a", now: at(2)) == .go && pace.admit("a", now: at(2)) == .wait(.seconds(1)))
+        pace.ended("a", isAlive: true, now: at(2))
+        #expect(pace.admit("a", now: at(2)) == .go && pace.admit("a", now: at(2)) == .go)
+    }
+
+    @Test("counts what was under way together as one more failure")
+    func together() {
+        var pace = PushPace(inFlightMax: 100, originInFlightMax: 100)
+        for _ in 0..<50 { #expect(pace.admit("a", now: start) == .go) }
+        for _ in 0..<50 { pace.ended("a", isAlive: false, now: start) }
+        #expect(pace.admit("a", now: start) == .wait(.seconds(1)))
+    }
+
+    @Test("sends nothing after a halt, then one, and all again once the service takes it")
+    func halts() {
+        var pace = PushPace(inFlightMax: 100, originInFlightMax: 100)
+        pace.halt(now: start)
+        #expect(pace.isHalted && pace.room(now: at(59)) == 0 && pace.room(now: at(60)) == 1)
+        #expect(pace.admit("a", now: at(60)) == .go && pace.room(now: at(60)) == 0)
+        pace.ended("a", isAlive: true, now: at(60))
+        pace.resume()
+        #expect(!pace.isHalted && pace.room(now: at(60)) == 100)
+    }
+
+    @Test("remembers ten thousand services at most")
+    func memory() {
+        var pace = PushPace(inFlightMax: 100_000, originInFlightMax: 1)
+        for number in 0..<10_000 { for _ in 0..<8 { _ = fail(&pace, "\(number)", at: 0) } }
+        #expect(pace.admit("0", now: start) == .wait(.seconds(1)))
+        // Their pauses are over, so that nothing is lost with them.
+        #expect(fail(&pace, "new", at: 2) == .go)
+        #expect(pace.admit("0", now: start) == .go)
+    }
+
+    @Test("waits longer after each try, never less than was asked for, and not together with others")
+    func backoff() {
+        func wait(_ attempt: Int, _ random: Double, asked: Duration? = nil) -> Duration {
+            PushBackoff.wait(afterAttempt: attempt, asked: asked, random: random)
+        }
+        #expect((1...11).map { wait($0, 0) / .seconds(1) } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+        #expect(wait(3, 1) == .seconds(8) && wait(1_000_000, 1) == .seconds(600))
+        #expect(wait(1, 0, asked: .seconds(20)) == .seconds(20) && wait(1, 1, asked: .seconds(20)) == .seconds(21))
+        #expect(wait(5, 0, asked: .seconds(2)) == .seconds(16))
+    }
+}

@@ -1,0 +1,106 @@
+-- Which devices poll, and at which node: what push asks before it alerts one. Told in batches, as devices come and go; no
+-- poll asks or writes anything. All that decides what a device is alerted of is serialised by one lock: its holder alone
+-- makes alerts (push_make), those who tell of devices share it.
+
+-- A node says which devices have come to it, with the position that their cursors name, and which have gone, with the last
+-- position that they are known to have everything up to. One that has gone from here and come to another node stays there.
+-- With `p_is_whole` no others poll here, and those that poll at another node meanwhile stay there, too.
+-- locks: making alerts (shared), the devices' targets by session, then their polls and jobs
+create or replace function device_poll_put(
+    p_node text, p_came uuid[], p_users uuid[], p_came_pos bigint[], p_gone uuid[], p_gone_pos bigint[],
+    p_is_whole boolean default false
+) returns void
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_end bigint;
+    -- A cursor of a lost log may say more.
+    v_head bigint;
+begin
+    perform pg_advisory_xact_lock_shared(7266006);
+    insert into presence_nodes (node, seen_at) values (p_node, stamp()) on conflict do nothing;
+    perform from push_targets t where t.session_id = any (p_came || p_gone) order by t.session_id for no key update;
+    select coalesce(s.upto_pos, s.pos), log_head() into v_end, v_head from push_state s;
+    if p_is_whole then
+        perform device_poll_leave(p_node, p_came);
+    end if;
+
+    -- What was left to its polls before is so still: one that hops has not got it by that.
+    insert into device_polls as d (session_id, user_id, node, from_pos)
+    select c.session_id, c.user_id, p_node, v_end
+    from (select distinct on (u.session_id) u.session_id, u.user_id from unnest(p_came, p_users) u (session_id, user_id)
+        order by u.session_id) c
+    order by c.session_id
+    on conflict (session_id) do update set node = excluded.node where not p_is_whole or d.node = '';
+    delete from push_jobs j using unnest(p_came, p_came_pos) c (session_id, pos)
+    where j.session_id = c.session_id and j.pos <= c.pos;
+    update push_jobs j set due_at = 'infinity'
+    from unnest(p_came) c (session_id)
+    where j.session_id = c.session_id and j.due_at < 'infinity';
+
+    update device_polls d set node = '', from_pos = greatest(d.from_pos, least(g.pos, v_head))
+    from unnest(p_gone, p_gone_pos) g (session_id, pos)
+    where d.session_id = g.session_id and d.node = p_node;
+    update push_targets t set decided_pos = least(g.pos, v_head)
+    from unnest(p_gone, p_gone_pos) g (session_id, pos)
+    where t.session_id = g.session_id and t.decided_pos < least(g.pos, v_head);
+    delete from push_jobs j using unnest(p_gone, p_gone_pos) g (session_id, pos)
+    where j.session_id = g.session_id and j.pos <= g.pos;
+    -- Those who were told of coming and going at once: what is left may lack its time.
+    perform push_job_next(p_gone, clock_timestamp());
+end $$;
+
+-- The devices that poll at a node, but for these, have gone, nobody knows when. They have what all there had when it was
+-- heard of last; what was made before they came, and was left to their polls, is for them to be told again.
+-- locks: their polls
+create or replace function device_poll_leave(p_node text, p_but uuid[] default '{}') returns int
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_count int;
+begin
+    update device_polls d set node = '', from_pos = greatest(d.from_pos, n.pos)
+    from presence_nodes n
+    where n.node = p_node and d.node = n.node and d.session_id <> all (p_but);
+    get diagnostics v_count = row_count;
+    return v_count;
+end $$;
+
+-- A node says that it is there, and up to which position all that poll there surely have everything. Gives whether it is
+-- to say anew which these are: it was taken for dead, or has never said so.
+-- locks: the node's row
+create or replace function device_poll_beat(p_node text, p_pos bigint, p_now timestamptz default null) returns boolean
+language plpgsql volatile as $$
+declare
+    v_now timestamptz := coalesce(p_now, stamp());
+    v_pos bigint;
+begin
+    select n.pos into v_pos from presence_nodes n where n.node = p_node for no key update;
+    insert into presence_nodes as n (node, seen_at, pos) values (p_node, v_now, p_pos)
+    on conflict (node) do update set seen_at = greatest(n.seen_at, excluded.seen_at), pos = excluded.pos;
+    return v_pos is null;
+end $$;
+
+-- The devices of nodes not heard of for 45 s have gone. Gives how many. Any node may, at any time.
+-- locks: making alerts, the nodes' rows, their devices' polls
+create or replace function device_poll_sweep(p_now timestamptz default null) returns int
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_dead timestamptz := coalesce(p_now, stamp()) - interval '45 s';
+    v_nodes text[];
+    v_count int;
+begin
+    if not exists (select from presence_nodes n where n.seen_at < v_dead) then
+        return 0;
+    end if;
+    perform pg_advisory_xact_lock(7266006);
+    v_nodes := array(select n.node from presence_nodes n where n.seen_at < v_dead order by n.node for update);
+    v_count := (select sum(device_poll_leave(n.node)) from unnest(v_nodes) n (node));
+    update presence_nodes n set pos = null where n.node = any (v_nodes) and n.pos is not null;
+    delete from presence_nodes n where n.node = any (v_nodes) and not exists (select from presence p where p.node = n.node);
+    return v_count;
+end $$;

@@ -1,0 +1,139 @@
+-- Taking alerts in hand, and saying what became of them. Any number of nodes may: a job is one's for as long as it asked for,
+-- and then another's. What all need of a device's jobs is its lock, which is its row in push_targets.
+
+-- Gives the first job of each device its time if it has none: it is the turn of the next one. Not while the device polls.
+-- Call it with the devices locked, in a statement after what changed their jobs.
+create or replace function push_job_next(p_sessions uuid[], p_now timestamptz) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+begin
+    update push_jobs j set due_at = p_now
+    from unnest(p_sessions) s (id)
+    cross join lateral (select f.session_id, f.pos, f.due_at from push_jobs f
+        where f.session_id = s.id order by f.pos limit 1) f
+    where j.session_id = f.session_id and j.pos = f.pos and f.due_at = 'infinity'
+        and not exists (select from device_polls d where d.session_id = s.id);
+end $$;
+
+-- Takes jobs that are due, one a device and at most `p_limit` devices, and judges them and all that an alert says by one
+-- snapshot. A row each, in no particular order:
+--   outcome   `send`, and nobody else takes it for `p_lease_s` seconds. Or why it isn't sent: then it is gone, and with it what
+--             is the same in the device's other jobs; `number` is how many went. `polling` aside, which waits till the
+--             device has gone.
+--   attempt   which sending of it this is, counted from 1
+--   age_ms    since the event
+--   seq       of the message; 0 for a silent one, which takes away what is shown up to `read_upto`
+--   badge     the account's unread_total
+-- `p_life_s` is how long an alert is worth being sent.
+-- Costs, when nothing is due, an index probe.
+-- locks: the devices' rows in push_targets; those that others have in hand are skipped
+create or replace function push_claim(
+    p_platform text, p_limit int, p_lease_s int, p_life_s int, p_now timestamptz default clock_timestamp()
+) returns table (
+    outcome text, number int, session_id uuid, pos bigint, id uuid, attempt int, age_ms bigint, expires_s bigint,
+    token text, environment text, topic text, p256dh bytea, auth bytea, registered_ms bigint, badge bigint,
+    thread_id uuid, seq bigint, read_upto bigint, message_id uuid, thread_kind text, title text, sender_name text,
+    type text, body text, privacy text)
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set enable_memoize = off set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+    v_sessions uuid[];
+begin
+    v_sessions := array(
+        select t.session_id from push_jobs j join push_targets t on t.session_id = j.session_id
+        where j.platform = p_platform and j.due_at <= p_now and j.due_at < 'infinity'
+        order by j.due_at limit p_limit for no key update of t skip locked);
+    if v_sessions = '{}' then
+        return;
+    end if;
+    -- What is under the locks is looked at by a statement that began after them.
+    return query
+    with taken as materialized (
+        select f.*, t.user_id, t.token, t.environment, t.topic, t.p256dh, t.auth, t.registered_at
+        from unnest(v_sessions) s (id)
+        cross join lateral (select j.* from push_jobs j where j.session_id = s.id order by j.pos limit 1) f
+        cross join lateral (select g.* from push_targets g where g.session_id = s.id limit 1) t
+        where f.due_at <= p_now or f.due_at = 'infinity'
+    ), judged as materialized (
+        select k.*, r.own_seq, m as member, x.id as message_id, x.sender_id, x.type, x.payload,
+            case
+                when k.at + make_interval(secs => p_life_s) <= p_now then 'expired'
+                when (select d.node from device_polls d where d.session_id = k.session_id) is not null then 'polling'
+                when k.seq = 0 then 'send'
+                when m.status is distinct from 'joined' then 'left'
+                when x.seq is null or x.deleted_at is not null or x.payload is null or x.expires_at <= p_now then 'deleted'
+                when k.seq <= r.own_seq then 'read'
+                when k.seq < m.hidden_before_seq or (m.hides and message_is_hidden(k.thread_id, k.user_id, k.seq)) then 'hidden'
+                when m.muted_until > p_now then 'muted'
+                when m.blocks then 'blocked'
+                else 'send'
+            end as outcome
+        from taken k
+        left join members m on m.thread_id = k.thread_id and m.user_id = k.user_id
+        left join lateral (select a.* from member_marks(m) a where m.status = 'joined' and k.seq >= 0) r on true
+        left join lateral (select y.* from messages y
+            where y.thread_id = k.thread_id and y.seq between k.seq and k.seq order by y.seq limit 1) x on k.seq > 0
+    ), totals as materialized (
+        select u.user_id, u.total
+        from unread_totals(array(select distinct g.user_id from judged g where g.outcome = 'send')) u
+    ), sent as (
+        update push_jobs j set attempt = j.attempt + 1, due_at = p_now + make_interval(secs => p_lease_s)
+        from judged g where g.outcome = 'send' and j.session_id = g.session_id and j.pos = g.pos
+    ), held as (
+        update push_jobs j set due_at = 'infinity'
+        from judged g where g.outcome = 'polling' and j.session_id = g.session_id and j.pos = g.pos
+    ), dropped as (
+        delete from push_jobs j using judged g
+        where g.outcome not in ('send', 'polling') and j.session_id = g.session_id
+            and (j.pos = g.pos
+                or case g.outcome
+                    when 'expired' then j.at + make_interval(secs => p_life_s) <= p_now
+                    when 'read' then j.thread_id = g.thread_id and j.seq between 1 and g.own_seq
+                    when 'left' then j.thread_id = g.thread_id and j.seq > 0
+                    when 'muted' then j.thread_id = g.thread_id and j.seq > 0
+                    else false end)
+        returning j.session_id
+    )
+    select g.outcome,
+        case g.outcome when 'send' then 1 when 'polling' then 0
+            else (select count(*) from dropped d where d.session_id = g.session_id) end::int as number,
+        g.session_id, g.pos, g.id, g.attempt + 1 as attempt, (extract(epoch from p_now - g.at) * 1000)::bigint as age_ms,
+        floor(extract(epoch from g.at) + p_life_s)::bigint as expires_s, g.token, g.environment, g.topic, g.p256dh, g.auth,
+        floor(extract(epoch from g.registered_at) * 1000)::bigint as registered_ms, coalesce(t.total, 0) as badge,
+        g.thread_id, g.seq,
+        case when g.seq = 0 and g.outcome = 'send' then push_read_upto(g.member, g.thread_id, g.own_seq) end as read_upto,
+        g.message_id, h.kind as thread_kind, h.title, s.name as sender_name, g.type,
+        case when g.type = 'message' and g.outcome = 'send' then g.payload ->> 'text' end as body, a.preferences ->> 'push' as privacy
+    from judged g
+    left join totals t on t.user_id = g.user_id
+    left join threads h on h.id = g.thread_id and g.outcome = 'send'
+    left join users s on s.id = g.sender_id and g.outcome = 'send'
+    left join users a on a.id = g.user_id and g.outcome = 'send';
+    perform push_job_next(v_sessions, p_now);
+end $$;
+
+-- Up to where a device shows nothing of a thread any more: all of it once nothing there is unread, or who left.
+create or replace function push_read_upto(m members, p_thread uuid, p_own bigint) returns bigint
+language plpgsql stable as $$
+declare
+    v_head bigint := thread_head(p_thread);
+begin
+    if m.status is distinct from 'joined' or unread_count(m, p_own, v_head) = 0 then
+        return v_head;
+    end if;
+    return greatest(p_own, m.hidden_before_seq - 1);
+end $$;
+
+-- How long the first job that is due has been so, in milliseconds; null when none is.
+create or replace function push_queue_ms(p_platform text, p_now timestamptz default clock_timestamp()) returns bigint
+language plpgsql stable
+set enable_seqscan = off
+as $$
+begin
+    return (select (extract(epoch from p_now - j.due_at) * 1000)::bigint from push_jobs j
+        where j.platform = p_platform and j.due_at <= p_now and j.due_at < 'infinity' order by j.due_at limit 1);
+end $$;

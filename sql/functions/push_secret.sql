@@ -1,0 +1,71 @@
+-- What all nodes share so as to send alerts: a key pair that is made once, tokens that are good for an hour.
+
+-- The secret that stands; no row for none.
+create or replace function push_secret(p_name text) returns table (value bytea, made_at timestamptz)
+language plpgsql stable as $$
+begin
+    return query select s.value, s.made_at from push_secrets s where s.name = p_name and s.value <> '';
+end $$;
+
+-- The secret that stands; where there is none, `p_value` becomes it for good. So all who ask at once get the same.
+-- locks: the secret's row
+create or replace function push_secret_keep(p_name text, p_value bytea) returns bytea
+language plpgsql volatile as $$
+begin
+    insert into push_secrets (name, value, made_at) values (p_name, p_value, stamp()) on conflict do nothing;
+    return (select s.value from push_secrets s where s.name = p_name);
+end $$;
+
+-- A secret that expires: the one that is good now, if there is one, for how many milliseconds more, and whether the caller
+-- is to make the next one. That is said to one caller, and to another `p_lease_s` seconds later if nothing came of it.
+-- locks: the secret's row, when a new one is due
+create or replace function push_secret_lease(
+    p_name text, p_lease_s int, p_now timestamptz default clock_timestamp()
+) returns table (value bytea, good_ms bigint, is_due boolean)
+language plpgsql volatile as $$
+declare
+    v_secret push_secrets;
+begin
+    select * into v_secret from push_secrets s where s.name = p_name;
+    if not found then
+        insert into push_secrets (name, value, made_at, expires_at, renew_at)
+        values (p_name, '', p_now, p_now, p_now + make_interval(secs => p_lease_s)) on conflict do nothing;
+        is_due := found;
+    elsif v_secret.renew_at <= p_now then
+        update push_secrets s set renew_at = p_now + make_interval(secs => p_lease_s)
+        where s.name = p_name and s.renew_at <= p_now;
+        is_due := found;
+    else
+        is_due := false;
+    end if;
+    if v_secret.value <> '' and v_secret.expires_at > p_now then
+        value := v_secret.value;
+        good_ms := (extract(epoch from v_secret.expires_at - p_now) * 1000)::bigint;
+    end if;
+    return next;
+end $$;
+
+-- Puts a new one in the old one's place, good for `p_good_s` seconds; the next is due after `p_renew_s`.
+-- locks: the secret's row
+create or replace function push_secret_put(
+    p_name text, p_value bytea, p_good_s int, p_renew_s int, p_now timestamptz default clock_timestamp()
+) returns void
+language plpgsql volatile as $$
+begin
+    insert into push_secrets as s (name, value, made_at, expires_at, renew_at)
+    values (p_name, p_value, p_now, p_now + make_interval(secs => p_good_s), p_now + make_interval(secs => p_renew_s))
+    on conflict (name) do update set value = excluded.value, made_at = excluded.made_at, expires_at = excluded.expires_at,
+        renew_at = excluded.renew_at;
+end $$;
+
+-- It was refused: the next is due at once, but not within `p_age_min_s` seconds of its making. One that has been replaced
+-- meanwhile stays.
+-- locks: the secret's row
+create or replace function push_secret_refuse(
+    p_name text, p_value bytea, p_age_min_s int, p_now timestamptz default clock_timestamp()
+) returns void
+language plpgsql volatile as $$
+begin
+    update push_secrets s set renew_at = least(s.renew_at, greatest(p_now, s.made_at + make_interval(secs => p_age_min_s)))
+    where s.name = p_name and s.value = p_value;
+end $$;

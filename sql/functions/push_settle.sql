@@ -1,0 +1,69 @@
+-- What became of alerts, a batch at once.
+--   outcome   `done`: it needn't be sent again, whoever has it in hand by now
+--             `retry`: again in `wait_ms`; `defer`: the same, and it wasn't sent at all, so that it doesn't count as a try
+--             `forget`: the device's token is no good, if it is still the one that it had registered by `registered_ms`:
+--             then it goes, with all its jobs. If not, the alert is sent to the new one.
+-- Gives how many tokens were forgotten.
+-- locks: the devices' rows in push_targets, by session
+create or replace function push_settle(
+    p_sessions uuid[], p_positions bigint[], p_attempts int[], p_outcomes text[], p_waits_ms bigint[],
+    p_registered_ms bigint[], p_now timestamptz default clock_timestamp()
+) returns int
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+    v_gone uuid[];
+begin
+    perform from push_targets t where t.session_id = any (p_sessions) order by t.session_id for no key update;
+    if 'forget' = any (p_outcomes) then
+        with gone as (
+            delete from push_targets t using unnest(p_sessions, p_outcomes, p_registered_ms) g (session_id, outcome, registered_ms)
+            where t.session_id = g.session_id and g.outcome = 'forget'
+                and floor(extract(epoch from t.registered_at) * 1000) <= g.registered_ms
+            returning t.session_id
+        ), jobs as (
+            delete from push_jobs j using gone g where j.session_id = g.session_id
+        )
+        select array_agg(g.session_id) into v_gone from gone g;
+    end if;
+    if 'done' = any (p_outcomes) then
+        delete from push_jobs j using unnest(p_sessions, p_positions, p_outcomes) g (session_id, pos, outcome)
+        where j.session_id = g.session_id and j.pos = g.pos and g.outcome = 'done';
+    end if;
+    if p_outcomes && array['retry', 'defer', 'forget'] then
+        update push_jobs j set
+            due_at = case when exists (select from device_polls d where d.session_id = j.session_id) then 'infinity'
+                else p_now + g.wait_ms * interval '1 ms' end,
+            attempt = j.attempt - case g.outcome when 'defer' then 1 else 0 end
+        from unnest(p_sessions, p_positions, p_attempts, p_outcomes, p_waits_ms)
+            g (session_id, pos, attempt, outcome, wait_ms)
+        where j.session_id = g.session_id and j.pos = g.pos and j.attempt = g.attempt and g.outcome <> 'done';
+    end if;
+    perform push_job_next(p_sessions, p_now);
+    return coalesce(cardinality(v_gone), 0);
+end $$;
+
+-- Gives up what is older than `p_life_s` where no node sends, of at most `p_limit` devices; gives how many jobs went.
+-- locks: the devices' rows in push_targets; those that others have in hand are skipped
+create or replace function push_expire(
+    p_platform text, p_limit int, p_life_s int, p_now timestamptz default clock_timestamp()
+) returns int
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_end timestamptz := p_now - make_interval(secs => p_life_s);
+    v_sessions uuid[];
+    v_count int;
+begin
+    v_sessions := array(
+        select t.session_id from push_jobs j join push_targets t on t.session_id = j.session_id
+        where j.platform = p_platform and j.due_at <= v_end and j.due_at < 'infinity'
+        order by j.due_at limit p_limit for no key update of t skip locked);
+    delete from push_jobs j using unnest(v_sessions) s (id) where j.session_id = s.id and j.at <= v_end;
+    get diagnostics v_count = row_count;
+    perform push_job_next(v_sessions, p_now);
+    return v_count;
+end $$;
