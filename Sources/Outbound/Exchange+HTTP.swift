@@ -12,7 +12,7 @@ struct HTTPState {
     /// Of the connection that it went by; nil before it has one.
     var localPort: Int?
     /// Why we ourselves broke it off.
-    var objection: String?
+    var objection: TransferFailure?
 }
 
 extension Exchange {
@@ -98,7 +98,7 @@ extension Exchange {
 
     private var goesOnReading: Bool {
         guard http?.answer.isTooLarge == true else { return true }
-        http?.objection = "the answer is too large"
+        http?.objection = .failed(reason: "the answer is too large")
         return false
     }
 
@@ -117,7 +117,7 @@ extension Exchange {
 
     private func isAllowed(_ address: RemoteAddress?) -> Bool {
         if http?.isGuarded == false || address?.isPublic == true { return true }
-        http?.objection = "its address is not a public one"
+        http?.objection = .forbidden(reason: "its address is not a public one")
         return false
     }
 }
