@@ -5,6 +5,7 @@ import Foundation
 /// Of an exchange that is HTTP.
 struct HTTPState {
     let began = ContinuousClock.now
+    let origin: String
     var answer: AnswerReader
     let connections: OpenConnections
     /// Only to public addresses.
@@ -15,6 +16,15 @@ struct HTTPState {
     var objection: TransferFailure?
 }
 
+extension HTTPExchange {
+    /// Scheme, host and port, as far as the URL has them.
+    var origin: String {
+        let host = url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url.utf8[$0...].dropFirst(3) } ?? url.utf8[...]
+        let end = host.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? host.endIndex
+        return String(url[..<end])
+    }
+}
+
 extension Exchange {
     /// A connection that has been idle for longer isn't used again. Apple wants connections to be kept.
     private static let idleConnectionSecondsMax = 240
@@ -23,7 +33,8 @@ extension Exchange {
     func setUp(_ exchange: HTTPExchange, settings: ClientSettings, connections: OpenConnections) {
         let isGuarded = exchange.reach == .publicOnly && !settings.allowPrivate
         http = HTTPState(
-            answer: AnswerReader(bodyByteCountMax: exchange.answerByteCountMax), connections: connections,
+            origin: exchange.origin, answer: AnswerReader(bodyByteCountMax: exchange.answerByteCountMax),
+            connections: connections,
             isGuarded: isGuarded)
         set(CURLOPT_URL, exchange.url)
         set(CURLOPT_PROTOCOLS_STR, isGuarded ? "https" : "http,https")
@@ -106,7 +117,8 @@ extension Exchange {
     fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
         guard let http, isAllowed(parley_curl_address(address).flatMap { RemoteAddress($0) }) else { return -1 }
         let (family, type) = (address.pointee.family, address.pointee.socktype)
-        return http.connections.open(family: family, type: type, protocol: address.pointee.protocol)
+        return http.connections.open(
+            to: http.origin, family: family, type: type, protocol: address.pointee.protocol)
     }
 
     /// A connection may have been made for somebody else, who may go further.

@@ -33,7 +33,8 @@ package final class Outbound: Sendable {
         let shared = OutboundShared(queue: queue, multi: multi)
         self.shared = shared
         let settings = ClientSettings(
-            caFile: caFile, allowPrivate: allowPrivate, connectionsPerHostMax: connectionsPerHostMax)
+            caFile: caFile, allowPrivate: allowPrivate, connectionsPerHostMax: connectionsPerHostMax,
+            inFlightMax: inFlightMax)
         Thread.detachNewThread {
             var loop = OutboundLoop(shared, multi, settings)
             loop.run()
@@ -68,8 +69,9 @@ package final class Outbound: Sendable {
 /// What holds for all transfers of a client.
 struct ClientSettings: Sendable {
     var caFile: String?
-    var allowPrivate = false
+    var allowPrivate: Bool
     var connectionsPerHostMax: Int?
+    var inFlightMax: Int
 }
 
 /// What callers and the thread share. Taken for short decisions only; callers are told after the lock.

@@ -86,6 +86,16 @@ struct AskingWebServers {
         #expect((2...4).contains(try sinks.connectionCount(of: .apns) - before))
     }
 
+    @Test("sends no more than a server takes that allows one stream until it has answered")
+    func slowStart() async throws {
+        try await sinks.setStreams(1_000, atFirst: 1, of: .apns)
+        let client = try client()
+        let (connections, requests) = (try sinks.connectionCount(of: .apns), try sinks.requestCount(of: .apns))
+        for result in await results(client, count: 150, request()) { #expect(try result.get().status == 403) }
+        #expect(try sinks.requestCount(of: .apns) == requests + 150)
+        #expect((1...4).contains(try sinks.connectionCount(of: .apns) - connections))
+    }
+
     @Test("speaks HTTP/1.1 where that is all there is, and keeps its connections")
     func oldProtocol() async throws {
         let before = try sinks.connectionCount(of: .webpush)
