@@ -50,7 +50,7 @@ let package = Package(
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "Postgres", dependencies: ["CLibpq", logging], swiftSettings: settings),
 
-        // libcurl made safe: mail to relays. Knows nothing of chat.
+        // libcurl made safe: mail to relays, requests to web servers. Knows nothing of chat.
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "Outbound", dependencies: ["CLibcurl"], swiftSettings: settings),
 

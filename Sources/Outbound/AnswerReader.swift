@@ -24,8 +24,16 @@ struct AnswerReader {
         if line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") { isHeaded = true }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
-        let value = String(decoding: line[(colon + 1)...], as: UTF8.self)
-        headers[name] = String(value.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        var value = line[(colon + 1)...]
+        while let first = value.first, Self.isBlank(first) { value.removeFirst() }
+        while let last = value.last, Self.isBlank(last) { value.removeLast() }
+        headers[name] = String(decoding: value, as: UTF8.self)
+    }
+
+    /// Of what surrounds a value, the line's end among it.
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+            || byte == UInt8(ascii: "\n")
     }
 
     /// As many bytes have come as were announced.

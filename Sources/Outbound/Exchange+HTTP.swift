@@ -5,6 +5,7 @@ import Foundation
 /// Of an exchange that is HTTP.
 struct HTTPState {
     let began = ContinuousClock.now
+    let origin: String
     var answer: AnswerReader
     let connections: OpenConnections
     /// Only to public addresses.
@@ -12,7 +13,16 @@ struct HTTPState {
     /// Of the connection that it went by; nil before it has one.
     var localPort: Int?
     /// Why we ourselves broke it off.
-    var objection: String?
+    var objection: TransferFailure?
+}
+
+extension HTTPExchange {
+    /// Scheme, host and port, as far as the URL has them.
+    var origin: String {
+        let host = url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url.utf8[$0...].dropFirst(3) } ?? url.utf8[...]
+        let end = host.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? host.endIndex
+        return String(url[..<end])
+    }
 }
 
 extension Exchange {
@@ -23,7 +33,8 @@ extension Exchange {
     func setUp(_ exchange: HTTPExchange, settings: ClientSettings, connections: OpenConnections) {
         let isGuarded = exchange.reach == .publicOnly && !settings.allowPrivate
         http = HTTPState(
-            answer: AnswerReader(bodyByteCountMax: exchange.answerByteCountMax), connections: connections,
+            origin: exchange.origin, answer: AnswerReader(bodyByteCountMax: exchange.answerByteCountMax),
+            connections: connections,
             isGuarded: isGuarded)
         set(CURLOPT_URL, exchange.url)
         set(CURLOPT_PROTOCOLS_STR, isGuarded ? "https" : "http,https")
@@ -54,11 +65,14 @@ extension Exchange {
         append("expect:")
         if !exchange.headers.contains(where: { $0.name == "content-type" }) { append("content-type:") }
         for (name, value) in exchange.headers {
-            guard (name + value).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return refuse() }
-            append(value.isEmpty ? "\(name);" : "\(name): \(value)")
+            guard Self.isLine(name), Self.isLine(value) else { return refuse() }
+            append(value.isEmpty ? name + ";" : name + ": " + value)
         }
         setList(CURLOPT_HTTPHEADER)
     }
+
+    /// Nothing that would end the line.
+    private static func isLine(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } }
 
     private func setCallbacks(_ connections: OpenConnections) {
         set(CURLOPT_HEADERDATA, pointer: context)
@@ -95,7 +109,7 @@ extension Exchange {
 
     private var goesOnReading: Bool {
         guard http?.answer.isTooLarge == true else { return true }
-        http?.objection = "the answer is too large"
+        http?.objection = .failed(reason: "the answer is too large")
         return false
     }
 
@@ -103,7 +117,8 @@ extension Exchange {
     fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
         guard let http, isAllowed(parley_curl_address(address).flatMap { RemoteAddress($0) }) else { return -1 }
         let (family, type) = (address.pointee.family, address.pointee.socktype)
-        return http.connections.open(family: family, type: type, protocol: address.pointee.protocol)
+        return http.connections.open(
+            to: http.origin, family: family, type: type, protocol: address.pointee.protocol)
     }
 
     /// A connection may have been made for somebody else, who may go further.
@@ -114,7 +129,7 @@ extension Exchange {
 
     private func isAllowed(_ address: RemoteAddress?) -> Bool {
         if http?.isGuarded == false || address?.isPublic == true { return true }
-        http?.objection = "its address is not a public one"
+        http?.objection = .forbidden(reason: "its address is not a public one")
         return false
     }
 }

@@ -93,12 +93,14 @@ final class Exchange {
             return .success(
                 TransferAnswer(status: status, headers: answer?.headers ?? [:], body: answer?.body ?? []))
         }
-        if let objection = http?.objection { return .failure(.failed(reason: objection)) }
+        if let objection = http?.objection { return .failure(objection) }
         if code == CURLE_ABORTED_BY_CALLBACK { return .failure(isGivenUp ? .closed : .timedOut) }
         if code == CURLE_OPERATION_TIMEDOUT { return .failure(.timedOut) }
         let text = String(cString: errorText)
         let reason = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
-        if http != nil { return .failure(.failed(reason: reason)) }
+        if http != nil {
+            return .failure(code == CURLE_UNSUPPORTED_PROTOCOL ? .forbidden(reason: reason) : .failed(reason: reason))
+        }
         // A relay says no to a sender, a recipient or a content, of which libcurl says the first two are errors of sending.
         // A no to greeting, STARTTLS or password says nothing of the mail.
         let isAboutMail = code == CURLE_SEND_ERROR || sentCount == content.count

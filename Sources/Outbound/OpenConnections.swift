@@ -11,25 +11,31 @@ final class OpenConnections {
     /// Those whose own port isn't known yet: they have none before they are connected.
     private var unnamed: Set<Int32> = []
     private var sockets: [Int: Int32] = [:]
+    private var origins: [Int32: String] = [:]
     private var heardAt: [Int: ContinuousClock.Instant] = [:]
 
     /// -1 where the system has none.
-    func open(family: Int32, type: Int32, protocol kind: Int32) -> Int32 {
+    func open(to origin: String, family: Int32, type: Int32, protocol kind: Int32) -> Int32 {
         let socket = Foundation.socket(family, type | Int32(SOCK_CLOEXEC.rawValue), kind)
         guard socket >= 0 else { return -1 }
         var time = Self.unacknowledgedMsMax
         setsockopt(socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &time, socklen_t(MemoryLayout<UInt32>.size))
         unnamed.insert(socket)
+        origins[socket] = origin
         return socket
     }
 
     func close(_ socket: Int32) -> Int32 {
+        origins[socket] = nil
         if unnamed.remove(socket) == nil, let port = sockets.first(where: { $0.value == socket })?.key {
             sockets[port] = nil
             heardAt[port] = nil
         }
         return Foundation.close(socket)
     }
+
+    /// Whether there is a connection, or one being made.
+    func isOpen(to origin: String) -> Bool { origins.values.contains(origin) }
 
     /// A connection has answered something. One is known by its port at this end.
     func heard(port: Int, at now: ContinuousClock.Instant) { if socket(port: port) != nil { heardAt[port] = now } }

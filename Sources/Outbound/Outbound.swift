@@ -33,7 +33,8 @@ package final class Outbound: Sendable {
         let shared = OutboundShared(queue: queue, multi: multi)
         self.shared = shared
         let settings = ClientSettings(
-            caFile: caFile, allowPrivate: allowPrivate, connectionsPerHostMax: connectionsPerHostMax)
+            caFile: caFile, allowPrivate: allowPrivate, connectionsPerHostMax: connectionsPerHostMax,
+            inFlightMax: inFlightMax)
         Thread.detachNewThread {
             var loop = OutboundLoop(shared, multi, settings)
             loop.run()
@@ -68,8 +69,9 @@ package final class Outbound: Sendable {
 /// What holds for all transfers of a client.
 struct ClientSettings: Sendable {
     var caFile: String?
-    var allowPrivate = false
+    var allowPrivate: Bool
     var connectionsPerHostMax: Int?
+    var inFlightMax: Int
 }
 
 /// What callers and the thread share. Taken for short decisions only; callers are told after the lock.
@@ -83,6 +85,14 @@ final class OutboundShared: Sendable {
         var queue: TransferQueue<Job>
         /// Nil once the thread has done with it.
         var multi: MultiHandle?
+        /// Set when the thread looks at the queue: what comes after that has to wake it, once.
+        var needsWaking = true
+
+        mutating func wake() {
+            guard needsWaking else { return }
+            needsWaking = false
+            multi?.wake()
+        }
     }
 
     let state: Mutex<State>
@@ -95,7 +105,7 @@ final class OutboundShared: Sendable {
             if let failure = state.queue.submit(Job(transfer: transfer, done: done), deadline: deadline) {
                 return failure
             }
-            state.multi?.wake()
+            state.wake()
             return nil
         }
     }
@@ -103,7 +113,7 @@ final class OutboundShared: Sendable {
     func close(deadline: ContinuousClock.Instant) {
         state.withLock { state in
             state.queue.close(deadline: deadline)
-            state.multi?.wake()
+            state.wake()
         }
     }
 }

@@ -4,6 +4,8 @@ import Foundation
 
 /// One turn: take what was asked for, let libcurl move everything, tell who is through, wait.
 struct OutboundLoop {
+    private typealias Start = TransferQueue<OutboundShared.Job>.Start
+
     /// Without anything to do. Anything new wakes it.
     private static let waitMax = Duration.seconds(3_600)
     private static let idleHandleCountMax = 64
@@ -13,8 +15,11 @@ struct OutboundLoop {
     private let multi: UnsafeMutableRawPointer
     private let settings: ClientSettings
     private let connections = OpenConnections()
-    private var exchanges: [UnsafeMutableRawPointer: (exchange: Exchange, done: Outbound.Done)] = [:]
+    private var exchanges: [UnsafeMutableRawPointer: (exchange: Exchange, job: OutboundShared.Job)] = [:]
     private var idleHandles: [UnsafeMutableRawPointer] = []
+    private var gate = OriginGate<Start>()
+    /// To be begun now.
+    private var ready: [Start] = []
 
     init(_ shared: OutboundShared, _ multi: MultiHandle, _ settings: ClientSettings) {
         self.shared = shared
@@ -23,6 +28,9 @@ struct OutboundLoop {
         let hostMax = settings.connectionsPerHostMax
         if let hostMax { _ = parley_curl_set_multi_number(multi.pointer, CURLMOPT_MAX_HOST_CONNECTIONS, hostMax) }
         _ = parley_curl_set_multi_number(multi.pointer, CURLMOPT_MAXCONNECTS, Self.keptConnectionCountMax)
+        // How many streams a connection has is the server's to say.
+        _ = parley_curl_set_multi_number(
+            multi.pointer, CURLMOPT_MAX_CONCURRENT_STREAMS, max(100, settings.inFlightMax))
     }
 
     /// Runs until it is told to end.
@@ -30,11 +38,13 @@ struct OutboundLoop {
         blockSignals()
         while true {
             let (turn, deadline) = shared.state.withLock { state in
-                (state.queue.step(now: .now), state.queue.nextDeadline)
+                state.needsWaking = true
+                return (state.queue.step(now: .now), state.queue.nextDeadline)
             }
             for (job, failure) in turn.failures { job.done(.failure(failure)) }
             if turn.isLast { break }
-            for start in turn.starts { begin(start) }
+            admit(turn.starts)
+            beginReady()
             // Whoever is through leaves room for the next.
             let areSomeThrough = move()
             if !expire(), !areSomeThrough { wait(until: deadline) }
@@ -51,18 +61,41 @@ struct OutboundLoop {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    private mutating func begin(_ start: TransferQueue<OutboundShared.Job>.Start) {
+    /// Sorts out which begin at once, and whose turn has come otherwise.
+    private mutating func admit(_ starts: [Start]) {
+        let now = ContinuousClock.now
+        for start in starts {
+            guard case .http(let exchange) = start.job.transfer.work else {
+                ready.append(start)
+                continue
+            }
+            let isOpen = connections.isOpen(to: exchange.origin)
+            if gate.admit(start, to: exchange.origin, isOpen: isOpen, now: now) { ready.append(start) }
+        }
+        ready += gate.takeImpatient(now: now)
+    }
+
+    /// One that can't be begun may make room for more.
+    private mutating func beginReady() {
+        while !ready.isEmpty {
+            let starts = ready
+            ready = []
+            for start in starts { begin(start) }
+        }
+    }
+
+    private mutating func begin(_ start: Start) {
         let job = start.job
         guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
-            return finish(.failure(.failed(reason: "no memory for a transfer")), job.done)
+            return finish(.failure(.failed(reason: "no memory for a transfer")), job)
         }
         let exchange = Exchange(
             easy, job.transfer, deadline: start.deadline, settings: settings, connections: connections)
         guard exchange.isReady, curl_multi_add_handle(multi, easy) == CURLM_OK else {
             recycle(easy)
-            return finish(.failure(.failed(reason: "libcurl doesn't take the transfer")), job.done)
+            return finish(.failure(.failed(reason: "libcurl doesn't take the transfer")), job)
         }
-        exchanges[easy] = (exchange, job.done)
+        exchanges[easy] = (exchange, job)
     }
 
     /// Lets libcurl move what it can, and tells those who are through; whether there were any.
@@ -73,14 +106,14 @@ struct OutboundLoop {
         var leftCount: Int32 = 0
         while let message = curl_multi_info_read(multi, &leftCount) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
-                let (exchange, done) = exchanges.removeValue(forKey: easy)
+                let (exchange, job) = exchanges.removeValue(forKey: easy)
             else { continue }
             let code = parley_curl_result(message)
             let result = exchange.result(code)
             if let port = exchange.http?.localPort, exchange.hasHeard { connections.heard(port: port, at: .now) }
             curl_multi_remove_handle(multi, easy)
             recycle(easy)
-            finish(result, done)
+            finish(result, job)
         }
         return exchanges.count < count
     }
@@ -92,20 +125,26 @@ struct OutboundLoop {
         guard exchanges.values.contains(where: { $0.exchange.http != nil && $0.exchange.deadline <= now }) else {
             return false
         }
-        for (easy, (exchange, done)) in exchanges where exchange.deadline <= now {
+        for (easy, (exchange, job)) in exchanges where exchange.deadline <= now {
             guard let http = exchange.http else { continue }
             exchanges[easy] = nil
             curl_multi_remove_handle(multi, easy)
             if let port = http.localPort { connections.cut(port: port, ifDumbSince: http.began) }
             recycle(easy)
-            finish(.failure(.timedOut), done)
+            finish(.failure(.timedOut), job)
         }
         return true
     }
 
-    private func finish(_ result: Result<TransferAnswer, TransferFailure>, _ done: Outbound.Done) {
+    private mutating func finish(_ result: Result<TransferAnswer, TransferFailure>, _ job: OutboundShared.Job) {
         shared.state.withLock { $0.queue.finished() }
-        done(result)
+        if case .http(let exchange) = job.transfer.work {
+            let hasAnswered = if case .success = result { true } else { false }
+            ready += gate.ended(
+                at: exchange.origin, hasAnswered: hasAnswered, isOpen: connections.isOpen(to: exchange.origin),
+                now: .now)
+        }
+        job.done(result)
     }
 
     private mutating func recycle(_ easy: UnsafeMutableRawPointer) {
@@ -116,7 +155,7 @@ struct OutboundLoop {
 
     private func wait(until deadline: ContinuousClock.Instant?) {
         let first = exchanges.values.lazy.map(\.exchange.deadline).min()
-        let next = [first, deadline].compactMap(\.self).min()
+        let next = [first, deadline, gate.nextDeadline].compactMap(\.self).min()
         let time = min(Self.waitMax, max(.zero, next.map { $0 - .now } ?? Self.waitMax))
         // Rounded up, so that the deadline has passed on waking.
         let polled = curl_multi_poll(multi, nil, 0, Int32(time / .milliseconds(1)) + 1, nil)
@@ -128,20 +167,21 @@ struct OutboundLoop {
     /// told goodbye, and may take their time to answer.
     private mutating func end() {
         shared.state.withLock { $0.multi = nil }
-        for (easy, (exchange, done)) in exchanges where exchange.http != nil {
+        for start in ready + gate.takeAll() { start.job.done(.failure(.closed)) }
+        for (easy, (exchange, job)) in exchanges where exchange.http != nil {
             exchanges[easy] = nil
             curl_multi_remove_handle(multi, easy)
             curl_easy_cleanup(easy)
-            done(.failure(.closed))
+            job.done(.failure(.closed))
         }
         for (exchange, _) in exchanges.values { exchange.giveUp() }
         _ = move()
         for easy in idleHandles { curl_easy_cleanup(easy) }
         guard exchanges.isEmpty else {
             // Freed in the middle of something they would do harm, and there is nothing that they cost any more.
-            for (exchange, done) in exchanges.values {
+            for (exchange, job) in exchanges.values {
                 _ = Unmanaged.passRetained(exchange)
-                done(.failure(.closed))
+                job.done(.failure(.closed))
             }
             return
         }

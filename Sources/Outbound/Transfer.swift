@@ -117,6 +117,8 @@ package enum TransferFailure: Error, Equatable {
     case refused(status: Int, reason: String)
     /// Not reached, not trusted, not signed in at, or broken off.
     case failed(reason: String)
+    /// It leads where nobody may send us (`HTTPExchange.Reach`): another try won't go there either.
+    case forbidden(reason: String)
     case timedOut
     /// As many wait as may.
     case overloaded
@@ -127,7 +129,7 @@ package enum TransferFailure: Error, Equatable {
 extension TransferFailure: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .refused(_, let reason), .failed(let reason): reason
+        case .refused(_, let reason), .failed(let reason), .forbidden(let reason): reason
         case .timedOut: "it took too long"
         case .overloaded: "too many wait already"
         case .closed: "shut down"

@@ -83,15 +83,15 @@ extension [PushRule] {
 }
 
 extension PushVerdict {
-    /// What becomes of an alert that got no answer. It may have arrived nevertheless: the next try has the same ids.
+    /// What becomes of an alert that got no answer. It may have arrived nevertheless: the next try has the same ids. Nothing
+    /// was sent where it isn't allowed to go.
     init(_ failure: TransferFailure) {
-        let reason =
-            switch failure {
-            case .refused, .failed: "connection"
-            case .timedOut: "timeout"
-            case .overloaded: "overloaded"
-            case .closed: "closed"
-            }
-        self = .retry(after: nil, reason: reason)
+        switch failure {
+        case .forbidden: self = .drop(reason: "address")
+        case .refused, .failed: self = .retry(after: nil, reason: "connection")
+        case .timedOut: self = .retry(after: nil, reason: "timeout")
+        case .overloaded: self = .retry(after: nil, reason: "overloaded")
+        case .closed: self = .retry(after: nil, reason: "closed")
+        }
     }
 }

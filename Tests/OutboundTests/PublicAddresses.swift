@@ -50,6 +50,19 @@ struct ReadingAnswers {
         #expect(reader.headers == ["x-a": "b: c", "x-b": ""] && !reader.isTooLarge)
     }
 
+    @Test(
+        "knows when it is whole, as far as it was told how long it is",
+        arguments: [
+            (["HTTP/2 200\r\n", "Content-Length: 5\r\n", "\r\n"], [2, 3], true),
+            (["HTTP/2 200\r\n", "Content-Length: 0\r\n", "\r\n"], [], true),
+            (["HTTP/2 200\r\n", "Content-Length: 5\r\n", "\r\n"], [4], false),
+            (["HTTP/2 200\r\n", "Content-Length: 0\r\n"], [], false), (["HTTP/2 200\r\n", "\r\n"], [], false),
+            (["HTTP/2 103\r\n", "Content-Length: 0\r\n", "\r\n", "HTTP/2 200\r\n"], [], false),
+        ])
+    func whole(_ lines: [String], _ body: [Int], _ isWhole: Bool) {
+        #expect(read(lines, body: body).isWhole == isWhole)
+    }
+
     @Test("takes as much as it may and not a byte more")
     func bounds() {
         #expect(read([], body: [60, 40]).body.count == 100)

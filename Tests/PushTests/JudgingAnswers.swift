@@ -162,6 +162,12 @@ struct JudgingAnswers {
         }
     }
 
+    @Test("drops what leads to no public address")
+    func forbidden() {
+        let verdict = WebPush(keys: .make(), subject: "").verdict(.failure(.forbidden(reason: "x")), alert, now: 0)
+        #expect(verdict == .drop(reason: "address"))
+    }
+
     @Test("has a row for everything, each reachable, and no two of a name")
     func tables() {
         for table in [APNs.answers, FCM.answers, WebPush.answers] {

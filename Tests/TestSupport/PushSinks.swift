@@ -100,6 +100,7 @@ package final class PushSinks: Sendable {
         var token: String?
         var times: Int?
         var count: Int?
+        var first: Int?
         var mood: Mood?
     }
 
@@ -195,9 +196,10 @@ package final class PushSinks: Sendable {
     package func open(_ service: Service) async throws { try await tell(Command(do: "open", service: service)) }
     /// Ends all its connections.
     package func drop(_ service: Service) async throws { try await tell(Command(do: "drop", service: service)) }
-    /// Streams at once that new connections are told of; 100 by itself.
-    package func setStreams(_ count: Int, of service: Service) async throws {
-        try await tell(Command(do: "streams", service: service, count: count))
+    /// Streams at once that new connections are told of; 100 by itself. More are refused. Until a connection has had its
+    /// first answer it may have fewer, as with APNs; more than that end it.
+    package func setStreams(_ count: Int, atFirst first: Int? = nil, of service: Service) async throws {
+        try await tell(Command(do: "streams", service: service, count: count, first: first))
     }
     /// FCM takes none of the access tokens that were given so far.
     package func expireAccessTokens() async throws { try await tell(Command(do: "expire")) }

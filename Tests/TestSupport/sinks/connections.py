@@ -95,7 +95,8 @@ class HTTP2:
     def __init__(self, owner):
         self.owner = owner
         self.h2 = Patient(H2Configuration(client_side=False, header_encoding="utf-8"))
-        self.h2.local_settings[SettingCodes.MAX_CONCURRENT_STREAMS] = owner.service.streams
+        self.limit = owner.service.streams_at_first or owner.service.streams
+        self.h2.local_settings[SettingCodes.MAX_CONCURRENT_STREAMS] = self.limit
         self.h2.initiate_connection()
         self.requests = {}
         self.pending = {}
@@ -117,7 +118,9 @@ class HTTP2:
         self.flush()
 
     def take(self, event):
-        if isinstance(event, RequestReceived) and len(self.requests) >= self.owner.service.streams:
+        if isinstance(event, RequestReceived) and len(self.requests) >= self.limit:
+            if self.owner.service.streams_at_first:
+                return self.owner.abort()
             self.h2.reset_stream(event.stream_id, error_code=ErrorCodes.REFUSED_STREAM)
         elif isinstance(event, RequestReceived):
             headers = dict(event.headers)
@@ -163,6 +166,12 @@ class HTTP2:
             if self.owner.transport is not None:
                 self.owner.transport.close()
 
+    def open_up(self):
+        """After the first answer there may be as many streams as the service has otherwise."""
+        if self.limit != self.owner.service.streams:
+            self.limit = self.owner.service.streams
+            self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: self.limit})
+
     def goaway(self):
         """From now on nothing new; what isn't processed yet never will be, unless it is older than what is."""
         self.last = self.last_processed
@@ -188,6 +197,7 @@ class HTTP2Stream:
         h2.send_headers(self.number, [(":status", str(status)), *headers.items()])
         self.connection.pending[self.number] = body
         self.connection.pump(self.number)
+        self.connection.open_up()
         self.connection.flush()
 
     def end(self, code):

@@ -51,7 +51,7 @@ class Sinks:
             case "cheer":
                 service.moods.clear()
             case "streams":
-                service.streams = command["count"]
+                service.streams, service.streams_at_first = command["count"], command.get("first")
             case "open":
                 await self.open(name)
             case "close":

@@ -69,6 +69,8 @@ class Service:
     def __init__(self, say, port):
         self.port = port
         self.streams = 100
+        # Until a connection has had its first answer; who sends more loses it. As APNs does.
+        self.streams_at_first = None
         self.connections = set()
         self.moods = []
         self.say = lambda **what: say(service=self.name, **what)

@@ -1,0 +1,85 @@
+// How many requests a server gets at once while its connections are new: the decisions, without libcurl.
+
+/// Opens up an origin step by step: one request on a new connection, one more with each answer.
+///
+/// A server says how many streams it allows in its settings, which arrive after the first requests have left, and APNs allows
+/// one until it has seen a good provider token. A hundred at once would have it refuse them, or end the connection.
+struct OriginGate<Item> {
+    typealias Instant = ContinuousClock.Instant
+
+    private struct Origin {
+        /// May be under way at once.
+        var window = 1
+        var inFlightCount = 0
+        var usedAt: Instant?
+        var held: [(item: Item, since: Instant)] = []
+
+        mutating func release(_ countMax: Int) -> [Item] {
+            let items = held.prefix(max(0, countMax)).map(\.item)
+            held.removeFirst(items.count)
+            inFlightCount += items.count
+            return items
+        }
+    }
+
+    /// Whoever was held for so long goes: a server that is merely slow to answer one request may do better with others.
+    private let patience: Duration
+    /// Origins without anything to be known of are dropped past so many.
+    private let originCountMax: Int
+    /// Connections that were idle for longer may be none any more, without our knowing.
+    private static var idleMax: Duration { .seconds(10) }
+    private var origins: [String: Origin] = [:]
+
+    init(patience: Duration = .seconds(1), originCountMax: Int = 256) {
+        self.patience = patience
+        self.originCountMax = originCountMax
+    }
+
+    /// Whether it may begin now. If not, it is held.
+    /// - isOpen: whether there are connections to the origin.
+    mutating func admit(_ item: Item, to name: String, isOpen: Bool, now: Instant) -> Bool {
+        if origins.count >= originCountMax { origins = origins.filter { $0.value.inFlightCount > 0 } }
+        var origin = origins[name] ?? Origin()
+        let isIdle = origin.usedAt.map { $0 + Self.idleMax <= now } ?? true
+        if origin.inFlightCount == 0, isIdle || !isOpen { origin.window = 1 }
+        origin.usedAt = now
+        let mayBegin = origin.inFlightCount < origin.window
+        if mayBegin { origin.inFlightCount += 1 } else { origin.held.append((item, now)) }
+        origins[name] = origin
+        return mayBegin
+    }
+
+    /// One that had begun has ended. Gives those that begin in its wake.
+    mutating func ended(at name: String, hasAnswered: Bool, isOpen: Bool, now: Instant) -> [Item] {
+        guard var origin = origins[name] else { return [] }
+        origin.usedAt = now
+        origin.inFlightCount -= 1
+        if hasAnswered { origin.window += 1 } else if !isOpen { origin.window = 1 }
+        let items = origin.release(origin.window - origin.inFlightCount)
+        origins[name] = origin
+        return items
+    }
+
+    /// Those that have been held for too long: they begin now.
+    mutating func takeImpatient(now: Instant) -> [Item] {
+        var items: [Item] = []
+        for (name, origin) in origins where !origin.held.isEmpty {
+            let count = origin.held.prefix { $0.since + patience <= now }.count
+            if count > 0, var changed = origins[name] {
+                items += changed.release(count)
+                origins[name] = changed
+            }
+        }
+        return items
+    }
+
+    /// Takes back all that are held.
+    mutating func takeAll() -> [Item] {
+        let items = origins.values.flatMap { $0.held.map(\.item) }
+        origins = [:]
+        return items
+    }
+
+    /// When the next has been held for too long.
+    var nextDeadline: Instant? { origins.values.compactMap { $0.held.first.map { $0.since + patience } }.min() }
+}
