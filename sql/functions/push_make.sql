@@ -186,7 +186,8 @@ language sql stable as $$
         -- Not what the service itself says.
         when 'message.created' then left(split_part(p_head, '"sender":', 2), 1) = '{'
         when 'message.deleted' then true
-        when 'settings.updated' then true
+        -- Muting and the like change no count; clearing does.
+        when 'settings.updated' then strpos(p_head, '"hidden_before_seq" : 0,') = 0
         when 'member.updated' then p_person is not null
         -- That somebody has got something changes no count.
         when 'receipt.updated' then p_user is not null or strpos(p_head, '"read_at" : "' || rfc3339(p_at)) > 0
