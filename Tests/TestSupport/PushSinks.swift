@@ -270,6 +270,17 @@ package final class PushSinks: Sendable {
         try count("connection", service) - count("disconnection", service)
     }
 
+    /// At once, at most.
+    package func peakConnectionCount(of service: Service) throws -> Int {
+        var (count, peak) = (0, 0)
+        for line in try record.read() where line.service == service {
+            if line.event == "connection" { count += 1 }
+            if line.event == "disconnection" { count -= 1 }
+            peak = max(peak, count)
+        }
+        return peak
+    }
+
     private func count(_ event: String, _ service: Service, _ token: String? = nil) throws -> Int {
         try record.read().count { $0.event == event && $0.service == service && (token == nil || $0.token == token) }
     }
