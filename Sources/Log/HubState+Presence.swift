@@ -27,6 +27,7 @@ extension HubState {
         guard !mailbox.isOnline else { return }
         mailbox.isOnline = true
         presence.came.append(mailbox.user)
+        setAlarm(mailbox)
     }
 
     mutating func noteGone(_ mailbox: Mailbox) {

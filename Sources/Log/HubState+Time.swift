@@ -24,33 +24,38 @@ private struct EndedWaits {
 
 extension HubState {
     /// A tick has passed: the polls whose time is up are answered, mailboxes that nobody asked for go.
-    /// Costs nothing for polls that wait on.
+    /// Costs nothing for polls that wait on, nor for mailboxes that stay.
     mutating func advance() -> [Wake] {
         tick += 1
         var ended = EndedWaits(head: Cursor(epoch: epoch, position: head))
         for mailbox in alarms.removeValue(forKey: tick) ?? [] where mailbox.alarmTick == tick {
             mailbox.alarmTick = nil
             endWaits(of: mailbox, &ended)
-            if let next = mailbox.parked.map(\.deadlineTick).min() { setAlarm(mailbox, at: next) }
+            if mailbox.parked.isEmpty, !keep(mailbox) { continue }
+            setAlarm(mailbox)
         }
         noteGoneDevices()
-        if tick.isMultiple(of: limits.mailboxCheckTickCount) {
-            for mailbox in mailboxes.values where mailbox.parked.isEmpty {
-                let idleTickCount = tick - mailbox.lastPolledTick
-                if idleTickCount > limits.onlineTickCountMax { noteGone(mailbox) }
-                guard idleTickCount > limits.mailboxIdleTickCountMax else { continue }
-                deliveries.leave(mailbox)
-                close(mailbox)
-            }
-        }
         return ended.wakes
     }
 
-    /// Looks at the mailbox again then. Polls that are answered before leave the alarm as it is: the next poll's comes
-    /// after it, so one alarm a mailbox is enough however often it is polled.
-    mutating func setAlarm(_ mailbox: Mailbox, at tick: Int) {
-        alarms[tick, default: []].append(mailbox)
-        mailbox.alarmTick = tick
+    /// Looks at the mailbox again once it may have something to do: end a wait, or go. Polls that are answered before leave
+    /// the alarm as it is: what is next comes after it, so one alarm a mailbox is enough however often it is polled.
+    mutating func setAlarm(_ mailbox: Mailbox) {
+        let quietTickCount = mailbox.isOnline ? limits.onlineTickCountMax : limits.mailboxIdleTickCountMax
+        let next = mailbox.parked.lazy.map(\.deadlineTick).min() ?? mailbox.lastPolledTick + quietTickCount + 1
+        guard next < mailbox.alarmTick ?? .max else { return }
+        alarms[max(next, tick + 1), default: []].append(mailbox)
+        mailbox.alarmTick = max(next, tick + 1)
+    }
+
+    /// Whether a mailbox stays at which nobody waits.
+    private mutating func keep(_ mailbox: Mailbox) -> Bool {
+        let quietTickCount = tick - mailbox.lastPolledTick
+        if quietTickCount > limits.onlineTickCountMax { noteGone(mailbox) }
+        guard quietTickCount > limits.mailboxIdleTickCountMax else { return true }
+        deliveries.leave(mailbox)
+        close(mailbox)
+        return false
     }
 
     private mutating func endWaits(of mailbox: Mailbox, _ ended: inout EndedWaits) {
@@ -67,6 +72,7 @@ extension HubState {
 
     private mutating func close(_ mailbox: Mailbox) {
         noteGone(mailbox)
+        mailbox.alarmTick = nil
         mailboxes[mailbox.user] = nil
         for feed in mailbox.close() { dropUnused(feed) }
     }

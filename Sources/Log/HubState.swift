@@ -14,8 +14,6 @@ package struct HubLimits: Sendable {
     package var mailboxIdleTickCountMax = 90_000 / HubLimits.tickMs
     /// Ticks after the last poll that its user counts as online: 60 s.
     package var onlineTickCountMax = 60_000 / HubLimits.tickMs
-    /// Ticks between looks for those that are to go: 5 s.
-    package var mailboxCheckTickCount = 5000 / HubLimits.tickMs
     /// Ticks after the end of its last poll that a device counts as gone: 2 s.
     package var deviceWaitTickCount = 2000 / HubLimits.tickMs
     package init() {}
@@ -60,7 +58,7 @@ struct HubState {
     var feeds: [ThreadID: Feed] = [:]
     /// The latest events of all.
     var recent: EventQueue
-    /// The mailboxes to be looked at, by tick. One is in here at most once with its `alarmTick`.
+    /// The mailboxes to be looked at, by tick. Each is in here once with its `alarmTick`.
     var alarms: [Int: [Mailbox]] = [:]
     /// What devices have got and nobody has written down yet.
     var deliveries = HubDeliveries()
@@ -117,7 +115,7 @@ struct HubState {
                 id: lastPoll, waiter: waiter, poller: poller, after: position, limit: limit, deadlineTick: deadlineTick)
         )
         poller.openCount += 1
-        if deadlineTick < mailbox.alarmTick ?? .max { setAlarm(mailbox, at: deadlineTick) }
+        setAlarm(mailbox)
         counters.parked += 1
         return .parked(lastPoll)
     }

@@ -10,6 +10,8 @@ struct AnswerReader {
     /// Of all header lines, those of interim answers and trailers too.
     private var headerByteCount = 0
     private(set) var isTooLarge = false
+    /// The last answer's headers have ended.
+    private var isHeaded = false
 
     init(bodyByteCountMax: Int) { self.bodyByteCountMax = bodyByteCountMax }
 
@@ -18,12 +20,16 @@ struct AnswerReader {
         headerByteCount += line.count
         guard headerByteCount <= Self.headerByteCountMax else { return isTooLarge = true }
         // An interim answer's are none of the answer's.
-        if line.starts(with: Array("HTTP/".utf8)) { headers = [:] }
+        if line.starts(with: "HTTP/".utf8) { (headers, isHeaded) = ([:], false) }
+        if line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") { isHeaded = true }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
         let value = String(decoding: line[(colon + 1)...], as: UTF8.self)
         headers[name] = String(value.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
+
+    /// As many bytes have come as were announced.
+    var isWhole: Bool { isHeaded && headers["content-length"] == String(body.count) }
 
     mutating func takeBody(_ part: UnsafeRawBufferPointer) {
         guard body.count + part.count <= bodyByteCountMax else { return isTooLarge = true }

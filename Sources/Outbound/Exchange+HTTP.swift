@@ -74,6 +74,12 @@ extension Exchange {
         set(parley_curl_set_before_request(easy, checkConnection))
     }
 
+    /// Whether there is an answer although libcurl says that the stream went wrong: a server that answers before it has read
+    /// the request closes the stream, and libcurl finds that it can't send the rest.
+    func hasAnswer(_ status: Int, _ code: CURLcode) -> Bool {
+        code == CURLE_HTTP2_STREAM && status >= 200 && http?.answer.isWhole == true
+    }
+
     /// Whether the server has answered anything.
     var hasHeard: Bool { parley_curl_status(easy) != 0 }
 

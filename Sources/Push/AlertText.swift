@@ -10,6 +10,11 @@ struct AlertText: Equatable {
     var title: String?
     var body: String
 
+    init(title: String?, body: String) {
+        self.title = title
+        self.body = body
+    }
+
     /// Whole, so of any length.
     init(_ message: PushMessage) {
         let sender = message.senderName.cut(byteCountMax: Self.nameByteCountMax)
@@ -23,9 +28,13 @@ struct AlertText: Equatable {
 
     private static let something = "New message"
 
-    /// The thread's title above, and then who; without one, who above.
+    /// The thread's title above, and then who; without one, who above. Who has left for good has no name.
     private static func said(_ what: String, by sender: String, in place: String?) -> (title: String?, body: String) {
-        if let place { (place, "\(sender): \(what)") } else { (sender, what) }
+        switch (place, sender) {
+        case (let place, ""): (place, what)
+        case (let place?, let sender): (place, "\(sender): \(what)")
+        case (nil, let sender): (sender, what)
+        }
     }
 
     private static func what(_ message: PushMessage) -> String {

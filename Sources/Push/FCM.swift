@@ -6,8 +6,9 @@ import Outbound
 
 /// Alerts to Android's devices.
 package struct FCM: Sendable {
-    /// Of a message; FCM's limit is for the payload in it.
-    static let messageByteCountMax = 4_096
+    /// Of a request. FCM's limit is for the payload in it, whose share a token that is longer than any known leaves alone.
+    static let bodyByteCountMax = 4_096
+    private static let payloadByteCount = 3_072
     /// Four weeks: FCM's maximum.
     static let timeToLiveSMax = 2_419_200
 
@@ -25,7 +26,7 @@ package struct FCM: Sendable {
     package func request(
         _ alert: PushAlert, providerToken: ProviderToken, now: Int
     ) throws(Unsendable) -> HTTPExchange {
-        guard case .fcm(let token) = alert.target else { throw Unsendable(reason: "platform") }
+        guard case .fcm(let token) = alert.target else { throw Unsendable.platform }
         return HTTPExchange(
             url: "\(url)/v1/projects/\(account.project)/messages:send",
             headers: [
@@ -50,7 +51,8 @@ package struct FCM: Sendable {
             return .object([.init("message", .object(message))])
         }
         guard case .message(let content) = alert.content else { return JSONText(message(nil, [])).utf8 }
-        return AlertText(content).json(byteCountMax: messageByteCountMax) { text in
+        let byteCountMax = max(bodyByteCountMax, payloadByteCount + token.utf8.count)
+        return AlertText(content).json(byteCountMax: byteCountMax) { text in
             var lines: [JSONValue.Member] = []
             if let title = text.title { lines.append(.init("title", .string(title))) }
             lines.append(.init("body", .string(text.body)))

@@ -19,12 +19,27 @@ package enum PushVerdict: Sendable, Equatable {
     case drop(reason: String)
 }
 
-/// An alert that no request can be made of. Of no device that was registered through the API.
-package struct Unsendable: Error, Equatable {
-    /// From a closed set.
-    package let reason: String
+/// Why no request can be made of an alert.
+package enum Unsendable: String, Error {
+    /// It is another service's.
+    case platform
+    /// The device named none, and none is configured.
+    case topic
+    /// What is registered is no address of a server.
+    case endpoint
+    /// What is registered is no point on P-256, or no secret.
+    case keys
+    /// What libcrypto says, as when the system gives no random bytes.
+    case encryption
 
-    package var verdict: PushVerdict { .drop(reason: reason) }
+    package var verdict: PushVerdict {
+        switch self {
+        case .platform, .topic: .drop(reason: rawValue)
+        // It won't be any better the next time.
+        case .endpoint, .keys: .forget(reason: rawValue)
+        case .encryption: .retry(after: nil, reason: rawValue)
+        }
+    }
 }
 
 /// What shows a service who we are, for as long as it is good. All nodes share one.

@@ -18,21 +18,21 @@ package struct WebPush: Sendable {
         self.subject = subject
     }
 
-    /// Costs 200 µs: each has a key pair of its own, an agreement and a signature.
+    /// Costs 160 µs: each has a key pair of its own, an agreement and a signature. A text to be cut costs 100 µs more.
     /// - now: seconds since 1970.
     package func request(_ alert: PushAlert, now: Int) throws(Unsendable) -> HTTPExchange {
         guard case .webPush(let endpoint, let key, let secret) = alert.target else {
-            throw Unsendable(reason: "platform")
+            throw Unsendable.platform
         }
-        guard let keys = WebPushKeys(key: key, secret: secret) else { throw Unsendable(reason: "keys") }
-        guard let origin = Origin(url: endpoint) else { throw Unsendable(reason: "endpoint") }
+        guard let keys = WebPushKeys(key: key, secret: secret) else { throw Unsendable.keys }
+        guard let origin = Origin(url: endpoint) else { throw Unsendable.endpoint }
         let body: [UInt8]
         let authorization: String
         do {
             body = try keys.encrypt(Self.payload(alert))
             authorization = try self.authorization(origin, now: now)
         } catch {
-            throw Unsendable(reason: "encryption")
+            throw Unsendable.encryption
         }
         return HTTPExchange(
             url: endpoint,

@@ -14,7 +14,7 @@ package struct WebPushKeys: Sendable {
     private let key: P256.KeyAgreement.PublicKey
     private let secret: [UInt8]
 
-    /// Nil unless the key is an uncompressed point on P-256 (65 bytes) and the secret has 16 bytes. Costs 20 µs.
+    /// Nil unless the key is an uncompressed point on P-256 (65 bytes) and the secret has 16 bytes. Costs 5 µs.
     package init?(key: [UInt8], secret: [UInt8]) {
         guard key.count == 65, secret.count == 16,
             let point = try? P256.KeyAgreement.PublicKey(x963Representation: key)
@@ -23,7 +23,7 @@ package struct WebPushKeys: Sendable {
         self.secret = secret
     }
 
-    /// The whole body: header and record. Key and salt are fresh each time, but in tests. About 100 µs.
+    /// The whole body: header and record. Key and salt are fresh each time, but in tests. 130 µs.
     /// - Throws: what libcrypto says.
     func encrypt(
         _ plaintext: [UInt8], with ours: P256.KeyAgreement.PrivateKey = .init(), salt: [UInt8] = freshSalt()

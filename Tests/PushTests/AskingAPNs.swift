@@ -58,10 +58,10 @@ struct AskingAPNs {
         #expect(try elsewhere.request(named, providerToken: .test).url == "https://127.0.0.1:2197/3/device/aa")
         let topicless = try APNs.make(topic: nil)
         #expect(try topicless.request(named, providerToken: .test).header["apns-topic"] == "org.example.beta")
-        #expect(throws: Unsendable(reason: "topic")) {
+        #expect(throws: Unsendable.topic) {
             try topicless.request(.make(.phone), providerToken: .test)
         }
-        #expect(throws: Unsendable(reason: "platform")) {
+        #expect(throws: Unsendable.platform) {
             try APNs.make().request(.make(.android), providerToken: .test)
         }
     }

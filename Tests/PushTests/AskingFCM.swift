@@ -54,6 +54,9 @@ struct AskingFCM {
         #expect(request.body.count <= 4_096)
         #expect(request.body.count > 4_090)
         #expect(request.json?["message"]?["android"]?["ttl"] == .string("0s"))
+        // No token is that long, but anybody can register one.
+        let longest = PushAlert.make(.fcm(token: String(repeating: "t", count: 4_096)), message)
+        #expect(try fcm().request(longest, providerToken: .test, now: late).body.count == 4_096 + 3_072)
     }
 
     @Test("asks for a token with an assertion that Google can check")

@@ -124,10 +124,10 @@ struct AskingPushServices {
         // A point, but of no curve; a compressed one; a secret that is too short.
         let keys = [[UInt8](repeating: 4, count: 65), [2] + browser.key[1..<33], []]
         for key in keys {
-            #expect(throws: Unsendable(reason: "keys")) { try attempt("https://a.example", key, browser.secret) }
+            #expect(throws: Unsendable.keys) { try attempt("https://a.example", key, browser.secret) }
         }
-        #expect(throws: Unsendable(reason: "keys")) { try attempt("https://a.example", browser.key, [1]) }
-        #expect(throws: Unsendable(reason: "endpoint")) { try attempt("file:///etc", browser.key, browser.secret) }
+        #expect(throws: Unsendable.keys) { try attempt("https://a.example", browser.key, [1]) }
+        #expect(throws: Unsendable.endpoint) { try attempt("file:///etc", browser.key, browser.secret) }
     }
 
     @Test(

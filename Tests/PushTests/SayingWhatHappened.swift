@@ -27,6 +27,11 @@ struct SayingWhatHappened {
         #expect(AlertText(.make("secret", type: type)).body == body)
     }
 
+    @Test("needs no name", arguments: [String?.none, "Team"])
+    func nameless(_ place: String?) {
+        #expect(AlertText(.make("Hello", from: "", in: place)) == AlertText(title: place, body: "Hello"))
+    }
+
     @Test("is cut where a character ends that people see, for every size and in every script")
     func cuts() throws {
         let texts = ["👩‍👩‍👧‍👦🇩🇪é", "e\u{301}\"\\\n\t\u{1}x", "שלום, мир, 世界"].map { String(repeating: $0, count: 60) }
