@@ -61,14 +61,16 @@ struct PushLawTests {
         }
     }
 
-    private static let messageCount = 150
+    private static let messageCount = 100
 
     @Test("are for each message one a device, or it has said that it has it: devices come, go and hop, nodes die")
     func once() async throws {
         let conninfo = try await MigratedDatabase.create()
         var limits = HubLimits()
         limits.deviceWaitTickCount = 1
-        let nodes = try await [LogNode(conninfo: conninfo, limits: limits), LogNode(conninfo: conninfo, limits: limits)]
+        let nodes = try await [
+            LogNode(conninfo: conninfo, limits: limits), LogNode(conninfo: conninfo, limits: limits),
+        ]
         let seen = Seen()
         try await nodes[0].running {
             try await nodes[1].running {
@@ -78,10 +80,7 @@ struct PushLawTests {
                     for node in nodes { group.addTask { try await Self.send(node.store, seen) } }
                     try await Self.live(crowd, nodes, seen, conninfo)
                     let rest = "select (select count(*) from push_jobs) + (select count(*) from device_polls)"
-                    for _ in 0..<200 where try await Psql.run(rest, conninfo: conninfo) != "0" {
-                        try await Task.sleep(for: .milliseconds(50))
-                    }
-                    #expect(try await Psql.run(rest, conninfo: conninfo) == "0")
+                    #expect(try await Self.becomesNone(rest, conninfo))
                     group.cancelAll()
                 }
                 try await Self.check(crowd, seen, conninfo)
@@ -116,12 +115,17 @@ struct PushLawTests {
             "update presence_nodes set seen_at = seen_at - interval '1 hour' where node = 'n1'", conninfo: conninfo)
         _ = try await nodes[0].store.sweepDevicePolls()
         for _ in 0..<200 where !nodes[0].hub.devices.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
-        for _ in 0..<200
-        where try await Psql.run("select count(*) from device_polls where node <> ''", conninfo: conninfo) != "0" {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        #expect(try await becomesNone("select count(*) from device_polls where node <> ''", conninfo))
         keepers[0].cancel()
         _ = await keepers[0].result
+    }
+
+    private static func becomesNone(_ count: String, _ conninfo: String) async throws -> Bool {
+        for _ in 0..<200 {
+            if try await Psql.run(count, conninfo: conninfo) == "0" { return true }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return false
     }
 
     private static func check(_ crowd: Crowd, _ seen: Seen, _ conninfo: String) async throws {
@@ -138,7 +142,7 @@ struct PushLawTests {
             #expect(missing == [], "device \(device.number), which has \(confirmed)")
         }
         // Else the devices had them all, or none, and nothing is said.
-        #expect(total > messageCount / 10 && total < positions.count * crowd.devices.count / 2, "\(total)")
+        #expect(total > messageCount / 10 && total < positions.count * crowd.devices.count, "\(total)")
     }
 
     private static func make(_ store: Store) async throws {
