@@ -53,7 +53,9 @@ extension SystemTests {
             let android = try await android(ben)
             let subscription = try await sinks.subscribe()
             #expect(try await browser(ben, subscription).status < 300)
-            let message = try await a.sent("the secret plan", in: thread, as: ann)
+            // Longer than any of them takes.
+            let text = "the secret plan " + String(repeating: "👩‍👩‍👧‍👦\"", count: 400)
+            let message = try await a.sent(text, in: thread, as: ann)
             let encrypted = try await a.post(
                 "/v1/threads/\(thread)/messages", ["type": "encrypted", "payload": ["ciphertext": "c2VjcmV0IHBsYW4="]],
                 as: ann)
