@@ -88,6 +88,26 @@ extension SystemTests {
             try await next.stop()
         }
 
+        @Test("give back what is under way when their node stops: another node needn't wait until it would be given up")
+        func stopping() async throws {
+            let sinks = try await PushSinks.start()
+            let database = try await TestCluster.shared().createDatabase()
+            let node = try await Node.start(database: database, settings: PushPlace.settings(sinks))
+            let connection = Connection(node.address)
+            let talk = try await Talk(sinks, at: connection)
+            try await sinks.mood(.hang, of: .apns)
+            let message = try await connection.sent("one", in: talk.thread, as: talk.ann)
+            try await eventually("a request without an answer") {
+                try sinks.requestCount(of: .apns) == 1 ? true : nil
+            }
+            let next = try await Node.start(database: database, settings: PushPlace.settings(sinks))
+            let stopped = try await node.stop()
+            #expect(stopped.exit == .status(0) && stopped.took < .seconds(8), "\(stopped)")
+            // Within 20 s; a lease is 60.
+            #expect(try await talk.told(by: .apns, count: 1) == [message])
+            try await next.stop()
+        }
+
         @Test("show the services one token, whichever node sends, and say nothing private in the log")
         func oneToken() async throws {
             let sinks = try await PushSinks.start()
