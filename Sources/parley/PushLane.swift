@@ -186,7 +186,7 @@ final class PushLane: Sendable {
         let began = Clock.now
         outbound.begin(transfer) { [self] result in
             let verdict = sender.verdict(result, claimed.alert, now: Self.now)
-            state.withLock { $0.pace.ended(origin, isAlive: verdict.isAnswer, now: .now) }
+            state.withLock { $0.pace.ended(origin, isAlive: verdict.showsLife, now: .now) }
             if case .failure(.closed) = result {
                 // Cut short by our own end: the next node needn't wait.
                 settle([PushSettlement(claimed, .defer(waitMs: 0))])
@@ -310,16 +310,6 @@ extension PushLane.State {
         guard isIdle else { return nil }
         defer { ended = nil }
         return ended
-    }
-}
-
-extension PushVerdict {
-    /// Whether the service works, whatever it says of this alert.
-    fileprivate var isAnswer: Bool {
-        switch self {
-        case .retry: false
-        case .accepted, .forget, .renew, .halt, .drop: true
-        }
     }
 }
 

@@ -41,34 +41,46 @@ extension SystemTests {
             ]
         }
 
-        @Test("is what the account's preference says, to every service", arguments: ["full", "sender_only", "none"])
-        func privacy(_ preference: String) async throws {
-            let (ann, ben) = (try await a.register("Annika"), try await a.register("Ben"))
-            let set = try await b.call(
-                "PATCH", "/v1/users/me", ["preferences": ["push": .string(preference)]], as: ben)
+        /// Somebody with a device at each service.
+        private func reader(_ preference: String) async throws -> (
+            person: Person, devices: [(service: PushSinks.Service, token: String)]
+        ) {
+            let person = try await a.register("Ben")
+            let preferences: JSON = ["preferences": ["push": .string(preference)]]
+            let set = try await b.call("PATCH", "/v1/users/me", preferences, as: person)
             #expect(set.status == 200, "\(set)")
-            let thread = try await a.thread("group", by: ann, with: [ben])
-            let title = try #require(try await a.get("/v1/threads/\(thread)", as: ann).json["title"].string)
-            let phone = try await Phone.apns(ben, at: a)
-            let android = try await android(ben)
+            let phone = try await Phone.apns(person, at: a)
+            let android = try await android(person)
             let subscription = try await sinks.subscribe()
-            #expect(try await browser(ben, subscription).status < 300)
-            let message = try await a.sent("the secret plan", in: thread, as: ann)
+            #expect(try await browser(person, subscription).status < 300)
+            return (person, [(.apns, phone.token), (.fcm, android.token), (.webpush, subscription.token)])
+        }
+
+        @Test("is what the account's preference says, to every service")
+        func privacy() async throws {
+            let ann = try await a.register("Annika")
+            let preferences = ["full", "sender_only", "none"]
+            var readers: [(person: Person, devices: [(service: PushSinks.Service, token: String)])] = []
+            for preference in preferences { readers.append(try await reader(preference)) }
+            let thread = try await a.thread("group", by: ann, with: readers.map(\.person))
+            let title = try #require(try await a.get("/v1/threads/\(thread)", as: ann).json["title"].string)
+            // Longer than any of them takes.
+            let text = "the secret plan " + String(repeating: "👩‍👩‍👧‍👦\"", count: 400)
+            let message = try await a.sent(text, in: thread, as: ann)
             let encrypted = try await a.post(
                 "/v1/threads/\(thread)/messages", ["type": "encrypted", "payload": ["ciphertext": "c2VjcmV0IHBsYW4="]],
                 as: ann)
             #expect(encrypted.status == 201, "\(encrypted)")
-            let devices = [
-                (PushSinks.Service.apns, phone.token), (.fcm, android.token), (.webpush, subscription.token),
-            ]
-            for (service, token) in devices {
-                let alerts = try await sinks.accepted(service, token: token, count: 2)
-                #expect(alerts.count == 2)
-                #expect(alerts[0].payload.contains(message))
-                #expect(alerts[0].payload.contains("the secret plan") == (preference == "full"), "\(alerts[0])")
-                #expect(alerts.allSatisfy { !$0.payload.contains("c2VjcmV0") })
-                for name in ["Annika", title] {
-                    #expect(alerts.allSatisfy { $0.payload.contains(name) == (preference != "none") }, "\(alerts)")
+            for (preference, reader) in zip(preferences, readers) {
+                for (service, token) in reader.devices {
+                    let alerts = try await sinks.accepted(service, token: token, count: 2)
+                    #expect(alerts.count == 2)
+                    #expect(alerts[0].payload.contains(message))
+                    #expect(alerts[0].payload.contains("the secret plan") == (preference == "full"), "\(alerts[0])")
+                    #expect(alerts.allSatisfy { !$0.payload.contains("c2VjcmV0") })
+                    for name in ["Annika", title] {
+                        #expect(alerts.allSatisfy { $0.payload.contains(name) == (preference != "none") }, "\(alerts)")
+                    }
                 }
             }
         }
