@@ -70,8 +70,9 @@ extension SystemTests {
                 do {
                     let answer = try await connection.send(request)
                     tally.judge(request, answer, node)
+                    // To the operator's calls, people are strangers.
                     let isSignedOut =
-                        answer.status == 401
+                        answer.status == 401 && !request.path.hasPrefix("/v1/admin")
                         && request.headers.contains {
                             $0.value == "Bearer " + requests.ground.ann.token
                                 || $0.value == "Bearer " + requests.ground.bob.token
