@@ -1,9 +1,9 @@
-// How fast a node sends: what may be under way at once, when a service is left in peace, how long an alert waits for its next
-// try. Decisions only; clocks and chance are given.
+// How fast a node sends: what may be under way at once, when a service is left in peace, how long an alert waits for
+// its next try. Decisions only; clocks and chance are given.
 import Domain
 
-/// A bounded number of alerts under way, and a bounded number to each service. One that fails again and again is asked less
-/// and less, by one alert at a time, until it takes one; the others don't wait for it.
+/// A bounded number of alerts under way, and a bounded number to each service. One that fails again and again is
+/// asked less and less, by one alert at a time, until it takes one; the others don't wait for it.
 package struct PushPace: Sendable {
     package typealias Instant = ContinuousClock.Instant
 

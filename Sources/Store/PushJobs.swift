@@ -44,8 +44,8 @@ package struct PushSettlement: Sendable {
 }
 
 extension Store {
-    /// Takes alerts that are due, one a device. A call that was begun runs to its end, whatever becomes of its caller: what it
-    /// takes is nobody else's for a while.
+    /// Takes alerts that are due, one a device. A call that was begun runs to its end, whatever becomes of its
+    /// caller: what it takes is nobody else's for a while.
     /// - Parameters:
     ///   - leaseSeconds: for how long nobody else takes them.
     ///   - lifeSeconds: older ones are given up.
@@ -77,7 +77,8 @@ extension Store {
     }
 
     /// Says what became of alerts.
-    /// - Parameter done: hears how many devices' tokens were forgotten, on the database's I/O thread: it must not block.
+    /// - Parameter done: hears how many devices' tokens were forgotten, on the database's I/O thread: it must not
+    ///   block.
     package func settleAlerts(
         _ settlements: [PushSettlement], _ done: @escaping @Sendable (Result<Int, any Error>) -> Void
     ) {

@@ -9,8 +9,8 @@ import Store
 import Synchronization
 import Telemetry
 
-/// Takes alerts out of the database as fast as they go out, and says there what became of each. Any number of nodes may; an
-/// alert is one node's for as long as it may take, then another's if it says nothing, under the same id.
+/// Takes alerts out of the database as fast as they go out, and says there what became of each. Any number of nodes
+/// may; an alert is one node's for as long as it may take, then another's if it says nothing, under the same id.
 final class PushLane: Sendable {
     typealias Clock = ContinuousClock
 
@@ -254,8 +254,8 @@ final class PushLane: Sendable {
 }
 
 extension PushLane {
-    /// What became of alerts is written down in batches of what waits, and not by the task: what a service has taken is noted
-    /// even while the node stops.
+    /// What became of alerts is written down in batches of what waits, and not by the task: what a service has taken
+    /// is noted even while the node stops.
     private func settle(_ settlements: [PushSettlement]) {
         let isEnough = state.withLock { state in
             state.settlements += settlements

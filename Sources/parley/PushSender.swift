@@ -11,7 +11,8 @@ enum PushSender: Sendable {
     case fcm(FCM)
     case webPush(WebPush)
 
-    /// Under which name all nodes share the service's token; nil where each request has its own. Another key has another.
+    /// Under which name all nodes share the service's token; nil where each request has its own. Another key has
+    /// another.
     var tokenName: String? {
         switch self {
         case .apns(_, let scope): "apns \(scope)"

@@ -24,7 +24,8 @@ struct PushUpkeep: Sendable {
     private let lifeSeconds: Int
     private let logger: Logger
 
-    /// The key pair of Web Push, the same for all nodes and for good, whether or not it is sent: browsers may subscribe before.
+    /// The key pair of Web Push, the same for all nodes and for good, whether or not it is sent: browsers may
+    /// subscribe before.
     static func keys(_ store: Store) async throws -> VAPIDKeyPair {
         let bytes = try await store.secret(named: keyName, otherwise: VAPIDKeyPair.make().privateBytes)
         guard let keys = VAPIDKeyPair(privateBytes: bytes) else {

@@ -28,6 +28,13 @@ extension SystemTests {
             return (ann, try await Phone.apns(ben, at: b), thread)
         }
 
+        /// What was taken is written down a moment later.
+        private func noneLeft(in thread: String) async throws {
+            try await eventually("nothing to send") {
+                try await place.sql("select count(*) from push_jobs where thread_id = '\(thread)'") == "0" ? true : nil
+            }
+        }
+
         @Test("say who wrote what, with the count of all that is unread, once")
         func basics() async throws {
             let (ann, ben, thread) = try await pair()
@@ -40,7 +47,7 @@ extension SystemTests {
             #expect(alerts[0].json["aps"]["alert"]["title"].string == "Ann")
             #expect(Set(alerts.map(\.collapse)) == [thread] && Set(alerts.compactMap(\.id)).count == 2)
             #expect(alerts.allSatisfy { $0.kind == "alert" && $0.topic == PushSinks.topic })
-            #expect(try await place.sql("select count(*) from push_jobs where thread_id = '\(thread)'") == "0")
+            try await noneLeft(in: thread)
         }
 
         @Test("go to Android and to browsers, too")
@@ -150,9 +157,7 @@ extension SystemTests {
             let thread = try await a.thread("group", by: ann, with: phones.map(\.person))
             let message = try await a.sent("once", in: thread, as: ann)
             for phone in phones { try await sinks.accepted(.apns, token: phone.token, count: 1) }
-            try await eventually("nothing to send") {
-                try await place.sql("select count(*) from push_jobs where thread_id = '\(thread)'") == "0" ? true : nil
-            }
+            try await noneLeft(in: thread)
             for phone in phones {
                 #expect(try sinks.accepted(.apns, token: phone.token).map(\.messageID) == [message])
             }
