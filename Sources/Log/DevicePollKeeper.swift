@@ -32,7 +32,7 @@ package struct DevicePollKeeper: Sendable {
         self.logger = logger
     }
 
-    /// Runs until cancelled. Who polls here then is taken for gone by the other nodes, unless they have come there.
+    /// Runs until cancelled. Of a node that doesn't `leave` the others take the devices for gone, unless they have come there.
     package func run() async throws {
         // Who polls has all that was there a beat ago, or would count as gone.
         var before = hub.head.position
@@ -45,6 +45,16 @@ package struct DevicePollKeeper: Sendable {
             try await untilDone { try await beat(before) }
             before = head
             nextBeat = .now + Self.beatInterval
+        }
+    }
+
+    /// The node goes, its polls have ended: nobody need wait until it is missed. Those that come elsewhere are known there.
+    package func leave() async throws {
+        hub.leaveDevices()
+        var gone = hub.takeDevices().gone[...]
+        while !gone.isEmpty {
+            try await store.putDevicePolls(node: node, came: [], gone: Array(gone.prefix(Self.batchCountMax)))
+            gone = gone.dropFirst(Self.batchCountMax)
         }
     }
 

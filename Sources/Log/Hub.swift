@@ -109,6 +109,9 @@ package final class Hub: Sendable {
     /// Which devices have come to this node and gone from it since the last call.
     func takeDevices() -> DeviceChanges { state.withLock { $0.takeDevices() } }
 
+    /// The node goes, and its polls have ended.
+    func leaveDevices() { state.withLock { $0.noteAllGone() } }
+
     /// All devices that poll here.
     var devices: [PollingDevice] { state.withLock { $0.devices } }
 

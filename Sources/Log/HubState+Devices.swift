@@ -142,6 +142,11 @@ extension HubState {
         pollers.noteChange(poller)
     }
 
+    /// The node goes: no device polls here any more.
+    mutating func noteAllGone() {
+        for poller in pollers.here.values { noteGone(poller) }
+    }
+
     /// What the device has: all before its cursor, and after it what isn't for it.
     private func known(of poller: Poller) -> Position {
         let position = poller.position

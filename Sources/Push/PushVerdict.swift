@@ -17,6 +17,17 @@ package enum PushVerdict: Sendable, Equatable {
     case halt(reason: String)
     /// The service takes everything but this: our own fault, or the device's.
     case drop(reason: String)
+
+    /// What APNs says of one device, to be tried again: whoever has such a device doesn't make the others wait.
+    static let reasonsOfOneDevice: Set = ["Unregistered", "ExpiredToken", "410", "TooManyRequests"]
+
+    /// Whether the service works, whatever it says of this alert.
+    package var showsLife: Bool {
+        switch self {
+        case .retry(_, let reason): Self.reasonsOfOneDevice.contains(reason)
+        case .accepted, .forget, .renew, .halt, .drop: true
+        }
+    }
 }
 
 /// Why no request can be made of an alert.

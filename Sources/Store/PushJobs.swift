@@ -44,19 +44,25 @@ package struct PushSettlement: Sendable {
 }
 
 extension Store {
-    /// Takes alerts that are due, one a device.
+    /// Takes alerts that are due, one a device. A call that was begun runs to its end, whatever becomes of its caller: what it
+    /// takes is nobody else's for a while.
     /// - Parameters:
     ///   - leaseSeconds: for how long nobody else takes them.
     ///   - lifeSeconds: older ones are given up.
     package func claimAlerts(
         _ platform: PushPlatform, limit: Int, leaseSeconds: Int, lifeSeconds: Int
     ) async throws -> PushClaim {
-        let rows = try await rows(
-            Statement("push_claim", "select * from push_claim($1, $2, $3, $4)"),
-            [
-                .text(platform.rawValue), .int4(Int32(limit)), .int4(Int32(leaseSeconds)), .int4(Int32(lifeSeconds)),
-            ])
+        let result = await withCheckedContinuation { continuation in
+            client.begin(
+                Statement("push_claim", "select * from push_claim($1, $2, $3, $4)"),
+                [
+                    .text(platform.rawValue), .int4(Int32(limit)), .int4(Int32(leaseSeconds)),
+                    .int4(Int32(lifeSeconds)),
+                ]
+            ) { continuation.resume(returning: $0) }
+        }
         return try await decoded {
+            let rows = try result.get()
             var claim = PushClaim()
             for row in rows {
                 let outcome = try row.text(0)

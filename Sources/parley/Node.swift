@@ -29,6 +29,7 @@ struct Node: Sendable {
     let tail: Tail
     let writer: Writer<SendWaiter>
     let presence: PresenceKeeper
+    let devices: DevicePollKeeper
     let requests = RequestFigures()
     let streams = StreamFigures()
     let server = Later<HTTPServer>()
@@ -97,6 +98,10 @@ struct Node: Sendable {
             hub: hub, store: store,
             listener: PostgresListener(database.listenSettings, channel: PresenceKeeper.channel, logger: logger),
             logger: logger)
+        let calls = pushMakerFigures
+        devices = DevicePollKeeper(
+            node: String(UInt64.random(in: 0...(.max)), radix: 36), hub: hub, store: store, figures: deviceFigures,
+            wentAway: { calls.call() }, logger: logger)
         writer = Writer(store, tail: tail, logger: logger, answer: SendEndpoint.answer(logger: logger))
     }
 
@@ -205,12 +210,6 @@ struct Node: Sendable {
             logger: logger)
     }
 
-    private var devices: DevicePollKeeper {
-        DevicePollKeeper(
-            node: String(UInt64.random(in: 0...(.max)), radix: 36), hub: hub, store: store, figures: deviceFigures,
-            wentAway: { [pushMakerFigures] in pushMakerFigures.call() }, logger: logger)
-    }
-
     private var pushMaker: PushMaker {
         PushMaker(
             store: store, lifeSeconds: settings.pushLifeHours * 3_600, figures: pushMakerFigures,
@@ -232,6 +231,7 @@ struct Node: Sendable {
         await server.drain(deadline: .seconds(2))
         writer.close()
         try? await sessions.flush()
+        try? await devices.leave()
     }
 
     private func listen(_ tls: TLSIdentity?) async throws -> HTTPServer {

@@ -78,7 +78,11 @@ final class PushLane: Sendable {
 
     /// There may be something due. From any thread.
     @Sendable func wake() {
-        state.withLock { $0.isDue = true }
+        state.withLock { state in
+            state.isDue = true
+            // The beat has come round since a call failed.
+            state.isStuck = false
+        }
         bell.continuation.yield()
     }
 
@@ -106,16 +110,14 @@ final class PushLane: Sendable {
         }
     }
 
-    /// Until nothing is due, under way or to be noted.
+    /// Until nothing is under way or to be noted, and nothing is due or may go.
     private func work(_ tokens: inout PushTokens) async throws {
-        // The beat has come round since a call failed.
-        state.withLock { $0.isStuck = false }
         while true {
             try await look(at: &tokens)
             pump()
             let isFull = try await take(&tokens)
             if isFull { continue }
-            if state.withLock({ !$0.isDue && $0.isIdle }) { return }
+            if state.withLock({ $0.isIdle && (!$0.isDue || $0.pace.room(now: .now) <= 0) }) { return }
             try await Task.sleep(for: Self.pause)
         }
     }
@@ -184,7 +186,7 @@ final class PushLane: Sendable {
         let began = Clock.now
         outbound.begin(transfer) { [self] result in
             let verdict = sender.verdict(result, claimed.alert, now: Self.now)
-            state.withLock { $0.pace.ended(origin, isAlive: verdict.isAnswer, now: .now) }
+            state.withLock { $0.pace.ended(origin, isAlive: verdict.showsLife, now: .now) }
             if case .failure(.closed) = result {
                 // Cut short by our own end: the next node needn't wait.
                 settle([PushSettlement(claimed, .defer(waitMs: 0))])
@@ -308,16 +310,6 @@ extension PushLane.State {
         guard isIdle else { return nil }
         defer { ended = nil }
         return ended
-    }
-}
-
-extension PushVerdict {
-    /// Whether the service works, whatever it says of this alert.
-    fileprivate var isAnswer: Bool {
-        switch self {
-        case .retry: false
-        case .accepted, .forget, .renew, .halt, .drop: true
-        }
     }
 }
 

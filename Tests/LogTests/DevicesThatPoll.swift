@@ -155,6 +155,19 @@ struct DevicesThatPoll {
         #expect((18...23).contains(has))
     }
 
+    @Test("are all gone when the node goes, with what they have")
+    func leaves() throws {
+        var state = openState()
+        poll(&state, phone, after: 10)
+        _ = state.apply([event(11, in: ThreadID.make())])
+        _ = state.drain(atMost: .max)
+        #expect(Set(changes(&state).came.keys) == [phone])
+        state.noteAllGone()
+        #expect(changes(&state).gone == [phone: 11])
+        pass(&state, ticks: 10)
+        #expect(changes(&state).gone.isEmpty)
+    }
+
     @Test("are gone at once when they are signed out, and stay when their mailbox goes")
     func ends() throws {
         var state = openState()

@@ -67,6 +67,19 @@ struct JudgingAnswers {
         #expect(WebPush.answers.allSatisfy { $0.action != .halt && $0.action != .renew })
     }
 
+    @Test("lets no device make the others wait by what APNs says of it alone")
+    func patience() throws {
+        for reason in PushVerdict.reasonsOfOneDevice {
+            let rule = try #require(APNs.answers.first { $0.name == reason })
+            let verdict = rule.verdict(retryAfter: nil, isOlder: false)
+            #expect(verdict == .retry(after: nil, reason: reason))
+            #expect(verdict.showsLife)
+        }
+        #expect(try !apns(503, #"{"reason":"Shutdown"}"#).showsLife)
+        #expect(!PushVerdict(.timedOut).showsLife)
+        #expect(try apns(200).showsLife)
+    }
+
     @Test(
         "has FCM's error code decide, then its status",
         arguments: [

@@ -27,10 +27,13 @@ struct PlanTests {
         let found = try await Psql.run(
             Self.people + """
                 insert into messages (thread_id, seq, id, sender_id, type, payload, created_at, pos)
-                select case when n > 5000 then '\(Self.thread)' else gen_random_uuid() end,
-                    greatest(1, n - 5000), gen_random_uuid(), '\(Self.ann)', 'message', '{"text":"hi"}', now(), n
-                from generate_series(1, 5500) n;
-                analyze messages;
+                select case when n > 54000 then '\(Self.thread)'
+                        else ('00000000-0000-0000-0001-' || lpad(n::text, 12, '0'))::uuid end,
+                    greatest(1, n - 54000), gen_random_uuid(), '\(Self.ann)', 'message', '{"text":"hi"}', now(), n
+                from generate_series(1, 54500) n;
+                vacuum analyze messages;
+                -- As many databases have it. The index of ids is the taller one.
+                set random_page_cost = 1.1;
                 begin;
                 select outcome, seq from message_append(
                     array[gen_random_uuid()], array['\(Self.thread)'::uuid], array['\(Self.ann)'::uuid], array['message'],

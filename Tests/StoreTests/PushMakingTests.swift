@@ -113,7 +113,7 @@ struct PushMakingTests {
             select member_put(person(1), g(), person(4), null, null, 100, 100) is null;
             select make();
             """)
-        #expect(found == ["f", "1", "ok", "2:0 3:0", "f", "-"])
+        #expect(found == ["f", "1", "ok", "3:0", "f", "-"])
     }
 
     @Test("waits with who polls, and alerts them of what they lack when they have gone")
@@ -215,7 +215,7 @@ struct PushMakingTests {
             select poll(1, 300);
             select say(1), say(1), say(1), say(1), say(1);
             select pass();
-            select count(*) between 2000 and 5000 from sent;
+            select count(*) between 1000 and 3000 from sent;
             -- Some come in the middle, with nothing; some of those go in the middle, and some who were there.
             select poll(301, 300), leave(1, 100), leave(301, 100);
             select pass(), pass(), pass();

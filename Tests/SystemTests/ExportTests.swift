@@ -35,6 +35,9 @@ extension SystemTests {
             let settings = try await a.call("PATCH", "/v1/threads/\(group)/settings", ["pinned": true], as: ann)
             #expect(settings.status == 200)
 
+            let target: JSON = ["platform": "fcm", "token": .string("t-\(ann.id)")]
+            #expect(try await a.put("/v1/sessions/current/push", target, as: ann).status == 200)
+
             let answer = try await b.get("/v1/users/me/export", as: ann)
             #expect(answer.headers["content-type"] == "application/x-ndjson")
             let lines = try lines(answer)
@@ -42,6 +45,7 @@ extension SystemTests {
             #expect(data("account").map { $0["username"].string } == [ann.username])
             #expect(data("account").first?["has_password"] == true)
             #expect(data("session").count == 2)
+            #expect(data("session").compactMap { $0["push"]["token"].string } == ["t-\(ann.id)"])
             #expect(data("block").map { $0["user_id"].string } == [bob.id])
             #expect(Set(data("thread").map { $0["id"].string }) == [group, direct])
             #expect(data("thread").first { $0["id"].string == group }?["me"]["pinned"] == true)

@@ -33,20 +33,18 @@ begin
         order by u.session_id) c
     order by c.session_id
     on conflict (session_id) do update set node = excluded.node where not p_is_whole or d.node = '';
-    delete from push_jobs j using unnest(p_came, p_came_pos) c (session_id, pos)
-    where j.session_id = c.session_id and j.pos <= c.pos;
-    update push_jobs j set due_at = 'infinity'
-    from unnest(p_came) c (session_id)
-    where j.session_id = c.session_id and j.due_at < 'infinity';
+    -- By arrays, and not joined with them: whatever the statistics say, that is done by probes of the index.
+    delete from push_jobs j
+    where j.session_id = any (p_came) and j.pos <= p_came_pos[array_position(p_came, j.session_id)];
+    update push_jobs j set due_at = 'infinity' where j.session_id = any (p_came) and j.due_at is distinct from 'infinity';
 
-    update device_polls d set node = '', from_pos = greatest(d.from_pos, least(g.pos, v_head))
-    from unnest(p_gone, p_gone_pos) g (session_id, pos)
-    where d.session_id = g.session_id and d.node = p_node;
-    update push_targets t set decided_pos = least(g.pos, v_head)
-    from unnest(p_gone, p_gone_pos) g (session_id, pos)
-    where t.session_id = g.session_id and t.decided_pos < least(g.pos, v_head);
-    delete from push_jobs j using unnest(p_gone, p_gone_pos) g (session_id, pos)
-    where j.session_id = g.session_id and j.pos <= g.pos;
+    update device_polls d set node = '',
+        from_pos = greatest(d.from_pos, least(p_gone_pos[array_position(p_gone, d.session_id)], v_head))
+    where d.session_id = any (p_gone) and d.node is not distinct from p_node;
+    update push_targets t set decided_pos = least(p_gone_pos[array_position(p_gone, t.session_id)], v_head)
+    where t.session_id = any (p_gone) and t.decided_pos < least(p_gone_pos[array_position(p_gone, t.session_id)], v_head);
+    delete from push_jobs j
+    where j.session_id = any (p_gone) and j.pos <= p_gone_pos[array_position(p_gone, j.session_id)];
     -- Those who were told of coming and going at once: what is left may lack its time.
     perform push_job_next(p_gone, clock_timestamp());
 end $$;

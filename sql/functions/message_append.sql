@@ -15,7 +15,8 @@
 -- One set-based statement: the log's lock is taken in its middle, once all items are judged, so that it is held for the
 -- inserts and the commit only. The threads' locks, taken before, hold still what is judged.
 -- locks: the threads by id (for no key update, which writes no new row version), then the log
--- The planner settings: plans must be made of index probes from the first row on, whatever the statistics say so far.
+-- The planner settings: plans must be made of index probes from the first row on, whatever the statistics say so far. Where
+-- most threads have one message, sorting all of a thread's would seem to do as well as looking one up.
 -- Beside those of before, a call that leaves out what can be left out would be ambiguous.
 drop function if exists message_append(uuid[], uuid[], uuid[], text[], json[], uuid[], text[], timestamptz);
 drop function if exists message_append(uuid[], uuid[], uuid[], text[], json[], uuid[], text[], bigint[], timestamptz);
@@ -30,7 +31,7 @@ create function message_append(
 ) returns table (item int, outcome text, message text, seq bigint, pos bigint, at timestamptz, event text, epoch int,
     until_delivered boolean)
 language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off set enable_sort = off
 set plan_cache_mode = force_generic_plan
 as $$
 declare

@@ -8,12 +8,12 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
+    -- By place: else, by the statistics of a table that is mostly empty, all jobs may be gone through.
     update push_jobs j set due_at = p_now
-    from unnest(p_sessions) s (id)
-    cross join lateral (select f.session_id, f.pos, f.due_at from push_jobs f
-        where f.session_id = s.id order by f.pos limit 1) f
-    where j.session_id = f.session_id and j.pos = f.pos and f.due_at = 'infinity'
-        and not exists (select from device_polls d where d.session_id = s.id);
+    where j.ctid = any (array(
+        select f.ctid from unnest(p_sessions) s (id)
+        cross join lateral (select x.ctid, x.due_at from push_jobs x where x.session_id = s.id order by x.pos limit 1) f
+        where f.due_at = 'infinity' and (select d.node from device_polls d where d.session_id = s.id) is null));
 end $$;
 
 -- Takes jobs that are due, one a device and at most `p_limit` devices, and judges them and all that an alert says by one

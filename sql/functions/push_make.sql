@@ -123,9 +123,10 @@ begin
     end if;
     with told as (
         select e.thread_id, min(e.pos) as pos, count(*) filter (where e.type <> 'receipt.updated') as count
-        from events e
-        where e.pos > s.pos and e.pos <= upto and e.user_id is null and e.at > p_oldest
-            and e.type in ('message.created', 'message.deleted', 'receipt.updated')
+        -- `offset 0`: of those without a user there is an index by thread, and then by position, which by whatever statistics
+        -- may seem to do as well, and would be read as a whole.
+        from (select * from events x where x.pos > s.pos and x.pos <= upto offset 0) e
+        where e.user_id is null and e.at > p_oldest and e.type in ('message.created', 'message.deleted', 'receipt.updated')
         group by e.thread_id
     ), sized as materialized (
         select k.*, t.member_count > 1000 and v_few is null as is_large,
@@ -141,8 +142,7 @@ begin
         array_agg(u.thread_id) filter (where not u.is_large and case when v_few is null
             then (select p.session_id from members m join push_targets p on p.user_id = m.user_id
                 where m.thread_id = u.thread_id and m.status = 'joined' limit 1) is not null
-            else (select m.user_id from unnest(v_few) f (id) join members m on m.thread_id = u.thread_id and m.user_id = f.id
-                where m.status = 'joined' limit 1) is not null end),
+            else (select f.id from unnest(v_few) f (id) where push_member(u.thread_id, f.id) limit 1) is not null end),
         array_agg(u.thread_id order by u.thread_id) filter (where u.is_large and u.count > 0),
         coalesce(sum(u.count) filter (where u.is_large), 0)
     into upto, threads, v_large, v_large_count
@@ -159,11 +159,19 @@ begin
     end if;
     v_members := array(select m.user_id from members m
         where m.thread_id = room and (room is distinct from s.thread_id or m.user_id > s.user_id)
-        order by m.user_id limit greatest(100, 5000 / v_large_count));
-    if cardinality(v_members) = greatest(100, 5000 / v_large_count) then
+        order by m.user_id limit greatest(100, 2000 / v_large_count));
+    if cardinality(v_members) = greatest(100, 2000 / v_large_count) then
         last_user := v_members[cardinality(v_members)];
     end if;
     users := array(select distinct t.user_id from unnest(v_members) m (id) join push_targets t on t.user_id = m.id);
+end $$;
+
+-- Whether somebody has joined the thread. Looked up by both: `between`, so that no index of one alone seems to do as well.
+create or replace function push_member(p_thread uuid, p_user uuid) returns boolean
+language plpgsql stable as $$
+begin
+    return (select m.status from members m where m.thread_id = p_thread and m.user_id between p_user and p_user
+        order by m.thread_id, m.user_id limit 1) = 'joined';
 end $$;
 
 -- What an event means to push: nothing (no row), a message of `who` with its `seq`, or with seq 0 that the count of `who`,
@@ -186,7 +194,8 @@ language sql stable as $$
         -- Not what the service itself says.
         when 'message.created' then left(split_part(p_head, '"sender":', 2), 1) = '{'
         when 'message.deleted' then true
-        when 'settings.updated' then true
+        -- Muting and the like change no count; clearing does.
+        when 'settings.updated' then strpos(p_head, '"hidden_before_seq" : 0,') = 0
         when 'member.updated' then p_person is not null
         -- That somebody has got something changes no count.
         when 'receipt.updated' then p_user is not null or strpos(p_head, '"read_at" : "' || rfc3339(p_at)) > 0
@@ -223,22 +232,29 @@ begin
             select e.pos, e.at, e.thread_id, f.*, f.seq > 1 and (select x.sender_id from messages x
                 where x.thread_id = e.thread_id and x.seq between f.seq - 1 and f.seq - 1
                 order by x.seq limit 1) is distinct from f.who as is_answer
-            from events e
+            from (select * from events x where x.pos > p_from and x.pos <= p_upto offset 0) e
             cross join lateral (select left(e.body, 600) as head offset 0) b
             cross join lateral (select * from push_meaning(e.type, e.at, e.thread_id, e.user_id,
                 (coalesce(e.begins, e.ends))[1], b.head) offset 0) f
-            where e.pos > p_from and e.pos <= p_upto and e.at > p_oldest
+            where e.at > p_oldest
                 and ((e.user_id is null and e.thread_id = any (p_threads))
                     or (p_with_own and (e.user_id is not null or e.begins is not null or e.ends is not null)))
+        ), parts as materialized (
+            select t.id as thread_id, array(select y.member
+                from (select (select x from members x where x.thread_id = t.id and x.user_id between u.id and u.id
+                    order by x.thread_id, x.user_id limit 1) as member from unnest(p_users) u (id) offset 0) y
+                where (y.member).status = 'joined') as members
+            from unnest(p_threads) t (id) where p_users is not null
         ), concerned as (
             select h.*, m.user_id, push_seq(v_now, m, h.seq, h.who, h.about, h.is_answer) as told
             from happened h join members m on m.thread_id = h.thread_id
             where p_users is null and (h.seq > 0 or h.who is null) and m.status = 'joined'
             union all
             select h.*, m.user_id, push_seq(v_now, m, h.seq, h.who, h.about, h.is_answer)
-            from happened h cross join unnest(p_users) u (id)
-            join members m on m.thread_id = h.thread_id and m.thread_id = any (p_threads) and m.user_id = u.id
-            where p_users is not null and (h.seq > 0 or h.who is null) and m.status = 'joined'
+            from happened h
+            join parts p on p.thread_id = h.thread_id
+            cross join unnest(p.members) m
+            where p_users is not null and (h.seq > 0 or h.who is null)
             union all
             select h.*, h.who, 0 from happened h where h.seq = 0 and h.who is not null
         )
@@ -291,8 +307,9 @@ begin
         )
         select row(h.session_id, h.pos, null, h.platform, h.thread_id, w.told, h.at, null, 0)::push_jobs
         from happened h
-        join members m on m.thread_id = h.thread_id and m.user_id = h.user_id
-        cross join lateral push_seq(v_now, m, h.seq, h.who, h.about, h.seq > 1 and (select x.sender_id from messages x
+        cross join lateral (select x.* from members x where x.thread_id = h.thread_id
+            and x.user_id between h.user_id and h.user_id order by x.thread_id, x.user_id limit 1) m
+        cross join lateral push_seq(v_now, m::members, h.seq, h.who, h.about, h.seq > 1 and (select x.sender_id from messages x
             where x.thread_id = h.thread_id and x.seq between h.seq - 1 and h.seq - 1
             order by x.seq limit 1) is distinct from h.who) w (told)
         where w.told is not null);

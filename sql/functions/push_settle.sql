@@ -29,8 +29,12 @@ begin
         select array_agg(g.session_id) into v_gone from gone g;
     end if;
     if 'done' = any (p_outcomes) then
-        delete from push_jobs j using unnest(p_sessions, p_positions, p_outcomes) g (session_id, pos, outcome)
-        where j.session_id = g.session_id and j.pos = g.pos and g.outcome = 'done';
+        -- By place, as with push_job_next.
+        delete from push_jobs j where j.ctid = any (array(
+            select x.ctid from unnest(p_sessions, p_positions, p_outcomes) g (session_id, pos, outcome)
+            cross join lateral (select y.ctid from push_jobs y where y.session_id = g.session_id
+                and y.pos between g.pos and g.pos order by y.session_id, y.pos limit 1) x
+            where g.outcome = 'done'));
     end if;
     if p_outcomes && array['retry', 'defer', 'forget'] then
         update push_jobs j set

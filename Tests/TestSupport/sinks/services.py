@@ -266,7 +266,7 @@ class FCM(Service):
             is_right = is_right and isinstance(message["token"], str)
         except (ValueError, KeyError, TypeError, AttributeError):
             is_right = False
-        if not is_right or len(as_json(message)) > 4096 + 1024:
+        if not is_right or len(request.body) > 4096 + 1024:
             raise Refusal(400, "INVALID_ARGUMENT")
         is_shown = "notification" in message or "notification" in android
         name = f"projects/sinks/messages/{uuid.uuid4()}"
