@@ -29,6 +29,8 @@ extension Exchange {
     /// A connection that has been idle for longer isn't used again. Apple wants connections to be kept.
     private static let idleConnectionSecondsMax = 240
     private static let keepAliveSeconds = 60
+    /// From an answer's last byte to libcurl's having noticed.
+    private static let wholeAnswerMax = Duration.milliseconds(200)
 
     func setUp(_ exchange: HTTPExchange, settings: ClientSettings, connections: OpenConnections) {
         let isGuarded = exchange.reach == .publicOnly && !settings.allowPrivate
@@ -88,10 +90,12 @@ extension Exchange {
         set(parley_curl_set_before_request(easy, checkConnection))
     }
 
-    /// Whether there is an answer although libcurl says that the stream went wrong: a server that answers before it has read
-    /// the request closes the stream, and libcurl finds that it can't send the rest.
-    func hasAnswer(_ status: Int, _ code: CURLcode) -> Bool {
-        code == CURLE_HTTP2_STREAM && status >= 200 && http?.answer.isWhole == true
+    /// The answer, if all of it is there though libcurl doesn't say so. A server that answers before it has read the request
+    /// closes the stream: libcurl finds that it can't send the rest, or waits for ever to do so.
+    var wholeAnswer: TransferAnswer? {
+        let status = parley_curl_status(easy)
+        guard let answer = http?.answer, answer.isWhole, status >= 200 else { return nil }
+        return TransferAnswer(status: status, headers: answer.headers, body: answer.body)
     }
 
     /// Whether the server has answered anything.
@@ -108,6 +112,7 @@ extension Exchange {
     }
 
     private var goesOnReading: Bool {
+        if http?.answer.isWhole == true { hurry(Self.wholeAnswerMax) }
         guard http?.answer.isTooLarge == true else { return true }
         http?.objection = .failed(reason: "the answer is too large")
         return false

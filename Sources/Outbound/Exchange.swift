@@ -10,7 +10,7 @@ final class Exchange {
     /// When it is given up. Mail is, by the progress callback, at which libcurl cuts the connection: its own time-out says
     /// goodbye to a relay that answers nothing any more, and waits for the answer with all other transfers; and a handle that
     /// is taken away from it in the middle of a mail has the mail end there. HTTP's handles are taken away.
-    let deadline: ContinuousClock.Instant
+    private(set) var deadline: ContinuousClock.Instant
     let easy: UnsafeMutableRawPointer
     /// Of HTTP; nil of mail.
     var http: HTTPState?
@@ -88,7 +88,8 @@ final class Exchange {
     /// What came of it, by libcurl's word.
     func result(_ code: CURLcode) -> Result<TransferAnswer, TransferFailure> {
         let status = parley_curl_status(easy)
-        if code == CURLE_OK || hasAnswer(status, code) {
+        if code == CURLE_HTTP2_STREAM, let answer = wholeAnswer { return .success(answer) }
+        if code == CURLE_OK {
             let answer = http?.answer
             return .success(
                 TransferAnswer(status: status, headers: answer?.headers ?? [:], body: answer?.body ?? []))
@@ -107,6 +108,9 @@ final class Exchange {
         guard isAboutMail, (400..<600).contains(status) else { return .failure(.failed(reason: reason)) }
         return .failure(.refused(status: status, reason: reason))
     }
+
+    /// Brings the deadline forward.
+    func hurry(_ time: Duration) { deadline = min(deadline, .now + time) }
 
     /// Has libcurl break off when it next looks.
     func giveUp() { isGivenUp = true }

@@ -118,8 +118,8 @@ struct OutboundLoop {
         return exchanges.count < count
     }
 
-    /// Ends HTTP's transfers that are too late, whether there were any. A connection that has answered nothing since such a
-    /// one began is ended with it.
+    /// Ends HTTP's transfers that are too late, or that have their answer and don't end by themselves; whether there were any.
+    /// A connection that has answered nothing since such a one began is ended with it.
     private mutating func expire() -> Bool {
         let now = ContinuousClock.now
         guard exchanges.values.contains(where: { $0.exchange.http != nil && $0.exchange.deadline <= now }) else {
@@ -128,10 +128,14 @@ struct OutboundLoop {
         for (easy, (exchange, job)) in exchanges where exchange.deadline <= now {
             guard let http = exchange.http else { continue }
             exchanges[easy] = nil
+            let answer = exchange.wholeAnswer
             curl_multi_remove_handle(multi, easy)
-            if let port = http.localPort { connections.cut(port: port, ifDumbSince: http.began) }
+            if let port = http.localPort {
+                if answer != nil { connections.heard(port: port, at: now) }
+                connections.cut(port: port, ifDumbSince: http.began)
+            }
             recycle(easy)
-            finish(.failure(.timedOut), job)
+            finish(answer.map { .success($0) } ?? .failure(.timedOut), job)
         }
         return true
     }

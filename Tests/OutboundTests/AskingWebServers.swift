@@ -153,6 +153,19 @@ struct AskingWebServers {
         #expect(try await client.perform(request()).status == 403)
     }
 
+    @Test("takes an answer that came before the request was read", arguments: [10, 200_000])
+    func early(_ byteCount: Int) async throws {
+        let client = try client()
+        for _ in 0..<2 {
+            try await sinks.mood(.early(201), of: .apns)
+            let exchange = HTTPExchange(
+                url: sinks.url(.apns) + "/3/device/abcd", headers: [], body: Array(repeating: 0x20, count: byteCount),
+                reach: .anywhere)
+            #expect(try await client.perform(Transfer(.http(exchange))).status == 201)
+        }
+        #expect(try await client.perform(request()).status == 403)
+    }
+
     @Test("gives up what takes too long, while others on its connection go on")
     func slow() async throws {
         let client = try client()

@@ -63,6 +63,13 @@ package final class PushSinks: Sendable {
             return mood
         }
 
+        /// Answers with nothing but a status, before it has read the request's body.
+        package static func early(_ status: Int) -> Mood {
+            var mood = Mood("early")
+            (mood.status, mood.body) = (status, "")
+            return mood
+        }
+
         /// Takes it after so long, if the client still waits.
         package static func slow(seconds: Double) -> Mood {
             var mood = Mood("slow")

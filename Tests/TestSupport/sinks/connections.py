@@ -1,6 +1,9 @@
-"""HTTP/2 and HTTP/1.1 over TLS, by what the client asked for, as badly as a mood says. What requests mean is in services.py."""
+"""HTTP/2 and HTTP/1.1 over TLS, by what the client asked for, as badly as a mood says.
+
+What requests mean is in services.py."""
 
 import asyncio
+import contextlib
 import itertools
 import json
 
@@ -99,6 +102,7 @@ class HTTP2:
         self.h2.local_settings[SettingCodes.MAX_CONCURRENT_STREAMS] = self.limit
         self.h2.initiate_connection()
         self.requests = {}
+        self.early = set()
         self.pending = {}
         self.last_processed = 0
         self.last = None
@@ -125,14 +129,17 @@ class HTTP2:
         elif isinstance(event, RequestReceived):
             headers = dict(event.headers)
             method, path = headers.pop(":method"), headers.pop(":path")
-            self.requests[event.stream_id] = Request(self.owner.number, "2", method, path, headers)
+            request = Request(self.owner.number, "2", method, path, headers)
+            self.requests[event.stream_id] = request
+            if self.owner.service.next_mood(request).get("kind") == "early":
+                self.answer_early(request, event.stream_id)
         elif isinstance(event, DataReceived):
             self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             if event.stream_id in self.requests:
                 self.requests[event.stream_id].body += event.data
         elif isinstance(event, StreamEnded):
             is_served = self.last is None or event.stream_id <= self.last
-            if is_served and event.stream_id in self.requests:
+            if is_served and event.stream_id in self.requests and event.stream_id not in self.early:
                 stream = HTTP2Stream(self, event.stream_id)
                 asyncio.ensure_future(self.owner.answer(self.requests[event.stream_id], stream))
         elif isinstance(event, StreamReset):
@@ -141,6 +148,23 @@ class HTTP2:
         elif isinstance(event, WindowUpdated):
             for stream_id in list(self.pending):
                 self.pump(stream_id)
+
+    def answer_early(self, request, stream_id):
+        """Answers without the body, and wants none of it."""
+        self.early.add(stream_id)
+        mood = self.owner.service.mood(request)
+        status, headers, body = self.owner.service.moody_answer(request, mood)
+        length = ("content-length", str(len(body)))
+        self.h2.send_headers(stream_id, [(":status", str(status)), length, *headers.items()])
+        self.h2.send_data(stream_id, body, end_stream=True)
+        asyncio.get_running_loop().call_later(0.02, self.close_early, stream_id)
+
+    def close_early(self, stream_id):
+        # Small requests are there by then, and the stream has ended by itself, or the connection has.
+        with contextlib.suppress(ProtocolError):
+            self.h2.reset_stream(stream_id, error_code=ErrorCodes.NO_ERROR)
+        self.flush()
+        self.ended(stream_id)
 
     def pump(self, stream_id):
         """Sends of a body what the client has room for."""

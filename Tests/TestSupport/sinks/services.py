@@ -78,14 +78,18 @@ class Service:
     def token(self, request):
         return request.path.rsplit("/", 1)[-1]
 
+    def next_mood(self, request):
+        token = self.token(request)
+        fitting = (mood for mood in self.moods if mood["times"] != 0 and mood["token"] in (None, token))
+        return next(fitting, {})
+
     def mood(self, request):
         token = self.token(request)
         self.say(event="request", token=token, id=request.headers.get("apns-id"), connection=request.connection)
-        for mood in self.moods:
-            if mood["times"] != 0 and mood["token"] in (None, token):
-                mood["times"] -= 1
-                return mood
-        return {}
+        mood = self.next_mood(request)
+        if mood:
+            mood["times"] -= 1
+        return mood
 
     def moody_answer(self, request, mood):
         headers = dict(mood.get("headers", {}))
