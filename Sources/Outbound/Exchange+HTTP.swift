@@ -16,15 +16,6 @@ struct HTTPState {
     var objection: TransferFailure?
 }
 
-extension HTTPExchange {
-    /// Scheme, host and port, as far as the URL has them.
-    var origin: String {
-        let host = url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url.utf8[$0...].dropFirst(3) } ?? url.utf8[...]
-        let end = host.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? host.endIndex
-        return String(url[..<end])
-    }
-}
-
 extension Exchange {
     /// A connection that has been idle for longer isn't used again. Apple wants connections to be kept.
     private static let idleConnectionSecondsMax = 240

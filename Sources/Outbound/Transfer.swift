@@ -96,6 +96,15 @@ package struct HTTPExchange: Sendable {
     }
 }
 
+extension HTTPExchange {
+    /// Scheme, host and port, as far as the URL has them.
+    package var origin: String {
+        let host = url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url.utf8[$0...].dropFirst(3) } ?? url.utf8[...]
+        let end = host.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? host.endIndex
+        return String(url[..<end])
+    }
+}
+
 /// What the server said of a transfer that went well. Of HTTP that is any answer, whatever its status.
 package struct TransferAnswer: Sendable, Equatable {
     /// HTTP's status, or SMTP's reply code.

@@ -313,14 +313,6 @@ extension PushLane.State {
     }
 }
 
-extension HTTPExchange {
-    /// Scheme, host and port.
-    fileprivate var origin: String {
-        guard let scheme = url.firstRange(of: "://") else { return url }
-        return String(url[..<scheme.upperBound]) + url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
-    }
-}
-
 extension Duration {
     fileprivate var milliseconds: Int { Int(self / .milliseconds(1)) }
 }
