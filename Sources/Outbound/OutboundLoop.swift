@@ -8,6 +8,7 @@ struct OutboundLoop {
 
     /// Without anything to do. Anything new wakes it.
     private static let waitMax = Duration.seconds(3_600)
+    private static let niceness: Int32 = 10
     private static let idleHandleCountMax = 64
     private static let keptConnectionCountMax = 64
 
@@ -36,6 +37,8 @@ struct OutboundLoop {
     /// Runs until it is told to end.
     mutating func run() {
         blockSignals()
+        // What leaves the node is no hurry beside what it answers: only this thread's turn on a busy processor comes later.
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         while true {
             let (turn, deadline) = shared.state.withLock { state in
                 state.needsWaking = true
