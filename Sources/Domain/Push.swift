@@ -72,7 +72,6 @@ package struct PushMessage: Sendable {
     package var thread: ThreadID
     package var message: MessageID
     package var seq: Seq
-    package var threadKind: ThreadKind
     /// Of a group or room.
     package var title: String?
     package var senderName: String
@@ -83,13 +82,12 @@ package struct PushMessage: Sendable {
     package var privacy: PushPrivacy
 
     package init(
-        thread: ThreadID, message: MessageID, seq: Seq, threadKind: ThreadKind, title: String?, senderName: String,
+        thread: ThreadID, message: MessageID, seq: Seq, title: String?, senderName: String,
         type: String, text: String?, privacy: PushPrivacy
     ) {
         self.thread = thread
         self.message = message
         self.seq = seq
-        self.threadKind = threadKind
         self.title = title
         self.senderName = senderName
         self.type = type

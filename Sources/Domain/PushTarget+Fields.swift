@@ -74,19 +74,11 @@ private struct PushToken {
 
     init(_ json: JSONValue, characterCountMax: Int) throws(Invalid) {
         guard case .string(let text) = json else { throw Invalid("Must be a string.") }
-        guard (1...characterCountMax).contains(text.utf8.count), text.utf8.allSatisfy(Self.isTokenByte) else {
+        let isToken = text.utf8.allSatisfy { $0.isAlphanumeric || "-_.:~".utf8.contains($0) }
+        guard isToken, (1...characterCountMax).contains(text.utf8.count) else {
             throw Invalid("Must be the device's token: 1 to \(characterCountMax) letters, digits, and any of -_.:~")
         }
         self.text = text
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"):
-            true
-        default: "-_.:~".utf8.contains(byte)
-        }
     }
 }
 
@@ -95,14 +87,7 @@ private struct PushTopic: TextField {
     let text: String
 
     init(text: String) throws(Invalid) {
-        let isTopic = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
+        let isTopic = text.utf8.allSatisfy { $0.isAlphanumeric || "-.".utf8.contains($0) }
         guard isTopic, (1...255).contains(text.utf8.count) else { throw Invalid("Must be an app's bundle id.") }
         self.text = text
     }

@@ -71,7 +71,7 @@ extension Unicode.Scalar {
 
 extension UInt8 {
     /// A letter or a digit of ASCII.
-    var isAlphanumeric: Bool {
+    package var isAlphanumeric: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "a")...UInt8(ascii: "z"):

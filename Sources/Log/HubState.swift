@@ -58,7 +58,7 @@ struct HubState {
     var feeds: [ThreadID: Feed] = [:]
     /// The latest events of all.
     var recent: EventQueue
-    /// The mailboxes to be looked at, by tick. Each is in here once with its `alarmTick`.
+    /// The mailboxes to be looked at, by tick. One whose `alarmTick` is another by then is passed over.
     var alarms: [Int: [Mailbox]] = [:]
     /// What devices have got and nobody has written down yet.
     var deliveries = HubDeliveries()

@@ -45,7 +45,6 @@ extension Exchange {
 
     private func setRequest(_ exchange: HTTPExchange) {
         set(CURLOPT_POST, 1)
-        if exchange.method != "POST" { set(CURLOPT_CUSTOMREQUEST, exchange.method) }
         set(parley_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(exchange.body.count)))
         var body = exchange.body
         // Copied: libcurl may send it again.

@@ -68,7 +68,7 @@ package struct MailDelivery: Sendable {
     }
 }
 
-/// A request to a web server. Redirects are never followed. One that meets a connection's end before anything was answered
+/// A POST to a web server. Redirects are never followed. One that meets a connection's end before anything was answered
 /// is sent again, over a new one, a few times.
 package struct HTTPExchange: Sendable {
     /// Which addresses the name may turn out to have. Judged on the address that is connected to.
@@ -79,7 +79,6 @@ package struct HTTPExchange: Sendable {
         case publicOnly
     }
 
-    package var method = "POST"
     package var url: String
     /// Names in lower case.
     package var headers: [(name: String, value: String)]

@@ -15,6 +15,8 @@ package struct APNs: Sendable {
     private let teamID: String
     private let topic: String?
     private let url: String?
+    /// Tells this key's tokens from others'.
+    package var tokenScope: String { "\(teamID) \(keyID)" }
 
     /// - key: a .p8 file's text.
     /// - topic: the app's bundle id, for devices that name none.
@@ -29,7 +31,7 @@ package struct APNs: Sendable {
         self.keyID = keyID
         self.teamID = teamID
         self.topic = topic
-        self.url = url?.withoutEndSlash
+        self.url = url
     }
 
     /// The token that all nodes share.

@@ -21,7 +21,7 @@ struct ServiceAccount: Sendable {
         }
         project = try part("project_id")
         // It becomes part of a path.
-        guard project.utf8.allSatisfy({ Self.isProjectPart($0) }) else {
+        guard project.utf8.allSatisfy({ $0.isAlphanumeric || "-.:_".utf8.contains($0) }) else {
             throw PushKeyUnreadable(description: "has a project_id that none can be")
         }
         email = try part("client_email")
@@ -33,16 +33,6 @@ struct ServiceAccount: Sendable {
             throw error
         } catch {
             throw PushKeyUnreadable(description: "has no private RSA key of 2,048 bits or more in its private_key")
-        }
-    }
-
-    private static func isProjectPart(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"),
-            UInt8(ascii: "_"):
-            true
-        default: false
         }
     }
 }

@@ -14,12 +14,14 @@ package struct FCM: Sendable {
 
     let account: ServiceAccount
     private let url: String
+    /// Tells this account's tokens from others'.
+    package var tokenScope: String { "\(account.project) \(account.email)" }
 
     /// - account: the JSON file that Google's console gives for a service account.
     /// - url: instead of Google's host, as `https://host:port`.
     package init(account: [UInt8], url: String?) throws(PushKeyUnreadable) {
         self.account = try ServiceAccount(account)
-        self.url = url?.withoutEndSlash ?? "https://fcm.googleapis.com"
+        self.url = url ?? "https://fcm.googleapis.com"
     }
 
     /// - now: seconds since 1970.

@@ -37,7 +37,3 @@ extension PushAlert {
     /// - now: seconds since 1970.
     func timeToLive(now: Int) -> Int { max(0, expiresAt - now) }
 }
-
-extension String {
-    var withoutEndSlash: String { hasSuffix("/") ? String(dropLast()) : self }
-}

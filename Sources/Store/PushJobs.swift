@@ -19,7 +19,6 @@ package enum PushSuppression: String, CaseIterable, Sendable {
 package struct PushClaim: Sendable {
     package var alerts: [ClaimedAlert] = []
     package var suppressed: [(reason: PushSuppression, count: Int)] = []
-    package var isEmpty: Bool { alerts.isEmpty && suppressed.isEmpty }
 }
 
 /// What became of an alert.
@@ -161,8 +160,7 @@ extension PushMessage {
     fileprivate init(_ row: Row, _ thread: ThreadID, _ seq: Seq) throws {
         self.init(
             thread: thread, message: MessageID(try row.uuid(18)), seq: seq,
-            threadKind: try row.textOrNull(19).flatMap(ThreadKind.init) ?? .group, title: try row.textOrNull(20),
-            senderName: try row.textOrNull(21) ?? "", type: try row.text(22), text: try row.textOrNull(23),
-            privacy: try row.textOrNull(24).flatMap(PushPrivacy.init) ?? .full)
+            title: try row.textOrNull(19), senderName: try row.textOrNull(20) ?? "", type: try row.text(21),
+            text: try row.textOrNull(22), privacy: try row.textOrNull(23).flatMap(PushPrivacy.init) ?? .full)
     }
 }

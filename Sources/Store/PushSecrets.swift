@@ -3,19 +3,13 @@ import Domain
 import Postgres
 
 /// A token as it stands in the database.
-package struct PushToken: Sendable {
+package struct StoredToken: Sendable {
     package var value: [UInt8]
     /// For how long it is good still.
     package var goodMs: Int
 }
 
 extension Store {
-    /// The secret of that name; nil for none.
-    package func secret(named name: String) async throws -> [UInt8]? {
-        let rows = try await rows(Statement("push_secret", "select value from push_secret($1)"), [.text(name)])
-        return try await decoded { try rows.first?.bytes(0) }
-    }
-
     /// The secret that stands; where there is none, `value` becomes it for good. So all nodes that ask get the same.
     package func secret(named name: String, otherwise value: [UInt8]) async throws -> [UInt8] {
         let row = try await row(
@@ -25,12 +19,12 @@ extension Store {
 
     /// The token that is good now, and whether the caller is to make the next one: `putToken`.
     /// - Parameter leaseSeconds: for how long nobody else is told to.
-    package func token(named name: String, leaseSeconds: Int) async throws -> (token: PushToken?, isDue: Bool) {
+    package func token(named name: String, leaseSeconds: Int) async throws -> (token: StoredToken?, isDue: Bool) {
         let row = try await row(
             Statement("push_secret_lease", "select * from push_secret_lease($1, $2)"),
             [.text(name), .int4(Int32(leaseSeconds))])
         return try await decoded {
-            let token = try row.bytesOrNull(0).map { PushToken(value: $0, goodMs: Int(try row.int8(1))) }
+            let token = try row.bytesOrNull(0).map { StoredToken(value: $0, goodMs: Int(try row.int8(1))) }
             return (token, try row.bool(2))
         }
     }

@@ -61,7 +61,7 @@ package struct TransportSettings: Sendable {
         self.port = port
     }
 
-    /// Often enough for the shortest time-out, and never more than once in 10 ms: it looks at every connection.
+    /// Often enough for the shortest time-out, and never more than once in 10 ms: it goes over every connection's time.
     var sweepInterval: Duration {
         let timeouts = [headerTimeout, bodyTimeout, idleTimeout, writeTimeout, lingerTimeout, halfCloseGrace]
         let shortest = timeouts.min() ?? .seconds(4)

@@ -26,7 +26,8 @@ struct LogUpkeep: Sendable {
             }
             group.addTask {
                 try await repeating(every: .seconds(60)) {
-                    while try await store.sweepRateLimits(limit: 10_000) == 10_000 {}
+                    let limit = 10_000
+                    while try await store.sweepRateLimits(limit: limit) == limit {}
                 }
             }
         }

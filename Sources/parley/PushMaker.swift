@@ -24,7 +24,7 @@ struct PushMaker: Sendable {
     let wake: @Sendable () -> Void
     let logger: Logger
 
-    /// Runs until cancelled. Costs nothing while the log stands still and no device goes.
+    /// Runs until cancelled. While the log stands still and no device goes, it looks four times a minute.
     func run() async throws {
         let clock = ContinuousClock()
         var done: (head: Position, time: ContinuousClock.Instant)?

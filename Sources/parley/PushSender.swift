@@ -6,8 +6,7 @@ import Push
 import ServiceConfiguration
 
 enum PushSender: Sendable {
-    /// - scope: the key's id and the team's.
-    case apns(APNs, scope: String)
+    case apns(APNs)
     case fcm(FCM)
     case webPush(WebPush)
 
@@ -15,7 +14,7 @@ enum PushSender: Sendable {
     /// another.
     var tokenName: String? {
         switch self {
-        case .apns(_, let scope): "apns \(scope)"
+        case .apns(let apns): "apns \(apns.tokenScope)"
         case .fcm(let fcm): "fcm \(fcm.tokenScope)"
         case .webPush: nil
         }
@@ -47,7 +46,7 @@ enum PushSender: Sendable {
 
     func request(_ alert: PushAlert, _ token: ProviderToken, now: Int) throws(Unsendable) -> HTTPExchange {
         switch self {
-        case .apns(let apns, _): try apns.request(alert, providerToken: token)
+        case .apns(let apns): try apns.request(alert, providerToken: token)
         case .fcm(let fcm): try fcm.request(alert, providerToken: token, now: now)
         case .webPush(let webPush): try webPush.request(alert, now: now)
         }
@@ -55,7 +54,7 @@ enum PushSender: Sendable {
 
     func verdict(_ result: Result<TransferAnswer, TransferFailure>, _ alert: PushAlert, now: Int) -> PushVerdict {
         switch self {
-        case .apns(let apns, _): apns.verdict(result, alert, now: now)
+        case .apns(let apns): apns.verdict(result, alert, now: now)
         case .fcm(let fcm): fcm.verdict(result, alert, now: now)
         case .webPush(let webPush): webPush.verdict(result, alert, now: now)
         }
@@ -70,9 +69,9 @@ extension PushSender {
         if let path = settings.apnsKeyFile, let keyID = settings.apnsKeyID, let teamID = settings.apnsTeamID {
             let text = String(decoding: try file(path, "PARLEY_APNS_KEY_FILE"), as: UTF8.self)
             senders[.apns] = try readable("PARLEY_APNS_KEY_FILE", path) { () throws(PushKeyUnreadable) in
-                let apns = try APNs(
-                    key: text, keyID: keyID, teamID: teamID, topic: settings.apnsTopic, url: settings.apnsURL)
-                return .apns(apns, scope: "\(teamID) \(keyID)")
+                .apns(
+                    try APNs(
+                        key: text, keyID: keyID, teamID: teamID, topic: settings.apnsTopic, url: settings.apnsURL))
             }
         }
         if let path = settings.fcmAccountFile {

@@ -75,7 +75,7 @@ struct PushTokens {
     private func make(_ name: String) async throws -> ProviderToken {
         let token: ProviderToken
         switch sender {
-        case .apns(let apns, _): token = try apns.providerToken(now: Self.now)
+        case .apns(let apns): token = try apns.providerToken(now: Self.now)
         case .fcm(let fcm): token = try await ask(fcm)
         case .webPush: throw PushTokenFailure.unavailable(reason: "token")
         }

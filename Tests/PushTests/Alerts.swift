@@ -22,7 +22,7 @@ extension PushMessage {
         privacy: PushPrivacy = .full
     ) -> PushMessage {
         PushMessage(
-            thread: .make(), message: .make(), seq: Seq(7), threadKind: title == nil ? .direct : .group, title: title,
+            thread: .make(), message: .make(), seq: Seq(7), title: title,
             senderName: sender, type: type, text: text, privacy: privacy)
     }
 }

@@ -13,7 +13,6 @@ struct AskingAPNs {
         let message = PushMessage.make("Hello", in: "Team")
         let alert = PushAlert.make(.phone, message)
         let request = try APNs.make().request(alert, providerToken: .test)
-        #expect(request.method == "POST")
         #expect(request.url == "https://api.push.apple.com/3/device/00fa")
         #expect(
             request.header == [
@@ -54,7 +53,7 @@ struct AskingAPNs {
         let request = try APNs.make().request(named, providerToken: .test)
         #expect(request.url == "https://api.sandbox.push.apple.com/3/device/aa")
         #expect(request.header["apns-topic"] == "org.example.beta")
-        let elsewhere = try APNs.make(url: "https://127.0.0.1:2197/")
+        let elsewhere = try APNs.make(url: "https://127.0.0.1:2197")
         #expect(try elsewhere.request(named, providerToken: .test).url == "https://127.0.0.1:2197/3/device/aa")
         let topicless = try APNs.make(topic: nil)
         #expect(try topicless.request(named, providerToken: .test).header["apns-topic"] == "org.example.beta")

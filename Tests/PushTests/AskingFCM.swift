@@ -36,7 +36,7 @@ struct AskingFCM {
     func badge() throws {
         let thread = ThreadID.make()
         let alert = PushAlert.make(.android, .badge(thread: thread, readUpTo: Seq(9)))
-        let request = try fcm(url: "https://127.0.0.1:9/").request(alert, providerToken: .test, now: PushAlert.now)
+        let request = try fcm(url: "https://127.0.0.1:9").request(alert, providerToken: .test, now: PushAlert.now)
         #expect(request.url == "https://127.0.0.1:9/v1/projects/my-project/messages:send")
         let expected = try json(
             """

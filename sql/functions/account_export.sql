@@ -33,7 +33,8 @@ begin
         return query select export_line('session', session_json(s)::jsonb || jsonb_build_object('push', case when p.platform
                 is not null then jsonb_build_object('platform', p.platform, 'token', p.token, 'environment', p.environment,
                 'topic', p.topic, 'registered_at', rfc3339(p.registered_at)) end)), s.id, 0::bigint, false
-            from sessions s left join push_targets p on p.session_id = s.id where s.user_id = p_user and s.id > v_id order by s.id limit p_limit;
+            from sessions s left join push_targets p on p.session_id = s.id
+            where s.user_id = p_user and s.id > v_id order by s.id limit p_limit;
     when 'blocks' then
         return query select export_line('block', jsonb_build_object('user_id', b.blocked_id, 'created_at', rfc3339(b.created_at))),
                 b.blocked_id, 0::bigint, false

@@ -33,7 +33,7 @@ create or replace function push_claim(
 ) returns table (
     outcome text, number int, session_id uuid, pos bigint, id uuid, attempt int, age_ms bigint, expires_s bigint,
     token text, environment text, topic text, p256dh bytea, auth bytea, registered_ms bigint, badge bigint,
-    thread_id uuid, seq bigint, read_upto bigint, message_id uuid, thread_kind text, title text, sender_name text,
+    thread_id uuid, seq bigint, read_upto bigint, message_id uuid, title text, sender_name text,
     type text, body text, privacy text)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -106,7 +106,7 @@ begin
         floor(extract(epoch from g.registered_at) * 1000)::bigint as registered_ms, coalesce(t.total, 0) as badge,
         g.thread_id, g.seq,
         case when g.seq = 0 and g.outcome = 'send' then push_read_upto(g.member, g.thread_id, g.own_seq) end as read_upto,
-        g.message_id, h.kind as thread_kind, h.title, s.name as sender_name, g.type,
+        g.message_id, h.title, s.name as sender_name, g.type,
         case when g.type = 'message' and g.outcome = 'send' then g.payload ->> 'text' end as body, a.preferences ->> 'push' as privacy
     from judged g
     left join totals t on t.user_id = g.user_id

@@ -1,12 +1,5 @@
 -- What all nodes share so as to send alerts: a key pair that is made once, tokens that are good for an hour.
 
--- The secret that stands; no row for none.
-create or replace function push_secret(p_name text) returns table (value bytea, made_at timestamptz)
-language plpgsql stable as $$
-begin
-    return query select s.value, s.made_at from push_secrets s where s.name = p_name and s.value <> '';
-end $$;
-
 -- The secret that stands; where there is none, `p_value` becomes it for good. So all who ask at once get the same.
 -- locks: the secret's row
 create or replace function push_secret_keep(p_name text, p_value bytea) returns bytea

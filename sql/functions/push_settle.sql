@@ -43,7 +43,9 @@ begin
             attempt = j.attempt - case g.outcome when 'defer' then 1 else 0 end
         from unnest(p_sessions, p_positions, p_attempts, p_outcomes, p_waits_ms)
             g (session_id, pos, attempt, outcome, wait_ms)
-        where j.session_id = g.session_id and j.pos = g.pos and j.attempt = g.attempt and g.outcome <> 'done';
+        cross join lateral (select y.ctid from push_jobs y where y.session_id = g.session_id
+            and y.pos between g.pos and g.pos order by y.session_id, y.pos limit 1) x
+        where j.ctid = x.ctid and j.attempt = g.attempt and g.outcome <> 'done';
     end if;
     perform push_job_next(p_sessions, p_now);
     return coalesce(cardinality(v_gone), 0);
