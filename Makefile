@@ -1,6 +1,7 @@
 # Everything that one does with this repository. `make run` and `make test` do all their own set-up on a Debian machine
 # that has the Swift toolchain, git and make.
 
+SHELL := bash
 SWIFT ?= swift
 # Flags for `make run`, e.g. make run ARGS="--http-port 9000".
 ARGS ?=
@@ -40,9 +41,12 @@ run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL
 
 # The format comes first, being quick; the tests come last, so that their result does. The release build is there
 # because what compiles for debugging may still break the optimiser, and because the system tests run what people run.
-# One test after the other: many of them bound how long something takes.
+# One test after the other: many of them bound how long something takes. What failed is said once more at the end, where
+# it is found.
 test: testdeps lint build release ## check the format, build everything, run all tests
-	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley $(SWIFT) test --skip-build --disable-xctest --no-parallel
+	@set -o pipefail; export PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley; \
+	$(SWIFT) test --skip-build --disable-xctest --no-parallel 2>&1 | tee .build/tests.log || \
+	    { echo; grep -A 2 '✘' .build/tests.log; exit 1; }
 
 chaos: deps build release ## every fault at any time, and nothing lost: make chaos CHAOS_MINUTES=10 CHAOS_SEED=7
 	@CHAOS_MINUTES=$(CHAOS_MINUTES) PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
