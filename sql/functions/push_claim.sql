@@ -16,6 +16,23 @@ begin
         where f.due_at = 'infinity' and (select d.node from device_polls d where d.session_id = s.id) is null));
 end $$;
 
+-- Locks devices of which a job is due, those that wait longest and nobody else has in hand, at most `p_limit`.
+-- locks: the devices' rows in push_targets; those that others have in hand are skipped
+create or replace function push_devices_due(p_platform text, p_limit int, p_due timestamptz) returns uuid[]
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+begin
+    return array(
+        -- Some more than asked for: others may be at the first.
+        select t.session_id
+        from (select j.session_id from push_jobs j where j.platform = p_platform and j.due_at <= p_due and j.due_at < 'infinity'
+            order by j.due_at limit 4 * p_limit) d
+        cross join lateral (select x.session_id from push_targets x where x.session_id = d.session_id
+            limit 1 for no key update skip locked) t
+        limit p_limit);
+end $$;
+
 -- Takes jobs that are due, one a device and at most `p_limit` devices, and judges them and all that an alert says by one
 -- snapshot. A row each, in no particular order:
 --   outcome   `send`, and nobody else takes it for `p_lease_s` seconds. Or why it isn't sent: then it is gone, and with it what
@@ -36,17 +53,14 @@ create or replace function push_claim(
     thread_id uuid, seq bigint, read_upto bigint, message_id uuid, title text, sender_name text,
     type text, body text, privacy text)
 language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set enable_seqscan = off set enable_mergejoin = off set jit = off
 set enable_memoize = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
     v_sessions uuid[];
 begin
-    v_sessions := array(
-        select t.session_id from push_jobs j join push_targets t on t.session_id = j.session_id
-        where j.platform = p_platform and j.due_at <= p_now and j.due_at < 'infinity'
-        order by j.due_at limit p_limit for no key update of t skip locked);
+    v_sessions := push_devices_due(p_platform, p_limit, p_now);
     if v_sessions = '{}' then
         return;
     end if;
@@ -55,11 +69,11 @@ begin
     with taken as materialized (
         select f.*, t.user_id, t.token, t.environment, t.topic, t.p256dh, t.auth, t.registered_at
         from unnest(v_sessions) s (id)
-        cross join lateral (select j.* from push_jobs j where j.session_id = s.id order by j.pos limit 1) f
+        cross join lateral (select j.*, j.ctid as place from push_jobs j where j.session_id = s.id order by j.pos limit 1) f
         cross join lateral (select g.* from push_targets g where g.session_id = s.id limit 1) t
         where f.due_at <= p_now or f.due_at = 'infinity'
     ), judged as materialized (
-        select k.*, r.own_seq, m as member, x.id as message_id, x.sender_id, x.type, x.payload,
+        select k.*, r.own_seq, m.member, x.id as message_id, x.sender_id, x.type, x.payload,
             case
                 when k.at + make_interval(secs => p_life_s) <= p_now then 'expired'
                 when (select d.node from device_polls d where d.session_id = k.session_id) is not null then 'polling'
@@ -73,8 +87,9 @@ begin
                 else 'send'
             end as outcome
         from taken k
-        left join members m on m.thread_id = k.thread_id and m.user_id = k.user_id
-        left join lateral (select a.* from member_marks(m) a where m.status = 'joined' and k.seq >= 0) r on true
+        left join lateral (select y as member, y.* from members y where y.thread_id = k.thread_id
+            and y.user_id between k.user_id and k.user_id order by y.thread_id, y.user_id limit 1) m on true
+        left join lateral (select a.* from member_marks(m.member) a where m.status = 'joined' and k.seq >= 0) r on true
         left join lateral (select y.* from messages y
             where y.thread_id = k.thread_id and y.seq between k.seq and k.seq order by y.seq limit 1) x on k.seq > 0
     ), totals as materialized (
@@ -82,20 +97,23 @@ begin
         from unread_totals(array(select distinct g.user_id from judged g where g.outcome = 'send')) u
     ), sent as (
         update push_jobs j set attempt = j.attempt + 1, due_at = p_now + make_interval(secs => p_lease_s)
-        from judged g where g.outcome = 'send' and j.session_id = g.session_id and j.pos = g.pos
+        where j.ctid = any (array(select g.place from judged g where g.outcome = 'send'))
     ), held as (
         update push_jobs j set due_at = 'infinity'
-        from judged g where g.outcome = 'polling' and j.session_id = g.session_id and j.pos = g.pos
+        where j.ctid = any (array(select g.place from judged g where g.outcome = 'polling'))
     ), dropped as (
-        delete from push_jobs j using judged g
-        where g.outcome not in ('send', 'polling') and j.session_id = g.session_id
-            and (j.pos = g.pos
-                or case g.outcome
-                    when 'expired' then j.at + make_interval(secs => p_life_s) <= p_now
-                    when 'read' then j.thread_id = g.thread_id and j.seq between 1 and g.own_seq
-                    when 'left' then j.thread_id = g.thread_id and j.seq > 0
-                    when 'muted' then j.thread_id = g.thread_id and j.seq > 0
-                    else false end)
+        delete from push_jobs j
+        where j.ctid = any (array(
+            select x.place from judged g
+            cross join lateral (select y.*, y.ctid as place from push_jobs y where y.session_id = g.session_id offset 0) x
+            where g.outcome not in ('send', 'polling')
+                and (x.pos = g.pos
+                    or case g.outcome
+                        when 'expired' then x.at + make_interval(secs => p_life_s) <= p_now
+                        when 'read' then x.thread_id = g.thread_id and x.seq between 1 and g.own_seq
+                        when 'left' then x.thread_id = g.thread_id and x.seq > 0
+                        when 'muted' then x.thread_id = g.thread_id and x.seq > 0
+                        else false end)))
         returning j.session_id
     )
     select g.outcome,
@@ -106,13 +124,12 @@ begin
         floor(extract(epoch from g.registered_at) * 1000)::bigint as registered_ms, coalesce(t.total, 0) as badge,
         g.thread_id, g.seq,
         case when g.seq = 0 and g.outcome = 'send' then push_read_upto(g.member, g.thread_id, g.own_seq) end as read_upto,
-        g.message_id, h.title, s.name as sender_name, g.type,
-        case when g.type = 'message' and g.outcome = 'send' then g.payload ->> 'text' end as body, a.preferences ->> 'push' as privacy
+        g.message_id, (select h.title from threads h where h.id = g.thread_id) as title,
+        (select s.name from users s where s.id = g.sender_id) as sender_name, g.type,
+        case when g.type = 'message' and g.outcome = 'send' then g.payload ->> 'text' end as body,
+        (select a.preferences ->> 'push' from users a where a.id = g.user_id) as privacy
     from judged g
-    left join totals t on t.user_id = g.user_id
-    left join threads h on h.id = g.thread_id and g.outcome = 'send'
-    left join users s on s.id = g.sender_id and g.outcome = 'send'
-    left join users a on a.id = g.user_id and g.outcome = 'send';
+    left join totals t on t.user_id = g.user_id;
     perform push_job_next(v_sessions, p_now);
 end $$;
 

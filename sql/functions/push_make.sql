@@ -132,7 +132,7 @@ begin
         select k.*, t.member_count > 1000 and v_few is null as is_large,
             case when t.member_count <= 1000 or v_few is not null then least(t.member_count, cardinality(v_few)) else 0 end
                 as member_count
-        from told k join threads t on t.id = k.thread_id
+        from told k cross join lateral (select x.member_count from threads x where x.id = k.thread_id limit 1) t
     ), summed as materialized (
         select z.*, sum(z.member_count) over (order by z.pos) as total, row_number() over (order by z.pos) as place from sized z
     ), cut as materialized (
@@ -140,8 +140,10 @@ begin
     )
     select least(upto, (select c.last from cut c)),
         array_agg(u.thread_id) filter (where not u.is_large and case when v_few is null
-            then (select p.session_id from members m join push_targets p on p.user_id = m.user_id
-                where m.thread_id = u.thread_id and m.status = 'joined' limit 1) is not null
+            then (select p.session_id from (select m.user_id from members m
+                    where m.thread_id = u.thread_id and m.status = 'joined' offset 0) m
+                cross join lateral (select t.session_id from push_targets t where t.user_id = m.user_id limit 1) p
+                limit 1) is not null
             else (select f.id from unnest(v_few) f (id) where push_member(u.thread_id, f.id) limit 1) is not null end),
         array_agg(u.thread_id order by u.thread_id) filter (where u.is_large and u.count > 0),
         coalesce(sum(u.count) filter (where u.is_large), 0)
@@ -163,7 +165,8 @@ begin
     if cardinality(v_members) = greatest(100, 2000 / v_large_count) then
         last_user := v_members[cardinality(v_members)];
     end if;
-    users := array(select distinct t.user_id from unnest(v_members) m (id) join push_targets t on t.user_id = m.id);
+    users := array(select m.id from unnest(v_members) m (id)
+        where (select t.user_id from push_targets t where t.user_id = m.id limit 1) is not null);
 end $$;
 
 -- Whether somebody has joined the thread. Looked up by both: `between`, so that no index of one alone seems to do as well.
@@ -246,9 +249,11 @@ begin
                 where (y.member).status = 'joined') as members
             from unnest(p_threads) t (id) where p_users is not null
         ), concerned as (
-            select h.*, m.user_id, push_seq(v_now, m, h.seq, h.who, h.about, h.is_answer) as told
-            from happened h join members m on m.thread_id = h.thread_id
-            where p_users is null and (h.seq > 0 or h.who is null) and m.status = 'joined'
+            select h.*, (m.member).user_id, push_seq(v_now, m.member, h.seq, h.who, h.about, h.is_answer) as told
+            from happened h
+            cross join lateral (select x as member from members x where x.thread_id = h.thread_id and x.status = 'joined'
+                offset 0) m
+            where p_users is null and (h.seq > 0 or h.who is null)
             union all
             select h.*, m.user_id, push_seq(v_now, m, h.seq, h.who, h.about, h.is_answer)
             from happened h
@@ -260,11 +265,11 @@ begin
         )
         select row(t.session_id, c.pos, null, t.platform, c.thread_id, c.told, c.at, null, 0)::push_jobs
         from concerned c
-        join push_targets t on t.user_id = c.user_id and t.decided_pos < c.pos
-        left join device_polls d on d.session_id = t.session_id
+        cross join lateral (select x.* from push_targets x where x.user_id = c.user_id offset 0) t
         -- What comes to who polls is for its going. One that came while a large room was gone through has its alerts made,
         -- and kept back.
-        where c.told is not null and (d.session_id is null or d.from_pos >= p_upto)
+        where c.told is not null and t.decided_pos < c.pos
+            and coalesce((select d.from_pos from device_polls d where d.session_id = t.session_id), p_upto) >= p_upto
     ), p_due);
 end $$;
 
@@ -284,7 +289,9 @@ begin
     v_jobs := array(
         with gone as materialized (
             select d.session_id, d.user_id, t.platform, greatest(d.from_pos, t.decided_pos) as pos
-            from unnest(v_gone) g (id) join device_polls d on d.session_id = g.id join push_targets t on t.session_id = g.id
+            from unnest(v_gone) g (id)
+            cross join lateral (select x.* from device_polls x where x.session_id = g.id limit 1) d
+            cross join lateral (select x.* from push_targets x where x.session_id = g.id limit 1) t
             where greatest(d.from_pos, t.decided_pos) < v_end
         ), happened as (
             select g.session_id, g.user_id, g.platform, x.pos, x.at, x.thread_id, f.*
@@ -316,8 +323,8 @@ begin
     v_made := push_put(v_jobs, p_due, v_gone);
     -- Not for one that came while a large room was gone through: that is still to come to it.
     update push_targets t set decided_pos = v_end
-    from device_polls d
-    where t.session_id = any (v_gone) and t.decided_pos < v_end and d.session_id = t.session_id and d.from_pos < v_end;
+    where t.session_id = any (v_gone) and t.decided_pos < v_end
+        and v_end > (select d.from_pos from device_polls d where d.session_id = t.session_id);
     delete from device_polls d where d.session_id = any (v_gone);
     perform push_job_next(v_gone, p_due);
     return v_made;
@@ -348,9 +355,8 @@ begin
             row_number() over (partition by n.session_id, n.thread_id, n.seq order by n.pos) as place
         from unnest(p_jobs) n order by n.session_id, n.pos, n.seq desc
     ) j
-    join push_targets t on t.session_id = j.session_id
-    where j.seq > 0 or (j.place = 1 and not exists (select from push_jobs k
-        where k.session_id = j.session_id and k.thread_id = j.thread_id and k.seq = 0 and k.attempt = 0))
+    where (select t.session_id from push_targets t where t.session_id = j.session_id) is not null and (j.seq > 0 or (j.place = 1 and not exists (select from push_jobs k
+        where k.session_id = j.session_id and k.thread_id = j.thread_id and k.seq = 0 and k.attempt = 0)))
     on conflict do nothing;
     get diagnostics v_count = row_count;
     return v_count;

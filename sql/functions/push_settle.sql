@@ -14,19 +14,15 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 set plan_cache_mode = force_generic_plan
 as $$
 declare
-    v_gone uuid[];
+    v_gone uuid[] := '{}';
 begin
     perform from push_targets t where t.session_id = any (p_sessions) order by t.session_id for no key update;
     if 'forget' = any (p_outcomes) then
-        with gone as (
-            delete from push_targets t using unnest(p_sessions, p_outcomes, p_registered_ms) g (session_id, outcome, registered_ms)
-            where t.session_id = g.session_id and g.outcome = 'forget'
-                and floor(extract(epoch from t.registered_at) * 1000) <= g.registered_ms
-            returning t.session_id
-        ), jobs as (
-            delete from push_jobs j using gone g where j.session_id = g.session_id
-        )
-        select array_agg(g.session_id) into v_gone from gone g;
+        v_gone := array(
+            select g.session_id from unnest(p_sessions, p_outcomes, p_registered_ms) g (session_id, outcome, registered_ms)
+            where g.outcome = 'forget' and g.registered_ms >= (select floor(extract(epoch from t.registered_at) * 1000)
+                from push_targets t where t.session_id = g.session_id));
+        perform push_target_forget(v_gone);
     end if;
     if 'done' = any (p_outcomes) then
         -- By place, as with push_job_next.
@@ -48,7 +44,7 @@ begin
         where j.ctid = x.ctid and j.attempt = g.attempt and g.outcome <> 'done';
     end if;
     perform push_job_next(p_sessions, p_now);
-    return coalesce(cardinality(v_gone), 0);
+    return cardinality(v_gone);
 end $$;
 
 -- Gives up what is older than `p_life_s` where no node sends, of at most `p_limit` devices; gives how many jobs went.
@@ -61,14 +57,10 @@ set enable_seqscan = off
 as $$
 declare
     v_end timestamptz := p_now - make_interval(secs => p_life_s);
-    v_sessions uuid[];
+    v_sessions uuid[] := push_devices_due(p_platform, p_limit, v_end);
     v_count int;
 begin
-    v_sessions := array(
-        select t.session_id from push_jobs j join push_targets t on t.session_id = j.session_id
-        where j.platform = p_platform and j.due_at <= v_end and j.due_at < 'infinity'
-        order by j.due_at limit p_limit for no key update of t skip locked);
-    delete from push_jobs j using unnest(v_sessions) s (id) where j.session_id = s.id and j.at <= v_end;
+    delete from push_jobs j where j.session_id = any (v_sessions) and j.at <= v_end;
     get diagnostics v_count = row_count;
     perform push_job_next(v_sessions, p_now);
     return v_count;

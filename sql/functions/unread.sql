@@ -39,12 +39,12 @@ begin
     return query
     select m.user_id, sum(
         case when l.seq > greatest(o.seq, m.hidden_before_seq - 1) is not true then 0
-            when o.seq < r.seq or m.hides then unread_count(m, o.seq, l.seq)
+            when o.seq < r.seq or m.hides then unread_count(m::members, o.seq, l.seq)
             else l.seq - greatest(o.seq, m.hidden_before_seq - 1) - (select count(*) from messages x
                 where x.thread_id = m.thread_id and x.seq > greatest(o.seq, m.hidden_before_seq - 1)
                     and (x.deleted_at is not null or x.sender_id is null)) end)::bigint
     from unnest(p_users) u (id)
-    join members m on m.user_id = u.id and m.status = 'joined'
+    cross join lateral (select x.* from members x where x.user_id = u.id and x.status = 'joined' offset 0) m
     left join lateral (select x.seq, x.sender_id from messages x
         where x.thread_id = m.thread_id and x.seq >= greatest(m.read_seq, m.delivered_seq)
         order by x.seq desc limit 1) l on true
