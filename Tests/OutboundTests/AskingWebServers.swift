@@ -66,13 +66,13 @@ struct AskingWebServers {
 
     @Test("sends a burst over one connection of HTTP/2, and gives each its answer")
     func burst() async throws {
-        let before = try sinks.connectionCount(of: .apns)
+        let before = try sinks.requestCount(of: .apns)
         let client = try client()
         for result in await results(client, count: 100, request()) {
             let answer = try result.get()
             #expect(answer.status == 403 && answer.body == Array(#"{"reason":"MissingProviderToken"}"#.utf8))
         }
-        #expect(try sinks.connectionCount(of: .apns) == before + 1)
+        #expect(try sinks.connectionsUsed(of: .apns, after: before).count == 1)
     }
 
     @Test("has no more connections to a host than it may at once, and the others wait for a stream")
@@ -93,21 +93,21 @@ struct AskingWebServers {
         try await sinks.setStreams(1_000, atFirst: 1, of: .apns)
         try await sinks.mood(.slow(seconds: 0.02), of: .apns, times: 1_000)
         let client = try client()
-        let (connections, requests) = (try sinks.connectionCount(of: .apns), try sinks.requestCount(of: .apns))
+        let before = try sinks.requestCount(of: .apns)
         for result in await results(client, count: 150, request()) { #expect(try result.get().status == 403) }
-        #expect(try sinks.requestCount(of: .apns) == requests + 150)
-        #expect((1...4).contains(try sinks.connectionCount(of: .apns) - connections))
+        #expect(try sinks.requestCount(of: .apns) == before + 150)
+        #expect((1...4).contains(try sinks.connectionsUsed(of: .apns, after: before).count))
     }
 
     @Test("speaks HTTP/1.1 where that is all there is, and keeps its connections")
     func oldProtocol() async throws {
-        let before = try sinks.connectionCount(of: .webpush)
+        let before = try sinks.requestCount(of: .webpush)
         let client = try client()
         for _ in 0..<5 {
             let answer = try await client.perform(request(.webpush))
             #expect(answer.status == 404 && answer.headers["content-length"] == "45")
         }
-        #expect(try sinks.connectionCount(of: .webpush) == before + 1)
+        #expect(try sinks.connectionsUsed(of: .webpush, after: before).count == 1)
     }
 
     @Test("gives redirects as they are, and answers' headers in lower case")
@@ -169,8 +169,8 @@ struct AskingWebServers {
     @Test("gives up what takes too long, while others on its connection go on")
     func slow() async throws {
         let client = try client()
+        let before = try sinks.requestCount(of: .apns)
         _ = try await client.perform(request())
-        let before = try sinks.connectionCount(of: .apns)
         try await sinks.mood(.hang, of: .apns, for: "bad1")
         let began = ContinuousClock.now
         async let late = result(client, request(token: "bad1", timeMax: .milliseconds(600)))
@@ -178,7 +178,7 @@ struct AskingWebServers {
             #expect(try await client.perform(request()).status == 403)
         }
         #expect(await late == .failure(.timedOut))
-        #expect(try sinks.connectionCount(of: .apns) == before)
+        #expect(try sinks.connectionsUsed(of: .apns, after: before).count == 1)
     }
 
     @Test("ends a connection that answers nothing any more: the next goes by another")
