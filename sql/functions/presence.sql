@@ -49,7 +49,9 @@ as $$
         event_json('presence.updated', null, stamp(), json_build_object('user_id', u.id, 'presence', p.presence,
             'last_seen_at', rfc3339(p.last_seen_at))::text),
         p.presence is not null
-    from unnest(p_users) g (id) join users u on u.id = g.id cross join lateral presence_of(u) p
+    from unnest(p_users) g (id)
+    cross join lateral (select x.* from users x where x.id = g.id limit 1) u
+    cross join lateral presence_of(u::users) p
 $$;
 
 -- A node says who has come and who has gone there, these so many milliseconds ago; gives presence.updated for those with
@@ -70,11 +72,12 @@ begin
     perform pg_advisory_xact_lock(7266004);
     insert into presence_nodes (node, seen_at) values (p_node, v_now) on conflict do nothing;
     v_came := array(select distinct g.id from unnest(p_online) g (id)
-        where not exists (select from presence p where p.user_id = g.id));
+        where (select p.node from presence p where p.user_id = g.id limit 1) is null);
     insert into presence (user_id, node) select distinct g.id, p_node from unnest(p_online) g (id) on conflict do nothing;
     with gone as (
-        delete from presence p where p.node = p_node
-            and (p.user_id = any (p_offline) or (p_is_whole and p.user_id <> all (p_online)))
+        -- `is not distinct`: so that it isn't all of the node that are gone through for it.
+        delete from presence p where p.node is not distinct from p_node and p.user_id = any (p_offline || case when p_is_whole
+            then array(select o.user_id from presence o where o.node = p_node and o.user_id <> all (p_online)) end)
         returning p.user_id
     )
     select array_agg(g.user_id) into v_went from gone g;
@@ -91,13 +94,12 @@ language plpgsql volatile as $$
 declare
     v_went uuid[];
 begin
-    with gone as (
-        select u.id, g.at from unnest(p_users, p_times) g (id, at) join users u on u.id = g.id
-        where not exists (select from presence p where p.user_id = g.id)
-        order by u.id for no key update of u
-    ), noted as (
-        update users u set last_seen_at = date_trunc('milliseconds', greatest(u.last_seen_at, g.at))
-        from gone g where u.id = g.id and u.erased_at is null
+    perform from users u where u.id = any (p_users) order by u.id for no key update;
+    with noted as (
+        update users u set
+            last_seen_at = date_trunc('milliseconds', greatest(u.last_seen_at, p_times[array_position(p_users, u.id)]))
+        where u.id = any (p_users) and u.erased_at is null
+            and (select p.node from presence p where p.user_id = u.id limit 1) is null
         returning u.id
     )
     select array_agg(n.id) into v_went from noted n;

@@ -28,25 +28,31 @@ begin
     if v_due <> '{}' then
         select array_agg(l.thread_id), array_agg(l.user_id) into v_threads, v_users
         from (
-            select m.thread_id, m.user_id from receipt_news n
-            join members m on m.thread_id = n.thread_id and m.user_id = n.user_id
-            where n.thread_id = any (v_due)
-            order by m.thread_id, m.user_id for no key update of m
+            select x.thread_id, x.user_id
+            from (select n.thread_id, n.user_id from receipt_news n where n.thread_id = any (v_due)
+                order by n.thread_id, n.user_id) n
+            cross join lateral (select m.thread_id, m.user_id from members m where m.thread_id = n.thread_id
+                and m.user_id between n.user_id and n.user_id order by m.thread_id, m.user_id limit 1 for no key update) x
         ) l;
         with gone as (
-            delete from receipt_news n using unnest(v_threads, v_users) g (thread_id, user_id)
-            where n.thread_id = g.thread_id and n.user_id = g.user_id
+            delete from receipt_news n
+            where n.ctid = any (array(
+                select x.ctid from unnest(v_threads, v_users) g (thread_id, user_id)
+                cross join lateral (select y.ctid from receipt_news y
+                    where y.thread_id = g.thread_id and y.user_id = g.user_id limit 1) x))
             returning n.thread_id, n.user_id
         )
         select array_agg(g.thread_id), array_agg(g.user_id) into v_threads, v_users from gone g;
         -- In a statement of its own: it sees what those did who held the members' rows before.
-        select array_agg(m) into v_told
+        select array_agg(m.member) into v_told
         from unnest(v_threads, v_users) g (thread_id, user_id)
-        join members m on m.thread_id = g.thread_id and m.user_id = g.user_id and m.status = 'joined'
-        join threads t on t.id = m.thread_id and t.member_count <= 100;
+        cross join lateral (select x as member from members x where x.thread_id = g.thread_id
+            and x.user_id between g.user_id and g.user_id order by x.thread_id, x.user_id limit 1) m
+        where (m.member).status = 'joined' and (select t.member_count from threads t where t.id = g.thread_id) <= 100;
         perform receipt_announce(v_now, null, null, null, v_told);
     end if;
 
     return query
-    select distinct g.id from unnest(v_asked) g (id) join receipt_news n on n.thread_id = g.id where g.id <> all (v_due);
+    select distinct g.id from unnest(v_asked) g (id)
+    where g.id <> all (v_due) and (select n.since from receipt_news n where n.thread_id = g.id limit 1) is not null;
 end $$;

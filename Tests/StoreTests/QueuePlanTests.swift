@@ -1,10 +1,11 @@
-// What deciding on, taking and settling alerts costs where plans were made while the tables were all but empty.
+// What is done about alerts, receipts and presence costs where plans were made while the tables were all but empty: these
+// are, most of the time.
 import Store
 import TestSupport
 import Testing
 
-@Suite("Plans of push's functions")
-struct PushPlanTests {
+@Suite("Plans for what waits, and who is there")
+struct QueuePlanTests {
     /// `fill(a, b)`: accounts a to b with a device each, in a thread each where the service's user has written one message.
     private static let people = """
         create function account(n int) returns uuid language sql as $$
@@ -33,6 +34,9 @@ struct PushPlanTests {
             from generate_series(a, b) n;
             insert into device_polls (session_id, user_id, node, from_pos)
             select device(1000 + n), account(1000 + n), 'n', 0 from generate_series(a, b) n;
+            insert into presence (user_id, node) select account(n), 'n' from generate_series(a, b) n;
+            insert into receipt_news (thread_id, user_id, since)
+            select thread(n), account(n), stamp() from generate_series(a, b) n;
         $$;
         create function happen(n int, first bigint) returns void language sql as $$
             insert into events (pos, at, type, thread_id, body)
@@ -119,6 +123,13 @@ struct PushPlanTests {
             ("", "device_poll_put('n', array[device(n)], array[account(n)], array[0::bigint], '{}', '{}')", ""),
             ("", "device_poll_put('n', '{}', '{}', '{}', array[device(1000 + n)], array[1::bigint])", ""),
             ("", "(select sum(total) from unread_totals(array[account(n)]))", "1"),
+            ("", "(select count(*) from receipt_tell(array[thread(n)]))", "1"),
+            (
+                "update receipt_news set since = stamp() - interval '2 s' where thread_id = thread(n);",
+                "(select count(*) from receipt_tell(array[thread(n)]))", "0"
+            ),
+            ("", "(select count(*) from presence_put('n', '{}', array[account(n)], array[0::bigint]))", "1"),
+            ("", "(select count(*) from presence_put('m', array[account(n)], '{}', array[0::bigint]))", "0"),
             // Of one that is there, and of one that has gone.
             ("perform happen(n, 5);", "(select made from push_make(10))", "1"),
             ("perform happen(n, 5); perform gone(n);", "(select made from push_make(10))", "1"),
