@@ -128,6 +128,7 @@ struct QueuePlanTests {
                 "update receipt_news set since = stamp() - interval '2 s' where thread_id = thread(n);",
                 "(select count(*) from receipt_tell(array[thread(n)]))", "0"
             ),
+            ("", "receipt_deliver(array[account(n)], array[thread(n)], array[1::bigint])", ""),
             ("", "(select count(*) from presence_put('n', '{}', array[account(n)], array[0::bigint]))", "1"),
             ("", "(select count(*) from presence_put('m', array[account(n)], '{}', array[0::bigint]))", "0"),
             // Of one that is there, and of one that has gone.

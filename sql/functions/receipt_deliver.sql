@@ -45,32 +45,37 @@ begin
     select array_agg(g.user_id), array_agg(g.thread_id), array_agg(g.seq) into v_users, v_threads, v_seqs
     from (select g.user_id, g.thread_id, max(g.seq) as seq from got g where g.seq is not null
         group by g.user_id, g.thread_id) g
-    join members m on m.thread_id = g.thread_id and m.user_id = g.user_id and m.status = 'joined'
-    cross join lateral member_marks(m) r
-    where g.seq > greatest(m.delivered_seq, r.read_seq);
+    -- Looked up by both, whatever the statistics: a room's members would be gone through for each of them.
+    cross join lateral (select x as member, x.status, x.delivered_seq from members x where x.thread_id = g.thread_id
+        and x.user_id between g.user_id and g.user_id order by x.thread_id, x.user_id limit 1) m
+    cross join lateral member_marks(m.member) r
+    where m.status = 'joined' and g.seq > greatest(m.delivered_seq, r.read_seq);
     if v_users is null then
         return;
     end if;
 
-    perform from members m
-    where (m.thread_id, m.user_id) in (select u.thread_id, u.user_id from unnest(v_threads, v_users) u (thread_id, user_id))
-    order by m.thread_id, m.user_id for no key update;
+    perform m.user_id
+    from (select * from unnest(v_threads, v_users) u (thread_id, user_id) order by u.thread_id, u.user_id) g
+    cross join lateral (select x.user_id from members x where x.thread_id = g.thread_id
+        and x.user_id between g.user_id and g.user_id order by x.thread_id, x.user_id limit 1 for no key update) m;
 
     with moves as (
         select g.thread_id, g.user_id, g.seq, t.member_count <= 100 as is_told, t.member_count > 10 as is_large,
-            r.own_seq < r.read_seq as is_back
+            r.own_seq < r.read_seq as is_back, m.place
         from unnest(v_users, v_threads, v_seqs) g (user_id, thread_id, seq)
-        join threads t on t.id = g.thread_id
-        join members m on m.thread_id = g.thread_id and m.user_id = g.user_id and m.status = 'joined'
-        cross join lateral member_marks(m) r
-        where g.seq > greatest(m.delivered_seq, r.read_seq)
+        cross join lateral (select x.member_count from threads x where x.id = g.thread_id limit 1) t
+        cross join lateral (select x as member, x.status, x.delivered_seq, x.ctid as place from members x
+            where x.thread_id = g.thread_id and x.user_id between g.user_id and g.user_id
+            order by x.thread_id, x.user_id limit 1) m
+        cross join lateral member_marks(m.member) r
+        where m.status = 'joined' and g.seq > greatest(m.delivered_seq, r.read_seq)
     ), marked as (
         insert into receipt_marks (thread_id, user_id, kind, seq, at)
         select v.thread_id, v.user_id, 'delivered', v.seq, v_now from moves v where v.is_told
         on conflict do nothing
     ), moved as (
         update members m set delivered_seq = v.seq, delivered_at = v_now
-        from moves v where m.thread_id = v.thread_id and m.user_id = v.user_id
+        from moves v where m.ctid = v.place
         returning m as member, v.is_told, v.is_large, v.is_back
     )
     select array_agg(x.member) filter (where not x.is_large), array_agg(x.is_back) filter (where not x.is_large),
