@@ -355,8 +355,9 @@ begin
             row_number() over (partition by n.session_id, n.thread_id, n.seq order by n.pos) as place
         from unnest(p_jobs) n order by n.session_id, n.pos, n.seq desc
     ) j
-    where (select t.session_id from push_targets t where t.session_id = j.session_id) is not null and (j.seq > 0 or (j.place = 1 and not exists (select from push_jobs k
-        where k.session_id = j.session_id and k.thread_id = j.thread_id and k.seq = 0 and k.attempt = 0)))
+    where (select t.session_id from push_targets t where t.session_id = j.session_id) is not null
+        and (j.seq > 0 or (j.place = 1 and not exists (select from push_jobs k
+            where k.session_id = j.session_id and k.thread_id = j.thread_id and k.seq = 0 and k.attempt = 0)))
     on conflict do nothing;
     get diagnostics v_count = row_count;
     return v_count;

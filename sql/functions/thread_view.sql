@@ -114,9 +114,55 @@ language sql stable as $$
     select coalesce(p_last_at, case when m.status = 'invited' then m.invited_at end, t.created_at)
 $$;
 
--- The thread for the member `m`, one row. Invited people see that it is there, but none of its messages. Inlined where it
+-- The threads that a user has joined or is invited to, with what their inbox counts; of a thread whose messages they don't
+-- see, or that has none, `head` and `head_at` are null.
+--   rank      the time of what last happened there that they may know of: thread_activity
+--   read_seq, own_seq   as member_marks has them
+--   unread    as unread_count has it, which is called where it is more than what is written out here
+-- Costs a few index probes a thread, fewer where all is read. A mark is never past the head, so that the head is looked for
+-- from there on: without a lower bound the look-up reads a whole page of the index.
+-- Inlined where it stands in FROM. `offset 0` keeps what is used twice from being computed twice.
+create or replace function user_threads(p_user uuid) returns table (
+    thread_id uuid, rank timestamptz, head bigint, head_at timestamptz, read_seq bigint, own_seq bigint, unread bigint)
+language sql stable rows 100 as $$
+    select o.thread_id, o.rank, o.head, o.head_at, o.read_seq, o.own_seq,
+        case when o.head > o.mark is not true then 0
+            when o.own_seq < o.read_seq or o.hides then (select unread_count(m, o.own_seq, o.head) from members m
+                where m.thread_id = o.thread_id and m.user_id = p_user)
+            else o.head - o.mark - (select count(*) from messages x where x.thread_id = o.thread_id and x.seq > o.mark
+                and (x.deleted_at is not null or x.sender_id is null)) end
+    from (
+        select r.*, greatest(r.own_seq, r.hidden_before_seq - 1) as mark
+        from (
+            select k.*, case when k.back_from_seq = k.read_seq then coalesce(k.back_to_seq, k.read_seq) else k.read_seq end
+                as own_seq
+            from (
+                select m.thread_id, m.hides, m.hidden_before_seq, m.back_from_seq, m.back_to_seq,
+                    l.seq as head, l.created_at as head_at,
+                    coalesce(l.created_at, case when m.status = 'invited' then m.invited_at end,
+                        (select t.created_at from threads t where t.id = m.thread_id)) as rank,
+                    case when l.sender_id = m.user_id or m.read_seq >= l.seq then l.seq
+                        else greatest(m.read_seq, (select s.seq from messages s
+                            where s.thread_id = m.thread_id and s.sender_id = m.user_id and s.seq > m.read_seq
+                            order by s.seq desc limit 1)) end as read_seq
+                from members m
+                left join lateral (select x.seq, x.created_at, x.sender_id from messages x
+                    where x.thread_id = m.thread_id
+                        and x.seq >= case m.status when 'joined' then greatest(m.read_seq, m.delivered_seq) end
+                    order by x.seq desc limit 1) l on true
+                where m.user_id = p_user and m.status in ('joined', 'invited')
+                offset 0) k
+            offset 0) r
+        offset 0) o
+$$;
+
+-- The thread for the member `m`, one row, of which their marks, the last message that they may know of and what is unread
+-- are known (null where there is none). Invited people see that it is there, but none of its messages. Inlined where it
 -- stands in FROM: the inbox has one plan for all its entries.
-create or replace function thread_shown(t threads, m members) returns table (view json)
+drop function if exists thread_shown(threads, members);
+create or replace function thread_shown(
+    t threads, m members, p_read bigint, p_own bigint, p_head bigint, p_head_at timestamptz, p_unread bigint
+) returns table (view json)
 language sql stable rows 1 as $$
     select json_build_object(
         'id', t.id, 'kind', t.kind, 'title', coalesce(t.title, p.name), 'image', coalesce(t.image, p.profile_image),
@@ -127,16 +173,13 @@ language sql stable rows 1 as $$
         'last_message', case when v.seq is not null then message_json(v.thread_id, v.seq, v.id, v.sender_id, u.name,
             u.profile_image, v.type, v.payload, v.reply_to, v.mentions, v.created_at, v.edited_at, v.deleted_at,
             v.expires_at, case when v.reacted then reactions_json(v.thread_id, v.seq, m.user_id) end)::json end,
-        'unread_count', case when l.seq > r.own_seq then unread_count(m, r.own_seq, l.seq) else 0 end,
-        'mention_count', case when l.seq > r.own_seq then mention_count(m, r.own_seq) else 0 end,
-        'last_activity_at', rfc3339(thread_activity(t, m, l.created_at)),
-        'head', coalesce(l.seq, 0), 'me', me_json(m, r.own_seq, r.read_seq))
-    from member_marks(m) r
-    left join lateral (select x.seq, x.created_at from messages x
-        where x.thread_id = t.id and x.seq >= greatest(m.read_seq, m.delivered_seq) and m.status = 'joined'
-        order by x.seq desc limit 1) l on true
+        'unread_count', p_unread,
+        'mention_count', case when p_head > p_own then mention_count(m, p_own) else 0 end,
+        'last_activity_at', rfc3339(thread_activity(t, m, p_head_at)),
+        'head', coalesce(p_head, 0), 'me', me_json(m, p_own, p_read))
+    from (select) one
     -- The last that the member sees: unless they have hidden it or deleted it for themselves, the same one.
-    left join lateral (select x.* from messages x where x.thread_id = t.id and x.seq <= l.seq
+    left join lateral (select x.* from messages x where x.thread_id = t.id and x.seq <= p_head
         and x.seq >= m.hidden_before_seq and not (m.hides and message_is_hidden(t.id, m.user_id, x.seq))
         order by x.seq desc limit 1) v on true
     left join users u on u.id = v.sender_id
@@ -147,7 +190,12 @@ $$;
 create or replace function thread_view(t threads, m members) returns json
 language plpgsql stable as $$
 begin
-    return (select s.view from thread_shown(t, m) s);
+    return (select s.view from member_marks(m) r
+        left join lateral (select x.seq, x.created_at from messages x
+            where x.thread_id = t.id and x.seq >= greatest(m.read_seq, m.delivered_seq) and m.status = 'joined'
+            order by x.seq desc limit 1) l on true
+        cross join lateral thread_shown(t, m, r.read_seq, r.own_seq, l.seq, l.created_at,
+            case when l.seq > r.own_seq then unread_count(m, r.own_seq, l.seq) else 0 end) s);
 end $$;
 
 -- The thread, locked against messages and changes of its members. No new row version comes of it.
