@@ -46,7 +46,7 @@ run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL
 test: testdeps lint build release ## check the format, build everything, run all tests
 	@set -o pipefail; export PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley; \
 	$(SWIFT) test --skip-build --disable-xctest --no-parallel 2>&1 | tee .build/tests.log || \
-	    { echo; grep -A 2 '✘' .build/tests.log; exit 1; }
+	    { echo; grep -a -A 2 '✘' .build/tests.log; exit 1; }
 
 chaos: deps build release ## every fault at any time, and nothing lost: make chaos CHAOS_MINUTES=10 CHAOS_SEED=7
 	@CHAOS_MINUTES=$(CHAOS_MINUTES) PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \

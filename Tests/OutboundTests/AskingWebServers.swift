@@ -5,21 +5,13 @@ import Testing
 
 @testable import Outbound
 
-@Suite("Asking web servers", .serialized)
-struct AskingWebServers {
-    let sinks: PushSinks
+/// What asks servers.
+private protocol Asking: Sendable {
+    var sinks: PushSinks { get }
+}
 
-    private static let start = Task { try await PushSinks.start() }
-
-    init() async throws {
-        sinks = try await Self.start.value
-        for service in PushSinks.Service.allCases {
-            try await sinks.cheer(service)
-            try await sinks.setStreams(100, of: service)
-        }
-    }
-
-    private func client(
+extension Asking {
+    func client(
         trusting: Bool = true, allowPrivate: Bool = false, inFlightMax: Int = 200
     ) throws -> Outbound {
         try Outbound(
@@ -28,7 +20,7 @@ struct AskingWebServers {
     }
 
     /// Of which the services say no more than what is missing, unless they are in a mood.
-    private func request(
+    func request(
         _ service: PushSinks.Service = .apns, token: String = "abcd", host: String = "127.0.0.1",
         reach: HTTPExchange.Reach = .anywhere, timeMax: Duration = .seconds(10)
     ) -> Transfer {
@@ -47,11 +39,11 @@ struct AskingWebServers {
         return transfer
     }
 
-    private func result(_ client: Outbound, _ transfer: Transfer) async -> Result<TransferAnswer, TransferFailure> {
+    func result(_ client: Outbound, _ transfer: Transfer) async -> Result<TransferAnswer, TransferFailure> {
         await withCheckedContinuation { continuation in client.begin(transfer) { continuation.resume(returning: $0) } }
     }
 
-    private func results(
+    func results(
         _ client: Outbound, count: Int, _ transfer: Transfer
     ) async -> [Result<TransferAnswer, TransferFailure>] {
         await withTaskGroup(of: Result<TransferAnswer, TransferFailure>.self) { group in
@@ -60,54 +52,23 @@ struct AskingWebServers {
         }
     }
 
-    private func reason(_ result: Result<TransferAnswer, TransferFailure>) -> String {
+    func reason(_ result: Result<TransferAnswer, TransferFailure>) -> String {
         if case .failure(.failed(let reason)) = result { reason } else { "\(result)" }
     }
+}
 
-    @Test("sends a burst over one connection of HTTP/2, and gives each its answer")
-    func burst() async throws {
-        let before = try sinks.requestCount(of: .apns)
-        let client = try client()
-        for result in await results(client, count: 100, request()) {
-            let answer = try result.get()
-            #expect(answer.status == 403 && answer.body == Array(#"{"reason":"MissingProviderToken"}"#.utf8))
+@Suite("Asking web servers", .serialized)
+struct AskingWebServers: Asking {
+    let sinks: PushSinks
+
+    private static let start = Task { try await PushSinks.start() }
+
+    init() async throws {
+        sinks = try await Self.start.value
+        for service in PushSinks.Service.allCases {
+            try await sinks.cheer(service)
+            try await sinks.setStreams(100, of: service)
         }
-        #expect(try sinks.connectionsUsed(of: .apns, after: before).count == 1)
-    }
-
-    @Test("has no more connections to a host than it may at once, and the others wait for a stream")
-    func fewConnections() async throws {
-        // No other test's.
-        let service = PushSinks.Service.fcm
-        // Of those sent before the server's settings have arrived some are refused, and begin again by themselves.
-        try await sinks.setStreams(20, of: service)
-        try await sinks.mood(.slow(seconds: 0.05), of: service, times: 1_000)
-        let client = try client()
-        for result in await results(client, count: 200, request(service)) { #expect(try result.get().status == 401) }
-        let count = try sinks.peakConnectionCount(of: service)
-        #expect((2...4).contains(count))
-    }
-
-    @Test("sends no more than a server takes that allows one stream until it has answered")
-    func slowStart() async throws {
-        try await sinks.setStreams(1_000, atFirst: 1, of: .apns)
-        try await sinks.mood(.slow(seconds: 0.02), of: .apns, times: 1_000)
-        let client = try client()
-        let before = try sinks.requestCount(of: .apns)
-        for result in await results(client, count: 150, request()) { #expect(try result.get().status == 403) }
-        #expect(try sinks.requestCount(of: .apns) == before + 150)
-        #expect((1...4).contains(try sinks.connectionsUsed(of: .apns, after: before).count))
-    }
-
-    @Test("speaks HTTP/1.1 where that is all there is, and keeps its connections")
-    func oldProtocol() async throws {
-        let before = try sinks.requestCount(of: .webpush)
-        let client = try client()
-        for _ in 0..<5 {
-            let answer = try await client.perform(request(.webpush))
-            #expect(answer.status == 404 && answer.headers["content-length"] == "45")
-        }
-        #expect(try sinks.connectionsUsed(of: .webpush, after: before).count == 1)
     }
 
     @Test("gives redirects as they are, and answers' headers in lower case")
@@ -164,21 +125,6 @@ struct AskingWebServers {
             #expect(try await client.perform(Transfer(.http(exchange))).status == 201)
         }
         #expect(try await client.perform(request()).status == 403)
-    }
-
-    @Test("gives up what takes too long, while others on its connection go on")
-    func slow() async throws {
-        let client = try client()
-        let before = try sinks.requestCount(of: .apns)
-        _ = try await client.perform(request())
-        try await sinks.mood(.hang, of: .apns, for: "bad1")
-        let began = ContinuousClock.now
-        async let late = result(client, request(token: "bad1", timeMax: .milliseconds(600)))
-        while began.duration(to: .now) < .milliseconds(700) {
-            #expect(try await client.perform(request()).status == 403)
-        }
-        #expect(await late == .failure(.timedOut))
-        #expect(try sinks.connectionsUsed(of: .apns, after: before).count == 1)
     }
 
     @Test("ends a connection that answers nothing any more: the next goes by another")
@@ -261,5 +207,69 @@ struct AskingWebServers {
         while try sinks.openConnectionCount(of: .apns) == 0 { try await Task.sleep(for: .milliseconds(5)) }
         client.close(within: .milliseconds(50))
         for result in await hanging { #expect(result == .failure(.closed)) }
+    }
+}
+
+// Each has servers of its own: a server may hear late of what another test connected.
+@Suite("Connections to web servers", .serialized)
+struct ConnectingToWebServers: Asking {
+    let sinks: PushSinks
+
+    init() async throws { sinks = try await PushSinks.start() }
+
+    @Test("sends a burst over one connection of HTTP/2, and gives each its answer")
+    func burst() async throws {
+        let client = try client()
+        for result in await results(client, count: 100, request()) {
+            let answer = try result.get()
+            #expect(answer.status == 403 && answer.body == Array(#"{"reason":"MissingProviderToken"}"#.utf8))
+        }
+        #expect(try sinks.connectionCount(of: .apns) == 1)
+    }
+
+    @Test("has no more connections to a host than it may at once, and the others wait for a stream")
+    func fewConnections() async throws {
+        let service = PushSinks.Service.fcm
+        // Of those sent before the server's settings have arrived some are refused, and begin again by themselves.
+        try await sinks.setStreams(20, of: service)
+        try await sinks.mood(.slow(seconds: 0.05), of: service, times: 1_000)
+        let client = try client()
+        for result in await results(client, count: 200, request(service)) { #expect(try result.get().status == 401) }
+        let count = try sinks.peakConnectionCount(of: service)
+        #expect((2...4).contains(count))
+    }
+
+    @Test("sends no more than a server takes that allows one stream until it has answered")
+    func slowStart() async throws {
+        try await sinks.setStreams(1_000, atFirst: 1, of: .apns)
+        try await sinks.mood(.slow(seconds: 0.02), of: .apns, times: 1_000)
+        let client = try client()
+        for result in await results(client, count: 150, request()) { #expect(try result.get().status == 403) }
+        #expect(try sinks.requestCount(of: .apns) == 150)
+        #expect((1...4).contains(try sinks.connectionCount(of: .apns)))
+    }
+
+    @Test("speaks HTTP/1.1 where that is all there is, and keeps its connections")
+    func oldProtocol() async throws {
+        let client = try client()
+        for _ in 0..<5 {
+            let answer = try await client.perform(request(.webpush))
+            #expect(answer.status == 404 && answer.headers["content-length"] == "45")
+        }
+        #expect(try sinks.connectionCount(of: .webpush) == 1)
+    }
+
+    @Test("gives up what takes too long, while others on its connection go on")
+    func slow() async throws {
+        let client = try client()
+        _ = try await client.perform(request())
+        try await sinks.mood(.hang, of: .apns, for: "bad1")
+        let began = ContinuousClock.now
+        async let late = result(client, request(token: "bad1", timeMax: .milliseconds(600)))
+        while began.duration(to: .now) < .milliseconds(700) {
+            #expect(try await client.perform(request()).status == 403)
+        }
+        #expect(await late == .failure(.timedOut))
+        #expect(try sinks.connectionCount(of: .apns) == 1)
     }
 }

@@ -263,12 +263,6 @@ package final class PushSinks: Sendable {
         try count("request", service, token)
     }
 
-    /// The connections by which requests came, but for so many first ones. What was connected and never used is in none.
-    package func connectionsUsed(of service: Service, after requestCount: Int) throws -> Set<Int> {
-        let requests = try record.read().filter { $0.event == "request" && $0.service == service }
-        return Set(requests.dropFirst(requestCount).compactMap(\.connection))
-    }
-
     /// The reasons of its refusals, its own and those that it was told to have.
     package func refusals(of service: Service, token: String? = nil) throws -> [String] {
         try record.read().filter {

@@ -33,9 +33,8 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
             let pid = try await cluster.stopHolderOfLog()
             defer { kill(pid, SIGCONT) }
-            // Waiting for the lock ends after 5 s, and so does the batch's patience. Where it was stopped with one of
-            // PostgreSQL's own locks besides, only the connections' silence tells.
-            try await eventually("a refused message", within: .seconds(45)) { traffic.refusalCount > 0 ? true : nil }
+            // Waiting for the lock ends after 5 s, and so does the batch's patience.
+            try await eventually("a refused message", within: .seconds(15)) { traffic.refusalCount > 0 ? true : nil }
             kill(pid, SIGCONT)
             try await traffic.flow(60)
         }
@@ -46,21 +45,25 @@ extension SystemTests.Faults {
 }
 
 extension TestCluster {
-    /// Stops sessions until one is found to hold the log's lock; that one stays stopped.
+    /// Stops sessions until one is found to hold the log's lock, and another waits for it; that one stays stopped. It may
+    /// have been stopped with one of PostgreSQL's own locks besides: for those no wait ends, and nobody is answered.
     fileprivate func stopHolderOfLog() async throws -> pid_t {
         try await eventually("a session stopped with the log's lock", within: .seconds(30)) {
             guard let pid = try await sessions().first else { return nil }
             kill(pid, SIGSTOP)
-            // It may have been stopped with one of PostgreSQL's own locks, and then nobody is answered any more.
             let alarm = Task {
                 try await Task.sleep(for: .seconds(2))
                 kill(pid, SIGCONT)
             }
-            let held = try await psql(
-                "select count(*) from pg_locks where locktype = 'advisory' and objid = 7266001 and granted and pid = \(pid)"
-            )
+            let isHeld = try await psql(
+                """
+                select pg_sleep(0.5) from pg_locks
+                where locktype = 'advisory' and objid = 7266001 and granted and pid = \(pid);
+                select count(*) > 0 from pg_stat_activity a, pg_locks l
+                where \(pid) = any (pg_blocking_pids(a.pid)) and l.pid = \(pid) and l.objid = 7266001
+                """)
             alarm.cancel()
-            if held == "1", await alarm.result.isCancelled { return pid }
+            if isHeld.hasSuffix("t"), await alarm.result.isCancelled { return pid }
             kill(pid, SIGCONT)
             return nil
         }
