@@ -10,6 +10,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ -z "${PARLEY_URL:-}" ]; then
     command -v schemathesis >/dev/null || { echo "There is no schemathesis here." >&2; exit 1; }
+    export PARLEY_ADMIN_TOKEN=${PARLEY_ADMIN_TOKEN:-an-admin-for-schemathesis}
     RUN=$(printf '%q ' "$here/schemathesis.sh" "$@") exec "$here/bench.sh"
 fi
 export PARLEY_URL SCHEMATHESIS_HOOKS=schemathesis_hooks PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1
@@ -20,17 +21,24 @@ sign_in() {
         -d '{"username": "ann", "password": "a river of tea"}' | token
 }
 curl -sS -o /dev/null -H 'Content-Type: application/json' "$PARLEY_URL/v1/auth/register" -d "$account"
-PARLEY_TOKEN=$(sign_in)
-export PARLEY_TOKEN
-run() {
-    schemathesis --config-file "$here/schemathesis.toml" run "$PARLEY_URL/openapi.yaml" \
-        -H "Authorization: Bearer $(sign_in)" --phases examples,coverage,fuzzing --continue-on-failure --no-shrink \
-        --request-timeout 20 "$@"
-}
-# Those that would sign the run itself out come last.
 status=0
-run --exclude-operation-id logout --exclude-operation-id deleteSession --exclude-operation-id deleteOtherSessions "$@" \
-    || status=$?
-run --include-operation-id logout --include-operation-id deleteSession --include-operation-id deleteOtherSessions "$@" \
-    || status=$?
+# For whom, and then which operations. Those that would sign the run itself out come last, and after them those that change
+# or end its account.
+run() {
+    local token
+    PARLEY_TOKEN=$(sign_in)
+    export PARLEY_TOKEN
+    token=$([ "$1" = admin ] && echo "$PARLEY_ADMIN_TOKEN" || sign_in)
+    shift
+    schemathesis --config-file "$here/schemathesis.toml" run "$PARLEY_URL/openapi.yaml" \
+        -H "Authorization: Bearer $token" --phases examples,coverage,fuzzing --continue-on-failure --no-shrink \
+        --request-timeout 20 "$@" || status=$?
+}
+signing_out=(logout deleteSession deleteOtherSessions)
+changing=(updateOwnAccount eraseOwnAccount)
+run ann "${signing_out[@]/#/--exclude-operation-id=}" "${changing[@]/#/--exclude-operation-id=}" \
+    --exclude-path-regex '^/v1/admin' "$@"
+run admin --include-path-regex '^/v1/admin' "$@"
+run ann "${signing_out[@]/#/--include-operation-id=}" "$@"
+run ann "${changing[@]/#/--include-operation-id=}" "$@"
 exit $status
