@@ -26,7 +26,8 @@ begin
     perform receipt_announce(v_now, array[v_member], array[false], array[true]);
 end $$;
 
--- What each of the users has unread in all their threads together, as inbox counts it.
+-- What each of the users has unread in all their threads together, as inbox counts it; null for who is in none.
+-- Costs what user_threads costs.
 -- locks: nothing
 create or replace function unread_totals(p_users uuid[]) returns table (user_id uuid, total bigint)
 language plpgsql stable
