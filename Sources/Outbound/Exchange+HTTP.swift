@@ -16,34 +16,53 @@ struct HTTPState {
     var objection: TransferFailure?
 }
 
+extension HTTPExchange {
+    func isGuarded(by settings: ClientSettings) -> Bool { reach == .publicOnly && !settings.allowPrivate }
+}
+
+extension Transfer {
+    /// Nil where it isn't HTTP.
+    func isGuarded(by settings: ClientSettings) -> Bool? {
+        if case .http(let exchange) = work { exchange.isGuarded(by: settings) } else { nil }
+    }
+}
+
 extension Exchange {
     /// A connection that has been idle for longer isn't used again. Apple wants connections to be kept.
     private static let idleConnectionSecondsMax = 240
     private static let keepAliveSeconds = 60
+    /// The least that libcurl accepts. Each transfer takes one, and else it is 64 KiB, for requests of one or two.
+    private static let uploadBufferByteCount = 16 << 10
     /// From an answer's last byte to libcurl's having noticed.
     private static let wholeAnswerMax = Duration.milliseconds(200)
 
-    func setUp(_ exchange: HTTPExchange, settings: ClientSettings, connections: OpenConnections) {
-        let isGuarded = exchange.reach == .publicOnly && !settings.allowPrivate
+    func setUp(
+        _ exchange: HTTPExchange, isNew: Bool, settings: ClientSettings, connections: OpenConnections
+    ) {
+        let isGuarded = exchange.isGuarded(by: settings)
         http = HTTPState(
             origin: exchange.origin, answer: AnswerReader(bodyByteCountMax: exchange.answerByteCountMax),
             connections: connections,
             isGuarded: isGuarded)
-        set(CURLOPT_URL, exchange.url)
-        set(CURLOPT_PROTOCOLS_STR, isGuarded ? "https" : "http,https")
-        set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
-        set(CURLOPT_HTTP_VERSION, parley_curl_http_2)
-        // Waits for the connection that is being made rather than make its own.
-        set(CURLOPT_PIPEWAIT, 1)
-        set(CURLOPT_MAXAGE_CONN, Self.idleConnectionSecondsMax)
-        set(CURLOPT_TCP_KEEPALIVE, 1)
-        set(CURLOPT_TCP_KEEPIDLE, Self.keepAliveSeconds)
-        set(CURLOPT_TCP_KEEPINTVL, Self.keepAliveSeconds)
+        if isNew {
+            set(CURLOPT_PROTOCOLS_STR, isGuarded ? "https" : "http,https")
+            set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+            set(CURLOPT_HTTP_VERSION, parley_curl_http_2)
+            // Waits for the connection that is being made rather than make its own.
+            set(CURLOPT_PIPEWAIT, 1)
+            set(CURLOPT_MAXAGE_CONN, Self.idleConnectionSecondsMax)
+            set(CURLOPT_TCP_KEEPALIVE, 1)
+            set(CURLOPT_TCP_KEEPIDLE, Self.keepAliveSeconds)
+            set(CURLOPT_TCP_KEEPINTVL, Self.keepAliveSeconds)
+            set(CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBufferByteCount)
+            setCallbacks(connections)
+        }
+        setContext()
         setRequest(exchange)
-        setCallbacks(connections)
     }
 
     private func setRequest(_ exchange: HTTPExchange) {
+        set(CURLOPT_URL, exchange.url)
         set(CURLOPT_POST, 1)
         set(parley_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(exchange.body.count)))
         var body = exchange.body
@@ -67,17 +86,19 @@ extension Exchange {
     private static func isLine(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } }
 
     private func setCallbacks(_ connections: OpenConnections) {
-        set(CURLOPT_HEADERDATA, pointer: context)
         set(parley_curl_set_io(easy, CURLOPT_HEADERFUNCTION, takeHeader))
-        set(CURLOPT_WRITEDATA, pointer: context)
         set(parley_curl_set_io(easy, CURLOPT_WRITEFUNCTION, takeBody))
-        set(CURLOPT_OPENSOCKETDATA, pointer: context)
         set(parley_curl_set_open_socket(easy, openSocket))
         // A connection outlives the transfer that made it.
         set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(connections).toOpaque())
         set(parley_curl_set_close_socket(easy, closeSocket))
-        set(CURLOPT_PREREQDATA, pointer: context)
         set(parley_curl_set_before_request(easy, checkConnection))
+    }
+
+    private func setContext() {
+        for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA] {
+            set(option, pointer: context)
+        }
     }
 
     /// The answer, if all of it is there though libcurl doesn't say so. A server that answers before it has read the request

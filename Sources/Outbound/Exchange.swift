@@ -23,9 +23,10 @@ final class Exchange {
     /// False when libcurl refused one of the options.
     private(set) var isReady = true
 
-    /// Takes a handle that was reset, and sets it up.
+    /// - easy: new, or one that has had a transfer of the same kind, whose own options are all set anew: setting all of
+    ///   them takes several times as long.
     init(
-        _ easy: UnsafeMutableRawPointer, _ transfer: Transfer, deadline: ContinuousClock.Instant,
+        _ easy: UnsafeMutableRawPointer, isNew: Bool, _ transfer: Transfer, deadline: ContinuousClock.Instant,
         settings: ClientSettings, connections: OpenConnections
     ) {
         self.easy = easy
@@ -33,18 +34,13 @@ final class Exchange {
         errorText = .allocate(capacity: parley_curl_error_size)
         errorText.initialize(repeating: 0, count: parley_curl_error_size)
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
-        set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(transfer.connectMax / .milliseconds(1))))
         // Beyond the deadline, which is what counts.
         set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(transfer.timeMax / .seconds(1)) + 2)
-        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // The system's directory of certificates stays beside it: that is another option.
-        if let caFile = settings.caFile { set(CURLOPT_CAINFO, caFile) }
-        // What the environment says of proxies is said to others: an address behind one couldn't be judged either.
-        set(CURLOPT_PROXY, "")
+        if isNew { setUp(settings) }
         switch transfer.work {
         case .mail(let mail): setUp(mail)
-        case .http(let exchange): setUp(exchange, settings: settings, connections: connections)
+        case .http(let exchange): setUp(exchange, isNew: isNew, settings: settings, connections: connections)
         }
     }
 
@@ -54,6 +50,15 @@ final class Exchange {
     deinit {
         errorText.deallocate()
         curl_slist_free_all(list)
+    }
+
+    private func setUp(_ settings: ClientSettings) {
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        // The system's directory of certificates stays beside it: that is another option.
+        if let caFile = settings.caFile { set(CURLOPT_CAINFO, caFile) }
+        // What the environment says of proxies is said to others: an address behind one couldn't be judged either.
+        set(CURLOPT_PROXY, "")
     }
 
     private func setUp(_ mail: MailDelivery) {

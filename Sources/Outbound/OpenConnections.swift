@@ -6,7 +6,7 @@ import Foundation
 /// as the server's machine is there.
 final class OpenConnections {
     /// Bytes that nobody acknowledges: the other end's machine is gone, or a router has forgotten us.
-    private static let unacknowledgedMsMax: UInt32 = 10_000
+    private static let unacknowledgedMsMax: Int32 = 10_000
 
     /// Those whose own port isn't known yet: they have none before they are connected.
     private var unnamed: Set<Int32> = []
@@ -18,8 +18,7 @@ final class OpenConnections {
     func open(to origin: String, family: Int32, type: Int32, protocol kind: Int32) -> Int32 {
         let socket = Foundation.socket(family, type | Int32(SOCK_CLOEXEC.rawValue), kind)
         guard socket >= 0 else { return -1 }
-        var time = Self.unacknowledgedMsMax
-        setsockopt(socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &time, socklen_t(MemoryLayout<UInt32>.size))
+        Self.set(socket, TCP_USER_TIMEOUT, Self.unacknowledgedMsMax)
         unnamed.insert(socket)
         origins[socket] = origin
         return socket
@@ -37,6 +36,16 @@ final class OpenConnections {
     /// Whether there is a connection, or one being made.
     func isOpen(to origin: String) -> Bool { origins.values.contains(origin) }
 
+    /// What is written meanwhile leaves together, in full packets: the server takes requests up together, too, and answers
+    /// them so. libcurl writes each by itself.
+    func together(_ write: () -> Void) {
+        let sockets = origins.keys
+        for socket in sockets { Self.set(socket, TCP_CORK, 1) }
+        write()
+        // Those that were closed are others' by now, or nobody's.
+        for socket in sockets where origins[socket] != nil { Self.set(socket, TCP_CORK, 0) }
+    }
+
     /// A connection has answered something. One is known by its port at this end.
     func heard(port: Int, at now: ContinuousClock.Instant) { if socket(port: port) != nil { heardAt[port] = now } }
 
@@ -45,6 +54,11 @@ final class OpenConnections {
         if let heard = heardAt[port], heard >= began { return }
         guard let socket = socket(port: port) else { return }
         shutdown(socket, Int32(SHUT_RDWR))
+    }
+
+    private static func set(_ socket: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(socket, Int32(IPPROTO_TCP), option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private func socket(port: Int) -> Int32? {

@@ -8,7 +8,18 @@ import Synchronization
 /// Closing a kept connection to a mail relay says goodbye and waits for an answer, for ten seconds at most, and nothing
 /// else moves meanwhile: what must not wait for that gets a client of its own.
 package final class Outbound: Sendable {
-    typealias Done = @Sendable (Result<TransferAnswer, TransferFailure>) -> Void
+    /// A transfer, and who is told of its end: once, on the thread that moves all transfers, so that it must not block.
+    package struct Job: Sendable {
+        let transfer: Transfer
+        let done: @Sendable (Result<TransferAnswer, TransferFailure>) -> Void
+
+        package init(
+            _ transfer: Transfer, done: @escaping @Sendable (Result<TransferAnswer, TransferFailure>) -> Void
+        ) {
+            self.transfer = transfer
+            self.done = done
+        }
+    }
 
     private let shared: OutboundShared
 
@@ -46,18 +57,18 @@ package final class Outbound: Sendable {
     /// `curl_global_init`, once in the process and before anything else of libcurl.
     private static let isLibraryReady = curl_global_init(parley_curl_global) == CURLE_OK
 
-    /// Begins a transfer. `done` hears of its end once, on the thread that moves all transfers: it must not block.
-    package func begin(
-        _ transfer: Transfer, _ done: @escaping @Sendable (Result<TransferAnswer, TransferFailure>) -> Void
-    ) {
-        if let failure = shared.submit(transfer, done) { done(.failure(failure)) }
+    /// Begins transfers, together: what goes to one server by one connection leaves in few packets.
+    package func begin(_ jobs: [Job]) {
+        let now = ContinuousClock.now
+        let starts = jobs.map { TransferQueue.Start(job: $0, deadline: now + $0.transfer.timeMax) }
+        for (job, failure) in shared.submit(starts) { job.done(.failure(failure)) }
     }
 
     /// The same for a task. A transfer that was begun runs to its end, whatever becomes of its caller: a server that has
     /// taken it can't be asked to forget it.
     package func perform(_ transfer: Transfer) async throws(TransferFailure) -> TransferAnswer {
         let result = await withCheckedContinuation { continuation in
-            begin(transfer) { continuation.resume(returning: $0) }
+            begin([Job(transfer) { continuation.resume(returning: $0) }])
         }
         return try result.get()
     }
@@ -76,10 +87,7 @@ struct ClientSettings: Sendable {
 
 /// What callers and the thread share. Taken for short decisions only; callers are told after the lock.
 final class OutboundShared: Sendable {
-    struct Job: Sendable {
-        let transfer: Transfer
-        let done: Outbound.Done
-    }
+    typealias Job = Outbound.Job
 
     struct State: Sendable {
         var queue: TransferQueue<Job>
@@ -99,14 +107,12 @@ final class OutboundShared: Sendable {
 
     init(queue: TransferQueue<Job>, multi: MultiHandle) { state = Mutex(State(queue: queue, multi: multi)) }
 
-    func submit(_ transfer: Transfer, _ done: @escaping Outbound.Done) -> TransferFailure? {
-        let deadline = ContinuousClock.now + transfer.timeMax
-        return state.withLock { state in
-            if let failure = state.queue.submit(Job(transfer: transfer, done: done), deadline: deadline) {
-                return failure
-            }
-            state.wake()
-            return nil
+    /// Gives those that weren't taken in.
+    func submit(_ starts: [TransferQueue<Job>.Start]) -> [TransferQueue<Job>.Failure] {
+        state.withLock { state in
+            let failures = starts.compactMap { state.queue.submit($0) }
+            if failures.count < starts.count { state.wake() }
+            return failures
         }
     }
 

@@ -9,7 +9,6 @@ struct OutboundLoop {
     /// Without anything to do. Anything new wakes it.
     private static let waitMax = Duration.seconds(3_600)
     private static let niceness: Int32 = 10
-    private static let idleHandleCountMax = 64
     private static let keptConnectionCountMax = 64
 
     private let shared: OutboundShared
@@ -17,7 +16,8 @@ struct OutboundLoop {
     private let settings: ClientSettings
     private let connections = OpenConnections()
     private var exchanges: [UnsafeMutableRawPointer: (exchange: Exchange, job: OutboundShared.Job)] = [:]
-    private var idleHandles: [UnsafeMutableRawPointer] = []
+    /// HTTP's handles between two transfers, by whether they are guarded: what was set for one kind isn't right for the other.
+    private var idleHandles: [Bool: [UnsafeMutableRawPointer]] = [:]
     private var gate = OriginGate<Start>()
     /// To be begun now.
     private var ready: [Start] = []
@@ -89,13 +89,15 @@ struct OutboundLoop {
 
     private mutating func begin(_ start: Start) {
         let job = start.job
-        guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
+        let idle = job.transfer.isGuarded(by: settings).flatMap { idleHandles[$0]?.popLast() }
+        guard let easy = idle ?? curl_easy_init() else {
             return finish(.failure(.failed(reason: "no memory for a transfer")), job)
         }
         let exchange = Exchange(
-            easy, job.transfer, deadline: start.deadline, settings: settings, connections: connections)
+            easy, isNew: idle == nil, job.transfer, deadline: start.deadline, settings: settings,
+            connections: connections)
         guard exchange.isReady, curl_multi_add_handle(multi, easy) == CURLM_OK else {
-            recycle(easy)
+            curl_easy_cleanup(easy)
             return finish(.failure(.failed(reason: "libcurl doesn't take the transfer")), job)
         }
         exchanges[easy] = (exchange, job)
@@ -105,7 +107,7 @@ struct OutboundLoop {
     private mutating func move() -> Bool {
         let count = exchanges.count
         var runningCount: Int32 = 0
-        curl_multi_perform(multi, &runningCount)
+        connections.together { curl_multi_perform(multi, &runningCount) }
         var leftCount: Int32 = 0
         while let message = curl_multi_info_read(multi, &leftCount) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
@@ -115,7 +117,7 @@ struct OutboundLoop {
             let result = exchange.result(code)
             if let port = exchange.http?.localPort, exchange.hasHeard { connections.heard(port: port, at: .now) }
             curl_multi_remove_handle(multi, easy)
-            recycle(easy)
+            recycle(exchange)
             finish(result, job)
         }
         return exchanges.count < count
@@ -137,7 +139,7 @@ struct OutboundLoop {
                 if answer != nil { connections.heard(port: port, at: now) }
                 connections.cut(port: port, ifDumbSince: http.began)
             }
-            recycle(easy)
+            recycle(exchange)
             finish(answer.map { .success($0) } ?? .failure(.timedOut), job)
         }
         return true
@@ -154,10 +156,10 @@ struct OutboundLoop {
         job.done(result)
     }
 
-    private mutating func recycle(_ easy: UnsafeMutableRawPointer) {
-        guard idleHandles.count < Self.idleHandleCountMax else { return curl_easy_cleanup(easy) }
-        curl_easy_reset(easy)
-        idleHandles.append(easy)
+    private mutating func recycle(_ exchange: Exchange) {
+        guard let isGuarded = exchange.http?.isGuarded, idleHandles[isGuarded, default: []].count < settings.inFlightMax
+        else { return curl_easy_cleanup(exchange.easy) }
+        idleHandles[isGuarded, default: []].append(exchange.easy)
     }
 
     private func wait(until deadline: ContinuousClock.Instant?) {
@@ -183,7 +185,7 @@ struct OutboundLoop {
         }
         for (exchange, _) in exchanges.values { exchange.giveUp() }
         _ = move()
-        for easy in idleHandles { curl_easy_cleanup(easy) }
+        for easy in idleHandles.values.joined() { curl_easy_cleanup(easy) }
         guard exchanges.isEmpty else {
             // Freed in the middle of something they would do harm, and there is nothing that they cost any more.
             for (exchange, job) in exchanges.values {

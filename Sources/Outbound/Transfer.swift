@@ -79,7 +79,9 @@ package struct HTTPExchange: Sendable {
         case publicOnly
     }
 
-    package var url: String
+    package let url: String
+    /// Scheme, host and port, as far as the URL has them.
+    package let origin: String
     /// Names in lower case.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
@@ -89,15 +91,13 @@ package struct HTTPExchange: Sendable {
 
     package init(url: String, headers: [(name: String, value: String)], body: [UInt8], reach: Reach) {
         self.url = url
+        origin = Self.origin(of: url)
         self.headers = headers
         self.body = body
         self.reach = reach
     }
-}
 
-extension HTTPExchange {
-    /// Scheme, host and port, as far as the URL has them.
-    package var origin: String {
+    private static func origin(of url: String) -> String {
         let host = url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url.utf8[$0...].dropFirst(3) } ?? url.utf8[...]
         let end = host.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? host.endIndex
         return String(url[..<end])

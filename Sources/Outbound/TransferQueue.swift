@@ -10,9 +10,11 @@ struct TransferQueue<Job: Sendable>: Sendable {
         let deadline: Instant
     }
 
+    typealias Failure = (job: Job, failure: TransferFailure)
+
     struct Turn {
         var starts: [Start] = []
-        var failures: [(job: Job, failure: TransferFailure)] = []
+        var failures: [Failure] = []
         /// What is still under way is given up, and the thread ends.
         var isLast = false
     }
@@ -30,10 +32,10 @@ struct TransferQueue<Job: Sendable>: Sendable {
     }
 
     /// Nil when it was taken in.
-    mutating func submit(_ job: Job, deadline: Instant) -> TransferFailure? {
-        if closingAt != nil { return .closed }
-        guard waiting.count < waitingCountMax else { return .overloaded }
-        waiting.append(Start(job: job, deadline: deadline))
+    mutating func submit(_ start: Start) -> Failure? {
+        if closingAt != nil { return (start.job, .closed) }
+        guard waiting.count < waitingCountMax else { return (start.job, .overloaded) }
+        waiting.append(start)
         return nil
     }
 

@@ -164,27 +164,34 @@ final class PushLane: Sendable {
             settle(alerts.map { PushSettlement($0, .defer(waitMs: Self.turnWaitMs)) })
             return 0
         }
-        return alerts.count { send($0, token) }
+        var jobs: [Outbound.Job] = []
+        var putOff: [PushSettlement] = []
+        for claimed in alerts {
+            let request: HTTPExchange
+            do throws(Unsendable) {
+                request = try sender.request(claimed.alert, token, now: Self.now)
+            } catch {
+                conclude(claimed, error.verdict, token, ageMs: claimed.ageMs)
+                continue
+            }
+            switch state.withLock({ $0.pace.admit(request.origin, now: .now) }) {
+            case .go:
+                jobs.append(job(request, of: claimed, token))
+            case .wait(let time):
+                putOff.append(PushSettlement(claimed, .defer(waitMs: time.milliseconds + .random(in: 0..<1_000))))
+            }
+        }
+        outbound.begin(jobs)
+        settle(putOff)
+        return alerts.count - putOff.count
     }
 
-    /// False if it has to wait.
-    private func send(_ claimed: ClaimedAlert, _ token: ProviderToken) -> Bool {
-        let request: HTTPExchange
-        do throws(Unsendable) {
-            request = try sender.request(claimed.alert, token, now: Self.now)
-        } catch {
-            conclude(claimed, error.verdict, token, ageMs: claimed.ageMs)
-            return true
-        }
-        let origin = request.origin
-        if case .wait(let time) = state.withLock({ $0.pace.admit(origin, now: .now) }) {
-            settle([PushSettlement(claimed, .defer(waitMs: time.milliseconds + .random(in: 0..<1_000)))])
-            return false
-        }
+    private func job(_ request: HTTPExchange, of claimed: ClaimedAlert, _ token: ProviderToken) -> Outbound.Job {
         var transfer = Transfer(.http(request))
         transfer.timeMax = sender.timeMax
+        let origin = request.origin
         let began = Clock.now
-        outbound.begin(transfer) { [self] result in
+        return Outbound.Job(transfer) { [self] result in
             let verdict = sender.verdict(result, claimed.alert, now: Self.now)
             state.withLock { $0.pace.ended(origin, isAlive: verdict.showsLife, now: .now) }
             if case .failure(.closed) = result {
@@ -194,7 +201,6 @@ final class PushLane: Sendable {
                 conclude(claimed, verdict, token, ageMs: claimed.ageMs + began.duration(to: .now).milliseconds)
             }
         }
-        return true
     }
 
     private func conclude(_ claimed: ClaimedAlert, _ verdict: PushVerdict, _ token: ProviderToken, ageMs: Int) {

@@ -40,7 +40,9 @@ extension Asking {
     }
 
     func result(_ client: Outbound, _ transfer: Transfer) async -> Result<TransferAnswer, TransferFailure> {
-        await withCheckedContinuation { continuation in client.begin(transfer) { continuation.resume(returning: $0) } }
+        await withCheckedContinuation { continuation in
+            client.begin([Outbound.Job(transfer) { continuation.resume(returning: $0) }])
+        }
     }
 
     func results(
