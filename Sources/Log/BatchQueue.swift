@@ -33,6 +33,14 @@ struct BatchQueue<Item> {
         return .queued
     }
 
+    /// Takes back those at the front that fulfil a condition.
+    mutating func drop(while condition: (Item) -> Bool) -> [Item] {
+        let dropped = queue.prefix { condition($0.item) }
+        queue.removeFirst(dropped.count)
+        byteCount -= dropped.reduce(0) { $0 + $1.byteCount }
+        return dropped.map(\.item)
+    }
+
     /// What goes next, in the order it came; empty when nothing waits.
     mutating func take() -> [Item] {
         var batch: [Item] = []

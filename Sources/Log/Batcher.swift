@@ -51,7 +51,8 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     private let call: Call
     private let answer: Answer
     private let logger: Logger
-    /// How long a batch is tried again while the database is away.
+    /// How long an item waits for a call and its call is tried again, together: while the database is away, one call's wait
+    /// mustn't come on top of another's.
     private let patience: Duration
 
     /// - Parameter answer: called once for each item, from any thread, for many items at once where it can be.
@@ -77,9 +78,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         }
         switch admission {
         case .queued: if isFirst { sendNext() }
-        case .full:
-            figures.refusals.add()
-            answer([(waiter, .failure(Problem(.overloaded, "The service is busy. Try again.", retryAfterS: 1)))])
+        case .full: refuse([entry])
         case .closed:
             answer([(waiter, .failure(Problem(.unavailable, "The service is stopping.", retryAfterS: 1)))])
         }
@@ -90,18 +89,26 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         state.withLock { $0.queue.close() }
     }
 
+    private func refuse(_ entries: [Entry]) {
+        figures.refusals.add(entries.count)
+        let problem = Problem(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
+        answer(entries.map { ($0.waiter, .failure(problem)) })
+    }
+
     /// Sends what waits. Only for who has `isCalling`; gives it up when nothing waits.
     private func sendNext() {
-        let batch = state.withLock { state in
+        let start = ContinuousClock.now
+        let (late, batch) = state.withLock { state in
+            let late = state.queue.drop { $0.since + patience <= start }
             let batch = state.queue.take()
             if batch.isEmpty { state.isCalling = false }
-            return batch
+            return (late, batch)
         }
+        if !late.isEmpty { refuse(late) }
         guard !batch.isEmpty else {
             call.turns?.end()
             return
         }
-        let start = ContinuousClock.now
         figures.sizes.record(batch.count)
         for entry in batch { figures.waits.record(start - entry.since) }
         call.turns?.begin()
@@ -111,7 +118,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
             case .success(let rows): self.finishAndSendNext(batch, rows)
             case .failure(let failure):
                 Task {
-                    await self.sendAgain(batch, after: failure, until: start + self.patience)
+                    await self.sendAgain(batch, after: failure, until: batch[0].since + self.patience)
                     self.sendNext()
                 }
             }

@@ -56,7 +56,7 @@ extension Node {
         histogram(
             "parley_batch_call_seconds", "From a call to its answer: the statement and its commit.", \.calls)
         counter("parley_batch_failures_total", "Calls that failed.", \.failures)
-        counter("parley_batch_refused_total", "Items refused because the queue was full.", \.refusals)
+        counter("parley_batch_refused_total", "Items refused because the queue was full, or slow.", \.refusals)
         text.gauge("parley_batch_queued", "Items waiting.", streams.map { ($0.labels, Double($0.queuedCount)) })
     }
 

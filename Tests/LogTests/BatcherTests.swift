@@ -1,0 +1,59 @@
+// A stream of batched calls against a database that is away.
+import Domain
+import Logging
+import Store
+import Synchronization
+import Testing
+
+@testable import Log
+
+@Suite("Batches")
+struct BatcherTests {
+    private typealias Numbers = Batcher<Int, Int, Int>
+
+    @Test("of many that wait while the database is away, none waits for the others' calls in turn")
+    func away() async throws {
+        let patience = Duration.milliseconds(100)
+        let begun = Mutex<Set<Int>>([])
+        let first = Mutex<Store.BatchDone?>(nil)
+        let answers = AsyncStream.makeStream(of: (item: Int, code: ProblemCode?).self)
+        let failure = Store.BatchFailure.retryable(Problem(.unavailable, "away"))
+        let batcher = Numbers(
+            patience: patience, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            call: .init(
+                begin: { items, done in
+                    begun.withLock { $0.formUnion(items) }
+                    if items == [0] { first.withLock { $0 = done } } else { done(.failure(failure)) }
+                },
+                read: { _, items throws(Store.BatchFailure) in items }),
+            answer: { outcomes in
+                for (item, outcome) in outcomes {
+                    let code: ProblemCode? = if case .failure(let problem) = outcome { problem.code } else { nil }
+                    answers.continuation.yield((item, code))
+                }
+            })
+        for item in 0..<1_000 { batcher.submit(item, byteCount: 1, waiter: item) }
+        try await Task.sleep(for: patience)
+        first.withLock { $0 }?(.failure(failure))
+        var codes: [Int: ProblemCode] = [:]
+        for await (item, code) in answers.stream {
+            #expect(codes[item] == nil, "\(item) is answered twice")
+            codes[item] = code
+            if codes.count == 1_000 { break }
+        }
+        // The first goes alone and at once; by its end the others have waited for as long as one may.
+        #expect(begun.withLock { $0 } == [0])
+        #expect(codes[0] == .unavailable)
+        #expect((1..<1_000).allSatisfy { codes[$0] == .overloaded })
+        #expect(batcher.figures.refusals.value == 999)
+        #expect(batcher.queuedCount == 0)
+
+        // What comes later has a patience of its own.
+        batcher.submit(1_000, byteCount: 1, waiter: 1_000)
+        for await (item, code) in answers.stream {
+            #expect(item == 1_000 && code == .unavailable)
+            break
+        }
+        #expect(begun.withLock { $0 } == [0, 1_000])
+    }
+}
