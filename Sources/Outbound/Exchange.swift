@@ -23,8 +23,8 @@ final class Exchange {
     /// False when libcurl refused one of the options.
     private(set) var isReady = true
 
-    /// - easy: new, or one that has had a transfer of the same kind, whose own options are all set anew: setting all of
-    ///   them takes several times as long.
+    /// - isNew: the handle is. Otherwise it has had a transfer of the same kind (`isGuarded`), and only what is each one's own
+    ///   is set again: all options take several times as long.
     init(
         _ easy: UnsafeMutableRawPointer, isNew: Bool, _ transfer: Transfer, deadline: ContinuousClock.Instant,
         settings: ClientSettings, connections: OpenConnections

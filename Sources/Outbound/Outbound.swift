@@ -40,7 +40,7 @@ package final class Outbound: Sendable {
             throw .failed(reason: "libcurl can't be used")
         }
         let multi = MultiHandle(pointer: pointer)
-        let queue = TransferQueue<OutboundShared.Job>(inFlightMax: inFlightMax, waitingCountMax: waitingCountMax)
+        let queue = TransferQueue<Outbound.Job>(inFlightMax: inFlightMax, waitingCountMax: waitingCountMax)
         let shared = OutboundShared(queue: queue, multi: multi)
         self.shared = shared
         let settings = ClientSettings(
@@ -87,10 +87,8 @@ struct ClientSettings: Sendable {
 
 /// What callers and the thread share. Taken for short decisions only; callers are told after the lock.
 final class OutboundShared: Sendable {
-    typealias Job = Outbound.Job
-
     struct State: Sendable {
-        var queue: TransferQueue<Job>
+        var queue: TransferQueue<Outbound.Job>
         /// Nil once the thread has done with it.
         var multi: MultiHandle?
         /// Set when the thread looks at the queue: what comes after that has to wake it, once.
@@ -105,10 +103,10 @@ final class OutboundShared: Sendable {
 
     let state: Mutex<State>
 
-    init(queue: TransferQueue<Job>, multi: MultiHandle) { state = Mutex(State(queue: queue, multi: multi)) }
+    init(queue: TransferQueue<Outbound.Job>, multi: MultiHandle) { state = Mutex(State(queue: queue, multi: multi)) }
 
     /// Gives those that weren't taken in.
-    func submit(_ starts: [TransferQueue<Job>.Start]) -> [TransferQueue<Job>.Failure] {
+    func submit(_ starts: [TransferQueue<Outbound.Job>.Start]) -> [TransferQueue<Outbound.Job>.Failure] {
         state.withLock { state in
             let failures = starts.compactMap { state.queue.submit($0) }
             if failures.count < starts.count { state.wake() }

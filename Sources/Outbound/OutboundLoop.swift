@@ -4,7 +4,7 @@ import Foundation
 
 /// One turn: take what was asked for, let libcurl move everything, tell who is through, wait.
 struct OutboundLoop {
-    private typealias Start = TransferQueue<OutboundShared.Job>.Start
+    private typealias Start = TransferQueue<Outbound.Job>.Start
 
     /// Without anything to do. Anything new wakes it.
     private static let waitMax = Duration.seconds(3_600)
@@ -15,7 +15,7 @@ struct OutboundLoop {
     private let multi: UnsafeMutableRawPointer
     private let settings: ClientSettings
     private let connections = OpenConnections()
-    private var exchanges: [UnsafeMutableRawPointer: (exchange: Exchange, job: OutboundShared.Job)] = [:]
+    private var exchanges: [UnsafeMutableRawPointer: (exchange: Exchange, job: Outbound.Job)] = [:]
     /// HTTP's handles between two transfers, by whether they are guarded: what was set for one kind isn't right for the other.
     private var idleHandles: [Bool: [UnsafeMutableRawPointer]] = [:]
     private var gate = OriginGate<Start>()
@@ -145,7 +145,7 @@ struct OutboundLoop {
         return true
     }
 
-    private mutating func finish(_ result: Result<TransferAnswer, TransferFailure>, _ job: OutboundShared.Job) {
+    private mutating func finish(_ result: Result<TransferAnswer, TransferFailure>, _ job: Outbound.Job) {
         shared.state.withLock { $0.queue.finished() }
         if case .http(let exchange) = job.transfer.work {
             let hasAnswered = if case .success = result { true } else { false }
