@@ -33,12 +33,15 @@ struct BatchQueue<Item> {
         return .queued
     }
 
-    /// Takes back those at the front that fulfil a condition.
-    mutating func drop(while condition: (Item) -> Bool) -> [Item] {
-        let dropped = queue.prefix { condition($0.item) }
-        queue.removeFirst(dropped.count)
-        byteCount -= dropped.reduce(0) { $0 + $1.byteCount }
-        return dropped.map(\.item)
+    /// Those at the front that fulfil a condition, however many.
+    mutating func take(while condition: (Item) -> Bool) -> [Item] {
+        var taken: [Item] = []
+        while let next = queue.first, condition(next.item) {
+            queue.removeFirst()
+            byteCount -= next.byteCount
+            taken.append(next.item)
+        }
+        return taken
     }
 
     /// What goes next, in the order it came; empty when nothing waits.

@@ -51,8 +51,8 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     private let call: Call
     private let answer: Answer
     private let logger: Logger
-    /// How long an item waits for a call and its call is tried again, together: while the database is away, one call's wait
-    /// mustn't come on top of another's.
+    /// How long after it came an item is still begun, and tried again: while the database is away, one call's wait mustn't
+    /// come on top of another's. A call that has begun isn't cut short by it.
     private let patience: Duration
 
     /// - Parameter answer: called once for each item, from any thread, for many items at once where it can be.
@@ -99,7 +99,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     private func sendNext() {
         let start = ContinuousClock.now
         let (late, batch) = state.withLock { state in
-            let late = state.queue.drop { $0.since + patience <= start }
+            let late = state.queue.take { $0.since + patience <= start }
             let batch = state.queue.take()
             if batch.isEmpty { state.isCalling = false }
             return (late, batch)

@@ -96,9 +96,10 @@ extension Exchange {
     }
 
     private func setContext() {
-        for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA] {
-            set(option, pointer: context)
-        }
+        set(CURLOPT_HEADERDATA, pointer: context)
+        set(CURLOPT_WRITEDATA, pointer: context)
+        set(CURLOPT_OPENSOCKETDATA, pointer: context)
+        set(CURLOPT_PREREQDATA, pointer: context)
     }
 
     /// The answer, if all of it is there though libcurl doesn't say so. A server that answers before it has read the request

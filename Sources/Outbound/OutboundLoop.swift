@@ -107,6 +107,7 @@ struct OutboundLoop {
     private mutating func move() -> Bool {
         let count = exchanges.count
         var runningCount: Int32 = 0
+        // At every turn, not only where several begin: bodies leave in later ones, too.
         connections.together { curl_multi_perform(multi, &runningCount) }
         var leftCount: Int32 = 0
         while let message = curl_multi_info_read(multi, &leftCount) {

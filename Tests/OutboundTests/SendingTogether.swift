@@ -21,7 +21,7 @@ struct SendingTogether {
                 connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        #expect(isConnected)
+        try #require(isConnected)
         let peer = accept(listener, nil, nil)
         defer { close(peer) }
         #expect(arrived(peer, withinMs: 0) == "")
@@ -68,17 +68,20 @@ struct SendingTogether {
             ])
     }
 
-    /// Takes so many requests, each in one read, from the first who connects, and answers them.
+    /// Takes so many requests, each in one read, from the first who connects, and answers them. Waits 10 s for each.
     private static func take(_ count: Int, from listener: Int32) async -> [String] {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
+                // Whoever is accepted has it from the listener.
+                var patience = timeval(tv_sec: 10, tv_usec: 0)
+                setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
                 let peer = accept(listener, nil, nil)
                 defer { close(peer) }
                 var requests: [String] = []
                 var bytes = [UInt8](repeating: 0, count: 10_000)
                 for _ in 0..<count {
-                    let count = recv(peer, &bytes, bytes.count, 0)
-                    requests.append(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
+                    let byteCount = recv(peer, &bytes, bytes.count, 0)
+                    requests.append(String(decoding: bytes.prefix(max(0, byteCount)), as: UTF8.self))
                     let answer = "HTTP/1.1 204 No Content\r\n\r\n"
                     send(peer, answer, answer.utf8.count, Int32(MSG_NOSIGNAL))
                 }

@@ -258,8 +258,8 @@ extension SystemTests {
             #expect(try unknown.allSatisfy { try relay.attempts(to: $0) == 0 })
             times = []
             for (first, second) in zip(known.prefix(8), unknown) {
-                let known = try await took { _ = try await logIn(first, "12345", at: b) }
-                times.append((known, try await took { _ = try await logIn(second, "12345", at: b) }))
+                let time = try await took { _ = try await logIn(first, "12345", at: b) }
+                times.append((known: time, unknown: try await took { _ = try await logIn(second, "12345", at: b) }))
             }
             #expect((0.8...1.25).contains(ratio(times)), "trying: \(times) ms")
         }

@@ -33,8 +33,8 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
             let pid = try await cluster.stopHolderOfLog()
             defer { kill(pid, SIGCONT) }
-            // Waiting for the lock ends after 5 s, and so does the batch's patience; before it, waiting for one's turn: 4.4 or
-            // 9.6 s when it was measured.
+            // Waiting for the lock ends after 5 s, and so does a message's patience; a call that has begun by then may wait as
+            // long again.
             try await eventually("a refused message", within: .seconds(15)) { traffic.refusalCount > 0 ? true : nil }
             kill(pid, SIGCONT)
             try await traffic.flow(60)
