@@ -11,7 +11,7 @@ struct AnswerReader {
     private var headerByteCount = 0
     private(set) var isTooLarge = false
     /// The last answer's headers have ended.
-    private var isHeaded = false
+    private(set) var isHeaded = false
 
     init(bodyByteCountMax: Int) { self.bodyByteCountMax = bodyByteCountMax }
 

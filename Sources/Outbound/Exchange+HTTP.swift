@@ -7,6 +7,7 @@ struct HTTPState {
     let began = ContinuousClock.now
     let origin: String
     var answer: AnswerReader
+    let needsStatusOnly: Bool
     let connections: OpenConnections
     /// Only to public addresses.
     let isGuarded: Bool
@@ -42,8 +43,7 @@ extension Exchange {
         let isGuarded = exchange.isGuarded(by: settings)
         http = HTTPState(
             origin: exchange.origin, answer: AnswerReader(bodyByteCountMax: exchange.answerByteCountMax),
-            connections: connections,
-            isGuarded: isGuarded)
+            needsStatusOnly: exchange.needsStatusOnly, connections: connections, isGuarded: isGuarded)
         if isNew {
             set(CURLOPT_PROTOCOLS_STR, isGuarded ? "https" : "http,https")
             set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
@@ -102,11 +102,14 @@ extension Exchange {
         set(CURLOPT_PREREQDATA, pointer: context)
     }
 
-    /// The answer, if all of it is there though libcurl doesn't say so. A server that answers before it has read the request
-    /// closes the stream: libcurl finds that it can't send the rest, or waits for ever to do so.
+    /// The answer, if all of it that is asked for is there though libcurl doesn't say so. A server that answers before it has
+    /// read the request closes the stream: libcurl finds that it can't send the rest, or waits for ever to do so. A
+    /// connection may be reset by what another transfer sent on it, with the end of this one's answer still to be read.
     var wholeAnswer: TransferAnswer? {
         let status = parley_curl_status(easy)
-        guard let answer = http?.answer, answer.isWhole, status >= 200 else { return nil }
+        guard let http, status >= 200 else { return nil }
+        let answer = http.answer
+        guard answer.isWhole || http.needsStatusOnly && status < 300 && answer.isHeaded else { return nil }
         return TransferAnswer(status: status, headers: answer.headers, body: answer.body)
     }
 

@@ -93,12 +93,12 @@ final class Exchange {
     /// What came of it, by libcurl's word.
     func result(_ code: CURLcode) -> Result<TransferAnswer, TransferFailure> {
         let status = parley_curl_status(easy)
-        if code == CURLE_HTTP2_STREAM, let answer = wholeAnswer { return .success(answer) }
         if code == CURLE_OK {
             let answer = http?.answer
             return .success(
                 TransferAnswer(status: status, headers: answer?.headers ?? [:], body: answer?.body ?? []))
         }
+        if let answer = wholeAnswer { return .success(answer) }
         if let objection = http?.objection { return .failure(objection) }
         if code == CURLE_ABORTED_BY_CALLBACK { return .failure(isGivenUp ? .closed : .timedOut) }
         if code == CURLE_OPERATION_TIMEDOUT { return .failure(.timedOut) }

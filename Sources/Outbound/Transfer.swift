@@ -88,6 +88,8 @@ package struct HTTPExchange: Sendable {
     package var reach: Reach
     /// More of an answer's body is not read: the exchange fails. Of its headers that is 16 KiB.
     package var answerByteCountMax = 64 << 10
+    /// A 2xx says all that is asked for: such an answer counts although its connection broke before the answer's end.
+    package var needsStatusOnly = false
 
     package init(url: String, headers: [(name: String, value: String)], body: [UInt8], reach: Reach) {
         self.url = url

@@ -187,6 +187,9 @@ final class PushLane: Sendable {
     }
 
     private func job(_ request: HTTPExchange, of claimed: ClaimedAlert, _ token: ProviderToken) -> Outbound.Job {
+        var request = request
+        // What was taken mustn't go again because the answer's end is missing.
+        request.needsStatusOnly = true
         var transfer = Transfer(.http(request))
         transfer.timeMax = sender.timeMax
         let origin = request.origin

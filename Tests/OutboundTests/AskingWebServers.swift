@@ -98,7 +98,7 @@ struct AskingWebServers: Asking {
     @Test(
         "outlives whatever ends a request or a connection, and answers the others",
         arguments: [
-            PushSinks.Mood.refuse, .reset, .drop, .lost, .goAway, .goAwayAfter,
+            PushSinks.Mood.refuse, .reset, .drop, .torn, .lost, .goAway, .goAwayAfter,
         ])
     func faults(_ mood: PushSinks.Mood) async throws {
         let client = try client()
@@ -127,6 +127,24 @@ struct AskingWebServers: Asking {
             #expect(try await client.perform(Transfer(.http(exchange))).status == 201)
         }
         #expect(try await client.perform(request()).status == 403)
+    }
+
+    @Test(
+        "takes a yes without its end where a yes is all that counts", arguments: [PushSinks.Service.apns, .webpush])
+    func torn(_ service: PushSinks.Service) async throws {
+        let client = try client()
+        for (status, needsStatusOnly) in [(200, true), (201, true), (200, false), (503, true)] {
+            try await sinks.mood(.torn(status), of: service)
+            guard case .http(var exchange) = request(service).work else { continue }
+            exchange.needsStatusOnly = needsStatusOnly
+            let result = await result(client, Transfer(.http(exchange)))
+            if needsStatusOnly, status < 300 {
+                #expect((try? result.get())?.status == status)
+            } else if case .failure(.failed) = result {
+            } else {
+                Issue.record("\(status): \(result)")
+            }
+        }
     }
 
     @Test("ends a connection that answers nothing any more: the next goes by another")

@@ -79,10 +79,17 @@ package final class PushSinks: Sendable {
 
         /// Never answers, takes nothing.
         package static let hang = Mood("hang")
-        /// Ends the connection without an answer, and takes nothing.
+        /// Ends the connection without an answer, and takes nothing; the client has read by then what it was answered before.
         package static let drop = Mood("drop")
-        /// Takes it, and ends the connection without an answer.
+        /// Takes it, and ends the connection without an answer, at once: those before it may not have been read yet.
         package static let lost = Mood("lost")
+        /// Takes it, or has this status, and ends the connection before the answer's end: what it has of headers arrives.
+        package static let torn = Mood("torn")
+        package static func torn(_ status: Int) -> Mood {
+            var mood = answer(status)
+            mood.kind = "torn"
+            return mood
+        }
         /// RST_STREAM with REFUSED_STREAM, or with INTERNAL_ERROR.
         package static let refuse = Mood("refuse")
         package static let reset = Mood("reset")

@@ -144,8 +144,8 @@ extension SystemTests {
         func faults() async throws {
             let moods: [PushSinks.Mood] = [
                 .answer(503, reason: "ServiceUnavailable"),
-                .answer(429, reason: "TooManyRequests", headers: ["retry-after": "1"]), .drop, .refuse, .reset, .goAway,
-                .goAwayAfter, .answer(500, reason: "InternalServerError"),
+                .answer(429, reason: "TooManyRequests", headers: ["retry-after": "1"]), .drop, .torn, .refuse, .reset,
+                .goAway, .goAwayAfter, .answer(500, reason: "InternalServerError"),
             ]
             let ann = try await a.register("Ann")
             var phones: [Phone] = []
@@ -158,8 +158,9 @@ extension SystemTests {
             let message = try await a.sent("once", in: thread, as: ann)
             for phone in phones { try await sinks.accepted(.apns, token: phone.token, count: 1) }
             try await noneLeft(in: thread)
-            for phone in phones {
-                #expect(try sinks.accepted(.apns, token: phone.token).map(\.messageID) == [message])
+            for (mood, phone) in zip(moods, phones) {
+                let alerts = try sinks.accepted(.apns, token: phone.token)
+                #expect(alerts.map(\.messageID) == [message], "\(mood): \(alerts)")
             }
         }
 

@@ -10,12 +10,14 @@ import json
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
-from h2.events import DataReceived, RequestReceived, StreamEnded, StreamReset, WindowUpdated
+from h2.events import DataReceived, PingAckReceived, RequestReceived, StreamEnded, StreamReset, WindowUpdated
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes
 from hyperframe.frame import GoAwayFrame
 
 numbers = itertools.count(1)
+# For a client that doesn't close what is over, or doesn't answer a ping.
+LINGER_SECONDS = 2
 
 
 class Request:
@@ -35,6 +37,8 @@ class Connection(asyncio.Protocol):
         self.service = service
         self.number = next(numbers)
         self.speaker = None
+        # What was read and not taken by then never will be: nobody would hear of it.
+        self.is_over = False
 
     def connection_made(self, transport):
         self.transport = transport
@@ -49,6 +53,7 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, error):
         self.service.connections.discard(self)
         self.service.say(event="disconnection", connection=self.number)
+        self.is_over = True
         self.transport = None
 
     def write(self, data):
@@ -57,30 +62,33 @@ class Connection(asyncio.Protocol):
 
     async def answer(self, request, stream):
         """Does what the mood says; `stream` answers, refuses and says goodbye in its protocol's way."""
+        if self.is_over:
+            return
         mood = self.service.mood(request)
         kind = mood.get("kind")
         if kind == "hang":
             return
-        if kind == "drop":
-            return self.abort()
-        if kind in ("refuse", "reset", "goaway"):
+        if kind in ("drop", "refuse", "reset", "goaway"):
             return getattr(stream, kind)()
         if kind == "slow":
             await asyncio.sleep(mood["seconds"])
-        if self.transport is None or not stream.is_open():
+        if self.is_over or not stream.is_open():
             return
         stream.processed()
-        if kind == "answer":
+        if "status" in mood:
             status, headers, body = self.service.moody_answer(request, mood)
         else:
             status, headers, body = self.service.serve(request)
         if kind == "lost":
             return self.abort()
+        if kind == "torn":
+            return stream.tear(status, headers)
         stream.respond(status, headers, body)
         if kind == "goaway_after":
             stream.goaway()
 
     def abort(self):
+        self.is_over = True
         if self.transport is not None:
             self.transport.abort()
 
@@ -145,6 +153,8 @@ class HTTP2:
         elif isinstance(event, StreamReset):
             self.requests.pop(event.stream_id, None)
             self.pending.pop(event.stream_id, None)
+        elif isinstance(event, PingAckReceived):
+            self.owner.abort()
         elif isinstance(event, WindowUpdated):
             for stream_id in list(self.pending):
                 self.pump(stream_id)
@@ -187,14 +197,22 @@ class HTTP2:
 
     def close_if_done(self):
         if self.last is not None and not any(number <= self.last for number in self.requests):
-            if self.owner.transport is not None:
-                self.owner.transport.close()
+            # The client closes it. At once we would reset it under requests that are on their way, and with it answers that
+            # the client hasn't read.
+            asyncio.get_running_loop().call_later(LINGER_SECONDS, self.owner.abort)
 
     def open_up(self):
         """After the first answer there may be as many streams as the service has otherwise."""
         if self.limit != self.owner.service.streams:
             self.limit = self.owner.service.streams
             self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: self.limit})
+
+    def drop(self):
+        """Ends it once the client has read what it was answered: to have it lose that is for `lost`."""
+        self.owner.is_over = True
+        self.h2.ping(bytes(8))
+        self.flush()
+        asyncio.get_running_loop().call_later(LINGER_SECONDS, self.owner.abort)
 
     def goaway(self):
         """From now on nothing new; what isn't processed yet never will be, unless it is older than what is."""
@@ -224,6 +242,10 @@ class HTTP2Stream:
         self.connection.open_up()
         self.connection.flush()
 
+    def tear(self, status, headers):
+        self.connection.h2.send_headers(self.number, [(":status", str(status)), *headers.items()])
+        self.connection.drop()
+
     def end(self, code):
         self.connection.h2.reset_stream(self.number, error_code=code)
         self.connection.flush()
@@ -234,6 +256,9 @@ class HTTP2Stream:
 
     def reset(self):
         self.end(ErrorCodes.INTERNAL_ERROR)
+
+    def drop(self):
+        self.connection.drop()
 
     def goaway(self):
         if self.number < self.connection.last_processed and self.is_open():
@@ -275,13 +300,20 @@ class HTTP1:
         pass
 
     def respond(self, status, headers, body):
+        self.write(status, headers, len(body), body)
+
+    def write(self, status, headers, length, body):
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        self.owner.write(f"HTTP/1.1 {status} -\r\n{lines}content-length: {len(body)}\r\n\r\n".encode() + body)
+        self.owner.write(f"HTTP/1.1 {status} -\r\n{lines}content-length: {length}\r\n\r\n".encode() + body)
+
+    def tear(self, status, headers):
+        self.write(status, headers, 1, b"")
+        self.goaway()
 
     def refuse(self):
         self.owner.abort()
 
-    reset = refuse
+    reset = drop = refuse
 
     def goaway(self):
         if self.owner.transport is not None:
