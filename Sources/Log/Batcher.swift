@@ -25,8 +25,8 @@ protocol Turns: Sendable {
 final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendable {
     /// How a batch is written.
     struct Call: Sendable {
-        /// Sends it; `done` hears of its end once, from any thread.
-        let begin: @Sendable ([Item], _ done: @escaping Store.BatchDone) -> Void
+        /// Sends it, by the deadline at the latest; `done` hears of its end once, from any thread.
+        let begin: @Sendable ([Item], _ deadline: ContinuousClock.Instant, _ done: @escaping Store.BatchDone) -> Void
         /// What its answer says of each item.
         let read: @Sendable (Rows, [Item]) throws(Store.BatchFailure) -> [Outcome]
         /// Nil: others' calls are none of its business.
@@ -51,8 +51,8 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     private let call: Call
     private let answer: Answer
     private let logger: Logger
-    /// How long after it came an item is still begun, and tried again: while the database is away, one call's wait mustn't
-    /// come on top of another's. A call that has begun isn't cut short by it.
+    /// How long after it came an item is still sent, and tried again: while the database is away, one call's wait mustn't
+    /// come on top of another's. A call that was sent isn't cut short by it.
     private let patience: Duration
 
     /// - Parameter answer: called once for each item, from any thread, for many items at once where it can be.
@@ -112,13 +112,14 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         figures.sizes.record(batch.count)
         for entry in batch { figures.waits.record(start - entry.since) }
         call.turns?.begin()
-        call.begin(batch.map { $0.item }) { result in
+        let deadline = batch[0].since + patience
+        call.begin(batch.map { $0.item }, deadline) { result in
             self.figures.calls.record(ContinuousClock.now - start)
             switch result {
             case .success(let rows): self.finishAndSendNext(batch, rows)
             case .failure(let failure):
                 Task {
-                    await self.sendAgain(batch, after: failure, until: batch[0].since + self.patience)
+                    await self.sendAgain(batch, after: failure, until: deadline)
                     self.sendNext()
                 }
             }
@@ -176,7 +177,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
                 return
             }
             pauseMs = min(pauseMs * 2, 500)
-            switch await result(of: batch) {
+            switch await result(of: batch, by: deadline) {
             case .success(let rows): return finish(batch, rows)
             case .failure(let next): failure = next
             }
@@ -184,17 +185,19 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     }
 
     private func send(_ batch: [Entry], until deadline: ContinuousClock.Instant) async {
-        switch await result(of: batch) {
+        switch await result(of: batch, by: deadline) {
         case .success(let rows): finish(batch, rows)
         case .failure(let failure): await sendAgain(batch, after: failure, until: deadline)
         }
     }
 
-    private func result(of batch: [Entry]) async -> Result<Rows, Store.BatchFailure> {
+    private func result(
+        of batch: [Entry], by deadline: ContinuousClock.Instant
+    ) async -> Result<Rows, Store.BatchFailure> {
         let start = ContinuousClock.now
         defer { figures.calls.record(ContinuousClock.now - start) }
         return await withCheckedContinuation { continuation in
-            call.begin(batch.map { $0.item }) { continuation.resume(returning: $0) }
+            call.begin(batch.map { $0.item }, deadline) { continuation.resume(returning: $0) }
         }
     }
 }

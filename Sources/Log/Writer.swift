@@ -25,8 +25,8 @@ package final class Writer<Caller: Sendable>: Sendable {
         messages = Batcher(
             logger: logger,
             call: .init(
-                begin: { batch, done in
-                    store.append(batch, known: heads.known(of: batch), node: tail.node) { result in
+                begin: { batch, deadline, done in
+                    store.append(batch, known: heads.known(of: batch), node: tail.node, by: deadline) { result in
                         if case .failure = result { tail.check() }
                         done(result)
                     }
@@ -42,7 +42,7 @@ package final class Writer<Caller: Sendable>: Sendable {
         receipts = Batcher(
             logger: logger,
             call: .init(
-                begin: { batch, done in store.put(batch, done) },
+                begin: { batch, deadline, done in store.put(batch, by: deadline, done) },
                 read: { [untold] rows, batch throws(Store.BatchFailure) in
                     let outcomes = try Store.moved(rows, batch)
                     untold.note(outcomes, of: batch)

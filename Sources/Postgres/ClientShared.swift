@@ -52,9 +52,11 @@ final class ClientShared: Sendable {
 
     func nextRequestID() -> RequestID { requestCount.add(1, ordering: .relaxed).newValue }
 
-    func submit(_ id: RequestID, _ request: Request) {
+    func submit(_ id: RequestID, _ request: Request, by deadline: Instant? = nil) {
         let (failure, mustWake) = state.withLock { state in
-            if let failure = state.pool.submit(id, request, now: .now) { return (failure as PostgresError?, false) }
+            if let failure = state.pool.submit(id, request, by: deadline, now: .now) {
+                return (failure as PostgresError?, false)
+            }
             return (nil, state.takeWake())
         }
         if let failure { request.done(.failure(failure)) }

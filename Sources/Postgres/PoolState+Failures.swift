@@ -119,18 +119,25 @@ extension PoolState {
     /// Fails those whose time is up, and all when the database refuses us and no connection is left.
     mutating func failWaiting(now: Instant, _ actions: inout [Action]) {
         let isRefused = failure?.isRefusal == true && readyCount == 0 && !isConnecting && isBackingOff(now)
-        while let id = waiting.first {
-            guard let entry = entries[id], entry.isWaiting, let work = entry.work else {
-                _ = waiting.popFirst()
-                continue
-            }
-            guard isRefused || now >= entry.deadline else { return }
-            _ = waiting.popFirst()
-            entries[id] = nil
-            waitingCount -= 1
-            totals.waitTimeoutCount += 1
-            actions.append(.fail(work, waitError))
+        func isLate(_ id: RequestID) -> Bool { isRefused || entries[id].map { now >= $0.deadline } ?? true }
+        while let id = hurried.first, !isWaiting(id) || isLate(id) {
+            hurried.removeFirst()
+            failWaiting(id, &actions)
         }
+        while let id = waiting.first, !isWaiting(id) || isLate(id) {
+            _ = waiting.popFirst()
+            failWaiting(id, &actions)
+        }
+    }
+
+    private func isWaiting(_ id: RequestID) -> Bool { entries[id].map { $0.isWaiting && $0.work != nil } ?? false }
+
+    /// Unless it doesn't wait any more.
+    private mutating func failWaiting(_ id: RequestID, _ actions: inout [Action]) {
+        guard isWaiting(id), let work = entries.removeValue(forKey: id)?.work else { return }
+        waitingCount -= 1
+        totals.waitTimeoutCount += 1
+        actions.append(.fail(work, waitError))
     }
 
     private func isBackingOff(_ now: Instant) -> Bool { connectNotBefore.map { now < $0 } ?? false }

@@ -62,8 +62,11 @@ struct PoolState<Work> {
     let limits: Limits
     var phase = Phase.open
     var entries: [RequestID: Entry] = [:]
-    /// In the order of their deadlines. Ids of cancelled ones stay until they come up or are swept.
+    /// In the order in which they came, and of their deadlines but for `hurried`. Ids of cancelled ones stay until they come
+    /// up or are swept.
     var waiting = FIFO<RequestID>()
+    /// Those of `waiting` whose callers have less patience than the pool, in the order of their deadlines. A few: batches.
+    var hurried: [RequestID] = []
     var waitingCount = 0
     var members: [Member] = []
     var backoff = Backoff()
@@ -79,7 +82,8 @@ struct PoolState<Work> {
     // MARK: Statements
 
     /// Takes a statement in, or says why not.
-    mutating func submit(_ id: RequestID, _ work: Work, now: Instant) -> PostgresError? {
+    /// - deadline: until when it may wait, if that is sooner than `waitMax` has it.
+    mutating func submit(_ id: RequestID, _ work: Work, by deadline: Instant? = nil, now: Instant) -> PostgresError? {
         guard phase == .open else { return .closed }
         if let failure, failure.isRefusal, readyCount == 0, let connectNotBefore, now < connectNotBefore {
             return .unavailable(failure.reason)
@@ -89,9 +93,14 @@ struct PoolState<Work> {
             return .poolFull
         }
         totals.statementCount += 1
-        entries[id] = Entry(work: work, deadline: now + limits.waitMax, isWaiting: true, sendCount: 0)
+        let last = now + limits.waitMax
+        entries[id] = Entry(work: work, deadline: min(deadline ?? last, last), isWaiting: true, sendCount: 0)
         waiting.append(id)
         waitingCount += 1
+        if let deadline, deadline < last {
+            let place = hurried.firstIndex { entries[$0].map { $0.deadline > deadline } ?? false }
+            hurried.insert(id, at: place ?? hurried.endIndex)
+        }
         return nil
     }
 
@@ -162,7 +171,7 @@ struct PoolState<Work> {
         }
         if case .draining(let deadline) = phase { consider(deadline) }
         if waitingCount > 0 {
-            consider(waiting.first.flatMap { entries[$0]?.deadline })
+            for id in [waiting.first, hurried.first] { consider(id.flatMap { entries[$0]?.deadline }) }
             if members.count < limits.connectionCountMax, !isConnecting { consider(connectNotBefore) }
         }
         if let stallMax = limits.stallMax {

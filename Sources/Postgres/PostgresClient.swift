@@ -49,13 +49,16 @@ package final class PostgresClient: Sendable {
 
     /// The same without a task. `done` hears of the end once, on the I/O thread, where it must not block: nothing else is
     /// sent or read meanwhile. When the statement isn't even taken in, it hears so before this returns.
+    /// - Parameter deadline: when it fails if no connection had room for it, if that is sooner than `waitMax` has it.
     package func begin(
-        _ statement: Statement, _ parameters: [Parameter], _ done: @escaping @Sendable (Result<Rows, any Error>) -> Void
+        _ statement: Statement, _ parameters: [Parameter], by deadline: ContinuousClock.Instant? = nil,
+        _ done: @escaping @Sendable (Result<Rows, any Error>) -> Void
     ) {
         do {
             let shared = try shared.get()
             let encoded = try EncodedParameters(parameters)
-            shared.submit(shared.nextRequestID(), Request(statement: statement, parameters: encoded, done: done))
+            let request = Request(statement: statement, parameters: encoded, done: done)
+            shared.submit(shared.nextRequestID(), request, by: deadline)
         } catch {
             done(.failure(error))
         }

@@ -16,8 +16,10 @@ extension Store {
     /// - Parameters:
     ///   - known: for each a seq that its thread is known to have reached, or nil: finding the head is faster then.
     ///   - node: who calls; it is not notified of these events.
+    ///   - deadline: until when it may wait for the database.
     package func append(
-        _ batch: [NewMessage], known: [Seq?] = [], node: String = "", _ done: @escaping BatchDone
+        _ batch: [NewMessage], known: [Seq?] = [], node: String = "", by deadline: ContinuousClock.Instant? = nil,
+        _ done: @escaping BatchDone
     ) {
         begin(
             Statement(
@@ -29,7 +31,7 @@ extension Store {
                 .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }), .text(node),
                 // Spares nearly all batches the array.
                 batch.contains { $0.expires != nil } ? .int4s(batch.map { $0.expires?.seconds }) : .null,
-            ], done)
+            ], by: deadline, done)
     }
 
     /// What became of each message of a batch, in the order given, and what the log got with it.
@@ -71,13 +73,16 @@ extension Store {
     }
 
     /// Moves marks forward, a batch in one transaction. `done` gets what `moved` reads.
-    package func put(_ batch: [ReceiptMove], _ done: @escaping BatchDone) {
+    /// - Parameter deadline: until when it may wait for the database.
+    package func put(
+        _ batch: [ReceiptMove], by deadline: ContinuousClock.Instant? = nil, _ done: @escaping BatchDone
+    ) {
         begin(
             Statement("receipt_put", "select * from receipt_put($1, $2, $3, $4, $5)"),
             [
                 .ids(batch.map(\.user)), .ids(batch.map(\.thread)), .int8s(batch.map { $0.read?.value }),
                 .int8s(batch.map { $0.delivered?.value }), .uuids(batch.map { $0.session?.uuid }),
-            ], done)
+            ], by: deadline, done)
     }
 
     /// What became of one move of a batch.
@@ -138,8 +143,11 @@ extension Store {
     /// Hears once of a batch's end, on the database's I/O thread: it must not block.
     package typealias BatchDone = @Sendable (Result<Rows, BatchFailure>) -> Void
 
-    private func begin(_ statement: Statement, _ parameters: [Parameter], _ done: @escaping BatchDone) {
-        client.begin(statement, parameters) { result in
+    private func begin(
+        _ statement: Statement, _ parameters: [Parameter], by deadline: ContinuousClock.Instant?,
+        _ done: @escaping BatchDone
+    ) {
+        client.begin(statement, parameters, by: deadline) { result in
             done(result.mapError { Self.batchFailure($0) })
         }
     }

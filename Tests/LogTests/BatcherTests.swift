@@ -15,13 +15,15 @@ struct BatcherTests {
     func away() async throws {
         let patience = Duration.milliseconds(100)
         let begun = Mutex<Set<Int>>([])
+        let deadline = Mutex<ContinuousClock.Instant?>(nil)
         let first = Mutex<Store.BatchDone?>(nil)
         let answers = AsyncStream.makeStream(of: (item: Int, code: ProblemCode?).self)
         let failure = Store.BatchFailure.retryable(Problem(.unavailable, "away"))
         let batcher = Numbers(
             patience: patience, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             call: .init(
-                begin: { items, done in
+                begin: { items, last, done in
+                    deadline.withLock { $0 = last }
                     begun.withLock { $0.formUnion(items) }
                     if items == [0] { first.withLock { $0 = done } } else { done(.failure(failure)) }
                 },
@@ -48,8 +50,11 @@ struct BatcherTests {
         #expect(batcher.figures.refusals.value == 999)
         #expect(batcher.queuedCount == 0)
 
-        // What comes later has a patience of its own.
+        // What comes later has a patience of its own, and the database may have all of that.
+        let before = ContinuousClock.now
         batcher.submit(1_000, byteCount: 1, waiter: 1_000)
+        let waits = try #require(deadline.withLock { $0 })
+        #expect(waits >= before + patience && waits <= .now + patience)
         for await (item, code) in answers.stream {
             #expect(item == 1_000 && code == .unavailable)
             break

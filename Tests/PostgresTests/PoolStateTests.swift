@@ -10,11 +10,11 @@ struct PoolStateTests {
     let start = ContinuousClock.now
     var ids: [String: RequestID] = [:]
 
-    mutating func submit(_ works: String..., at now: Instant? = nil) -> [PostgresError?] {
+    mutating func submit(_ works: String..., at now: Instant? = nil, by deadline: Instant? = nil) -> [PostgresError?] {
         works.map { work in
             let id = RequestID(ids.count + 1)
             ids[work] = id
-            return pool.submit(id, work, now: now ?? start)
+            return pool.submit(id, work, by: deadline, now: now ?? start)
         }
     }
 
@@ -117,6 +117,34 @@ struct PoolStateTests {
         #expect(pool.nextDeadline() == start + .seconds(6))
         #expect(step(at: start + .seconds(6)) == ["fail c: no database connection had room in time"])
         #expect(pool.statistics.totals.waitTimeoutCount == 2)
+    }
+
+    @Test("fails who has less patience at its time, whoever else waits, and nobody later than all are")
+    mutating func failsHurried() throws {
+        pool = PoolState(limits: .init(connectionCountMax: 1, inFlightPerConnectionMax: 1))
+        connectFirst()
+        _ = submit("a")
+        _ = step()
+        _ = submit("b")
+        for (work, seconds) in [("c", 3), ("d", 1), ("e", 9), ("f", 2), ("g", 4)] {
+            _ = submit(work, by: start + .seconds(seconds))
+        }
+        func failure(_ work: String) -> String { "fail \(work): no database connection had room in time" }
+        #expect(pool.nextDeadline() == start + .seconds(1))
+        #expect(step(at: start + .seconds(1)) == [failure("d")])
+        #expect(pool.cancel(try #require(ids["f"])) == "f")
+        #expect(step(at: start + .seconds(2)) == [])
+        #expect(pool.nextDeadline() == start + .seconds(3))
+        // One goes: it is nobody's deadline any more.
+        #expect(pool.finished(1, now: start + .seconds(2)) == "a")
+        #expect(step(at: start + .seconds(2)) == ["send b on 1"])
+        #expect(pool.finished(1, now: start + .seconds(2)) == "b")
+        #expect(step(at: start + .seconds(2)) == ["send c on 1"])
+        #expect(pool.nextDeadline() == start + .seconds(4))
+        #expect(step(at: start + .seconds(4)) == [failure("g")])
+        #expect(pool.nextDeadline() == start + .seconds(5))
+        #expect(step(at: start + .seconds(5)) == [failure("e")])
+        #expect(pool.statistics.waitingCount == 0)
     }
 
     @Test("sends rather than fails a statement whose time is up when there is room")
