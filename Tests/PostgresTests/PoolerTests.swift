@@ -43,17 +43,21 @@ struct PoolerTests {
     func unprepared() async throws {
         let cluster = try await TestCluster.shared()
         let bouncer = try await cluster.pooler(.transaction)
-        let conninfo = bouncer.conninfo(try await cluster.createDatabase())
+        let database = try await cluster.createDatabase()
+        let conninfo = bouncer.conninfo(database)
         try await withClient(connections: 1, conninfo: conninfo) { client async throws in
             try await withClient(connections: 1, conninfo: conninfo) { other async throws in
                 var sessions: Set<Int32> = []
                 let statement = Statement("pid", "select pg_backend_pid()")
                 for _ in 0..<3 {
                     // PgBouncer gives the session used last: first to the other, so that ours is a second one.
-                    async let held = other.run("select pg_sleep(0.1)::text")
-                    try await eventually { other.statistics.inFlightCount == 1 }
-                    sessions.insert(try await client.query(statement).first?.int4(0) ?? 0)
-                    _ = try await held
+                    try await Gate.closed(database) { gate in
+                        async let held = other.run(Gate.pass)
+                        try await eventually { other.statistics.inFlightCount == 1 }
+                        sessions.insert(try await client.query(statement).first?.int4(0) ?? 0)
+                        try await gate.open()
+                        _ = try await held
+                    }
                     sessions.insert(try await client.query(statement).first?.int4(0) ?? 0)
                 }
                 #expect(sessions.count > 1)

@@ -22,13 +22,15 @@ struct MemberChangeTests {
             """
             begin;
             select outcome from receipt_put(array['\(bob)'::uuid], array['\(thread)'::uuid], array[1::bigint], array[null::bigint]);
-            select pg_sleep(1);
+            \(Psql.sleep)
             commit;
             """, conninfo: database)
         #expect(try await Psql.isAsleep(in: database))
-        try await Psql.run(
+        async let promoting = Psql.run(
             "select member_put('\(ann)', '\(thread)', '\(bob)', 'admin', null, 1000, 1000)", conninfo: database)
-        _ = try await reading
+        #expect(try await Psql.isBlocked(in: database))
+        try await Psql.wake(in: database)
+        _ = try await (reading, promoting)
         let found = try await Psql.run(
             "select role, read_seq from members where user_id = '\(bob)'", conninfo: database)
         #expect(found == "admin|1")

@@ -148,9 +148,10 @@ struct PushClaimTests {
         let database = try await MigratedDatabase.create()
         try await Psql.run(Self.people, conninfo: database)
         async let first = Psql.run(
-            "begin; select claim('10:00:00'); select pg_sleep(1); commit;", conninfo: database)
+            "begin; select claim('10:00:00'); \(Psql.sleep) commit;", conninfo: database)
         #expect(try await Psql.isAsleep(in: database))
         #expect(try await Psql.run("select claim('10:00:00') is null", conninfo: database) == "t")
+        try await Psql.wake(in: database)
         #expect(try await first.contains("send 1 text 1 1 5"))
         #expect(try await Psql.run("select claim('10:00:00') is null", conninfo: database) == "t")
     }

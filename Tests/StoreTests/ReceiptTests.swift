@@ -78,14 +78,10 @@ struct ReceiptTests {
     func movesMeanwhile() async throws {
         let database = try await MigratedDatabase.create()
         _ = try await run(Self.group + "select mark(11, 1);", on: database)
-        async let move = run("begin; select mark(11, 2); select pg_sleep(1); commit;", on: database)
-        let asleep = """
-            select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'
-            """
-        var isUnderWay = false
-        for _ in 0..<500 where !isUnderWay { isUnderWay = try await run(asleep, on: database) == ["1"] }
-        #expect(isUnderWay)
+        async let move = run("begin; select mark(11, 2); \(Psql.sleep) commit;", on: database)
+        #expect(try await Psql.isAsleep(in: database))
         #expect(try await run("select tell(2);", on: database) == ["0 wait"])
+        try await Psql.wake(in: database)
         _ = try await move
         _ = try await run("select tell(4);", on: database)
         #expect(try await run("select told();", on: database).last?.hasSuffix("11=2") == true)

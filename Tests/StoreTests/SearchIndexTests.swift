@@ -42,14 +42,16 @@ struct SearchIndexTests {
         let seqs = try await Psql.run("select min(seq), max(seq) from messages", conninfo: database).split(
             separator: "|")
         async let pass = Psql.run(
-            "begin; select search_index(1000); select pg_sleep(1); commit;", conninfo: database)
+            "begin; select search_index(1000); \(Psql.sleep) commit;", conninfo: database)
         #expect(try await Psql.isAsleep(in: database))
-        try await Psql.run(
+        async let deletion = Psql.run(
             """
             select message_delete('\(Self.ann)', '\(Self.thread)',
                 (select id from messages where payload ->> 'text' = 'going'))
             """, conninfo: database)
-        _ = try await pass
+        #expect(try await Psql.isBlocked(in: database))
+        try await Psql.wake(in: database)
+        _ = try await (pass, deletion)
         #expect(try await Self.words(database) == "staying\(seqs[1])")
     }
 

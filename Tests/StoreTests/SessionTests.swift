@@ -58,11 +58,12 @@ struct SessionTests {
         async let holding = run(
             """
             begin; select from sessions where id = '00000000-0000-0000-0000-000000000005' for update;
-            select pg_sleep(1); commit;
+            \(Psql.sleep) commit;
             """, on: database)
         #expect(try await Psql.isAsleep(in: database))
         let found = try await run(
             "select ended_count from session_sweep(null, 100, 90); select left_over();", on: database)
+        try await Psql.wake(in: database)
         _ = try await holding
         #expect(found == ["2", "1235"])
     }

@@ -20,7 +20,7 @@ struct PollSwarmTests {
         let swarm = try PollSwarm(urls: nodes.addresses.map(\.description), members: members)
         async let running = swarm.run()
         try await swarm.waitUntilWaiting(within: .seconds(10))
-        #expect(try await nodes.a.metric("parley_polls_waiting") == 50)
+        try await nodes.a.waitForPolls(50)
 
         _ = try await nodes.b.curl.sent("one", in: thread, as: ann)
         try await eventually("the first message everywhere") { swarm.counts.messages == 100 ? true : nil }

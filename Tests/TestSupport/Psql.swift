@@ -21,10 +21,28 @@ package enum Psql {
         return output.trimmingCharacters(in: .newlines)
     }
 
-    /// Returns once a statement sleeps in the database (`pg_sleep`), with its locks held; false if none comes to that.
-    package static func isAsleep(in conninfo: String) async throws -> Bool {
-        let query =
-            "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'"
+    /// A statement that holds up its transaction, and with it the locks that it has, until `wake`; for 30 s at most.
+    package static let sleep = """
+        do $$ begin perform pg_sleep(30); exception when query_canceled then null; end $$;
+        """
+
+    /// Ends `sleep`: its transaction goes on.
+    package static func wake(in conninfo: String) async throws {
+        try await run("select pg_cancel_backend(pid) from pg_stat_activity where \(isAsleep)", conninfo: conninfo)
+    }
+
+    /// Returns once somebody sleeps in the database; false if nobody comes to that.
+    package static func isAsleep(in conninfo: String) async throws -> Bool { try await waits(isAsleep, conninfo) }
+
+    /// Returns once somebody waits for another's lock; false if nobody comes to that.
+    package static func isBlocked(in conninfo: String) async throws -> Bool {
+        try await waits("datname = current_database() and wait_event_type = 'Lock'", conninfo)
+    }
+
+    private static let isAsleep = "datname = current_database() and wait_event = 'PgSleep'"
+
+    private static func waits(_ condition: String, _ conninfo: String) async throws -> Bool {
+        let query = "select count(*) from pg_stat_activity where \(condition)"
         for _ in 0..<500 where try await run(query, conninfo: conninfo) != "0" { return true }
         return false
     }

@@ -151,10 +151,7 @@ struct LimitsAndTimeouts {
     func slowButSteady() async throws {
         let count = 20_000_000
         try await withServer(
-            {
-                $0.idleTimeout = .milliseconds(50)
-                $0.writeTimeout = .seconds(2)
-            },
+            { $0.idleTimeout = .milliseconds(50) },
             handler: { _, reply in
                 reply.send(OutboundResponse(status: .ok, body: ByteBuffer(repeating: 0x61, count: count)))
             }
