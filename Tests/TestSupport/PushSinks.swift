@@ -174,7 +174,7 @@ package final class PushSinks: Sendable {
         openssl.waitUntilExit()
 
         var ports: [Service: Int] = [:]
-        for service in Service.allCases { ports[service] = try Sockets.freePort() }
+        for service in Service.allCases { ports[service] = try Sockets.freePort(not: ports.values) }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/python3")
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "sinks/main.py").path

@@ -33,11 +33,12 @@ package enum Sockets {
 
     /// A port that stays free for who was told of it, as far as one can know: none of those that the kernel gives to
     /// clients, which would take it while a killed server is away.
-    package static func freePort() throws -> Int {
+    /// - Parameter taken: those that were told of before, and nobody listens on yet.
+    package static func freePort(not taken: some Sequence<Int> = []) throws -> Int {
         for _ in 0..<1_000 {
             guard let probe = try? listener(port: .random(in: 20_000..<32_000)) else { continue }
             close(probe.socket)
-            return probe.port
+            if !taken.contains(probe.port) { return probe.port }
         }
         throw Failure(code: EADDRINUSE)
     }

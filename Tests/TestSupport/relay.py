@@ -45,7 +45,8 @@ class Handler:
             server.transport.abort()
             return "250 Never said"
         if kind == "slow":
-            await asyncio.sleep(1)
+            # Less than a node that stops waits for.
+            await asyncio.sleep(0.3)
         if kind == "spam":
             return "554 5.7.1 Not this"
         login = session.auth_data.login.decode() if session.auth_data else None

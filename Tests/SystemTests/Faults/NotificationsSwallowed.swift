@@ -36,7 +36,8 @@ extension SystemTests.Faults {
         while delays.count < 5 {
             let cursor = try await connections.1.cursor(of: bob)
             async let poll = connections.1.sync(bob, from: cursor, wait: 10)
-            try await node.waitForPolls()
+            // In vain if it is answered at once, by what is said below.
+            try? await node.waitForPolls()
             let start = ContinuousClock.now
             let id = try await connections.0.sent("hi", in: thread, as: ann)
             // A delivered mark of the message before may be what comes: such a round tells nothing.

@@ -82,8 +82,8 @@ private final class Over: Sendable {
 final class Spread: Sendable, CustomStringConvertible {
     private static let step = Duration.milliseconds(50)
     private let count: @Sendable () -> Int
-    /// One a step.
-    private let samples = Mutex<[Int]>([])
+    /// One a step, where the machine lets it.
+    private let samples = Mutex<[(at: ContinuousClock.Instant, count: Int)]>([])
 
     init(_ count: @escaping @Sendable () -> Int) { self.count = count }
 
@@ -99,24 +99,31 @@ final class Spread: Sendable, CustomStringConvertible {
     }
 
     private func sample(until over: Over) async throws {
-        var next = ContinuousClock.now
         while !over.isSet {
-            samples.withLock { $0.append(count()) }
-            next += Self.step
-            try await Task.sleep(until: next, clock: .continuous)
+            sample()
+            try await Task.sleep(for: Self.step)
         }
-        samples.withLock { $0.append(count()) }
+        sample()
     }
 
-    var total: Int { samples.withLock { ($0.last ?? 0) - ($0.first ?? 0) } }
+    private func sample() { samples.withLock { $0.append((.now, count())) } }
 
-    /// By how much it grew at most in so long a time.
+    var total: Int { samples.withLock { ($0.last?.count ?? 0) - ($0.first?.count ?? 0) } }
+
+    /// By how much it grew at most in so long a time. Where two samples are further apart, what came between them came evenly.
     func most(within window: Duration) -> Int {
-        let steps = Int(window / Self.step)
-        return samples.withLock { samples in
-            samples.indices.map { samples[min($0 + steps, samples.count - 1)] - samples[$0] }.max() ?? 0
+        samples.withLock { samples in
+            samples.indices.map { first in
+                let rest = samples[first...]
+                guard let end = rest.first(where: { samples[first].at.duration(to: $0.at) >= window }) ?? rest.last
+                else {
+                    return 0
+                }
+                let share = min(1, window / samples[first].at.duration(to: end.at))
+                return Int(Double(end.count - samples[first].count) * share)
+            }.max() ?? 0
         }
     }
 
-    var description: String { samples.withLock { "\($0)" } }
+    var description: String { samples.withLock { "\($0.map(\.count))" } }
 }
