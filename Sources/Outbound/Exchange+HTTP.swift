@@ -105,7 +105,7 @@ extension Exchange {
     /// The answer, if all of it that is asked for is there though libcurl doesn't say so. A server that answers before it has
     /// read the request closes the stream: libcurl finds that it can't send the rest, or waits for ever to do so. A
     /// connection may be reset by what another transfer sent on it, with the end of this one's answer still to be read.
-    var wholeAnswer: TransferAnswer? {
+    var sufficientAnswer: TransferAnswer? {
         let status = parley_curl_status(easy)
         guard let http, status >= 200 else { return nil }
         let answer = http.answer

@@ -98,7 +98,7 @@ final class Exchange {
             return .success(
                 TransferAnswer(status: status, headers: answer?.headers ?? [:], body: answer?.body ?? []))
         }
-        if let answer = wholeAnswer { return .success(answer) }
+        if let answer = sufficientAnswer { return .success(answer) }
         if let objection = http?.objection { return .failure(objection) }
         if code == CURLE_ABORTED_BY_CALLBACK { return .failure(isGivenUp ? .closed : .timedOut) }
         if code == CURLE_OPERATION_TIMEDOUT { return .failure(.timedOut) }

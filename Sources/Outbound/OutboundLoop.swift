@@ -134,7 +134,7 @@ struct OutboundLoop {
         for (easy, (exchange, job)) in exchanges where exchange.deadline <= now {
             guard let http = exchange.http else { continue }
             exchanges[easy] = nil
-            let answer = exchange.wholeAnswer
+            let answer = exchange.sufficientAnswer
             curl_multi_remove_handle(multi, easy)
             if let port = http.localPort {
                 if answer != nil { connections.heard(port: port, at: now) }

@@ -22,7 +22,7 @@ extension Asking {
     /// Of which the services say no more than what is missing, unless they are in a mood.
     func request(
         _ service: PushSinks.Service = .apns, token: String = "abcd", host: String = "127.0.0.1",
-        reach: HTTPExchange.Reach = .anywhere, timeMax: Duration = .seconds(10)
+        reach: HTTPExchange.Reach = .anywhere, timeMax: Duration = .seconds(10), needsStatusOnly: Bool = false
     ) -> Transfer {
         let path =
             switch service {
@@ -31,9 +31,10 @@ extension Asking {
             case .oauth: "/token"
             case .webpush: "/push/\(token)"
             }
-        let exchange = HTTPExchange(
+        var exchange = HTTPExchange(
             url: "https://\(host):\(sinks.ports[service] ?? 0)\(path)", headers: [("x-a", "b"), ("x-empty", "")],
             body: Array(#"{"message":{"token":"\#(token)"}}"#.utf8), reach: reach)
+        exchange.needsStatusOnly = needsStatusOnly
         var transfer = Transfer(.http(exchange))
         transfer.timeMax = timeMax
         return transfer
@@ -135,9 +136,7 @@ struct AskingWebServers: Asking {
         let client = try client()
         for (status, needsStatusOnly) in [(200, true), (201, true), (200, false), (503, true)] {
             try await sinks.mood(.torn(status), of: service)
-            guard case .http(var exchange) = request(service).work else { continue }
-            exchange.needsStatusOnly = needsStatusOnly
-            let result = await result(client, Transfer(.http(exchange)))
+            let result = await result(client, request(service, needsStatusOnly: needsStatusOnly))
             if needsStatusOnly, status < 300 {
                 #expect((try? result.get())?.status == status)
             } else if case .failure(.failed) = result {

@@ -44,18 +44,14 @@ extension SystemTests {
             let id = try await nodes.a.curl.sent("one", in: thread, as: ann)
             let got = try await nodes.b.curl.sync(bob, from: cursor).json
             let next = got["cursor"].string ?? ""
-            // The mark can't be written meanwhile.
+            // The mark can't be written meanwhile, nor by what the node has begun once it is gone.
             async let holding = Psql.run(
                 "begin; select 1 from members where user_id = '\(bob.id)' for update; \(Psql.sleep) commit;",
                 conninfo: nodes.database)
             #expect(try await Psql.isAsleep(in: nodes.database))
             _ = try await nodes.b.curl.sync(bob, from: next)
             try await nodes.b.kill()
-            _ = try await Psql.run(
-                """
-                select pg_terminate_backend(pid) from pg_stat_activity
-                where datname = current_database() and wait_event_type = 'Lock'
-                """, conninfo: nodes.database)
+            try await Psql.endBlocked(in: nodes.database)
             try await Psql.wake(in: nodes.database)
             _ = try await holding
             let path = "/v1/threads/\(thread)/messages/\(id)/receipts"

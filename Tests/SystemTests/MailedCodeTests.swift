@@ -233,34 +233,13 @@ extension SystemTests {
                 insert into users (id, name, email, email_key, created_at)
                 select gen_random_uuid(), 'Known', e, e, now() from unnest(array['\(known.joined(separator: "','"))']) e
                 """)
-            // Of neighbours, which have the same machine to themselves: it has its better and worse seconds.
-            func ratio(_ times: [(known: Double, unknown: Double)]) -> Double {
-                times.map { $0.known / $0.unknown }.sorted()[times.count / 2]
-            }
-            // What one has the node do then is in the way of the next: in turns.
-            func inTurns<Ignored>(
-                _ count: Int, _ body: (_ isKnown: Bool, _ index: Int) async throws -> Ignored
-            ) async rethrows -> [(known: Double, unknown: Double)] {
-                var times: [(known: Double, unknown: Double)] = []
-                for index in 0..<count {
-                    var time = (known: 0.0, unknown: 0.0)
-                    for isKnown in [index % 2 == 0, index % 2 != 0] {
-                        let began = ContinuousClock.now
-                        _ = try await body(isKnown, index)
-                        let taken = began.duration(to: .now).seconds * 1_000
-                        if isKnown { time.known = taken } else { time.unknown = taken }
-                    }
-                    times.append(time)
-                }
-                return times
-            }
-            var times = try await inTurns(count) { try await ask($0 ? known[$1] : unknown[$1], at: a) }
-            #expect((0.7...1.4).contains(ratio(times)), "asking: \(times) ms")
+            let asking = try await Neighbours(count) { try await ask($0 ? known[$1] : unknown[$1], at: a) }
+            #expect((0.7...1.4).contains(asking.ratio), "asking: \(asking)")
             for ann in known { try await relay.mail(to: ann) }
             #expect(try known.allSatisfy { try relay.attempts(to: $0) == 1 }, "each is sent once")
             #expect(try unknown.allSatisfy { try relay.attempts(to: $0) == 0 })
-            times = try await inTurns(20) { try await logIn($0 ? known[$1] : unknown[$1], "12345", at: b) }
-            #expect((0.8...1.25).contains(ratio(times)), "trying: \(times) ms")
+            let trying = try await Neighbours(20) { try await logIn($0 ? known[$1] : unknown[$1], "12345", at: b) }
+            #expect((0.8...1.25).contains(trying.ratio), "trying: \(trying)")
         }
 
         @Test("leave no trace of an address that is forgotten")

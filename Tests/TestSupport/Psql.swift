@@ -26,23 +26,27 @@ package enum Psql {
         do $$ begin perform pg_sleep(30); exception when query_canceled then null; end $$;
         """
 
+    private static let sleepers = "pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'"
+    private static let blocked = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+
     /// Ends `sleep`: its transaction goes on.
     package static func wake(in conninfo: String) async throws {
-        try await run("select pg_cancel_backend(pid) from pg_stat_activity where \(isAsleep)", conninfo: conninfo)
+        try await run("select pg_cancel_backend(pid) from \(sleepers)", conninfo: conninfo)
     }
 
     /// Returns once somebody sleeps in the database; false if nobody comes to that.
-    package static func isAsleep(in conninfo: String) async throws -> Bool { try await waits(isAsleep, conninfo) }
+    package static func isAsleep(in conninfo: String) async throws -> Bool { try await isAny(of: sleepers, conninfo) }
 
     /// Returns once somebody waits for another's lock; false if nobody comes to that.
-    package static func isBlocked(in conninfo: String) async throws -> Bool {
-        try await waits("datname = current_database() and wait_event_type = 'Lock'", conninfo)
+    package static func isBlocked(in conninfo: String) async throws -> Bool { try await isAny(of: blocked, conninfo) }
+
+    /// Ends the sessions that wait for another's lock.
+    package static func endBlocked(in conninfo: String) async throws {
+        try await run("select pg_terminate_backend(pid) from \(blocked)", conninfo: conninfo)
     }
 
-    private static let isAsleep = "datname = current_database() and wait_event = 'PgSleep'"
-
-    private static func waits(_ condition: String, _ conninfo: String) async throws -> Bool {
-        let query = "select count(*) from pg_stat_activity where \(condition)"
+    private static func isAny(of sessions: String, _ conninfo: String) async throws -> Bool {
+        let query = "select count(*) from \(sessions)"
         for _ in 0..<500 where try await run(query, conninfo: conninfo) != "0" { return true }
         return false
     }
