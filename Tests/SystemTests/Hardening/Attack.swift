@@ -1,0 +1,114 @@
+// What other users notice of an attack: the times of their sends while the node is idle and while it is attacked, taken in
+// the same run. One instrument for all tests of this folder.
+
+import Foundation
+import Synchronization
+import Testing
+
+/// Two people who have nothing to do with the attacker, and write to each other at a steady pace.
+struct OtherUsers: Sendable {
+    let address: Address
+    let sender: Person
+    let thread: String
+
+    /// Registers two people and opens their direct thread.
+    static func join(_ node: Node) async throws -> OtherUsers {
+        let sender = try await node.curl.register("Ann")
+        let thread = try await node.curl.thread("direct", by: sender, with: [try await node.curl.register("Ben")])
+        return OtherUsers(address: node.address, sender: sender, thread: thread)
+    }
+
+    /// Runs `attack` on `connectionCount` connections at once, each again and again until `seconds` are over, and times
+    /// the others' sends: first for as long as that without the attack, then during it.
+    /// - Parameter attack: one round over the given connection. An error (a refused connection, a time-out) does not end
+    ///   the attack: the next round begins with a new connection.
+    func notice(
+        connectionCount: Int, seconds: Double = 3,
+        _ attack: @escaping @Sendable (Connection, _ lane: Int) async throws -> Void
+    ) async throws -> Notice {
+        let idle = try await sends(for: seconds)
+        let isOver = Atomic(false)
+        let rounds = Atomic(0)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<connectionCount {
+                group.addTask {
+                    var connection = Connection(address)
+                    while !isOver.load(ordering: .relaxed) {
+                        do {
+                            try await attack(connection, lane)
+                        } catch {
+                            connection = Connection(address)
+                            try await Task.sleep(for: .milliseconds(5))
+                        }
+                        rounds.add(1, ordering: .relaxed)
+                    }
+                }
+            }
+            // The attack is under way before its effect is timed.
+            try await Task.sleep(for: .milliseconds(300))
+            let during = try await sends(for: seconds)
+            isOver.store(true, ordering: .relaxed)
+            try await group.waitForAll()
+            return Notice(idle: idle, during: during, roundCount: rounds.load(ordering: .relaxed))
+        }
+    }
+
+    /// Sends every 10 ms and returns how each went.
+    func sends(for seconds: Double) async throws -> SendTimes {
+        let connection = Connection(address)
+        var times = SendTimes()
+        let end = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < end {
+            let began = ContinuousClock.now
+            let answer = try await connection.say("Hello", in: thread, as: sender)
+            times.add(began.duration(to: .now).seconds * 1_000, wasAccepted: answer.status == 201)
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return times
+    }
+}
+
+/// Times of sends, in milliseconds.
+struct SendTimes: Sendable {
+    private var times: [Double] = []
+    /// Sends that were not answered with 201.
+    private(set) var refusedCount = 0
+
+    mutating func add(_ time: Double, wasAccepted: Bool) {
+        times.append(time)
+        if !wasAccepted { refusedCount += 1 }
+    }
+
+    var p50: Double { times.sorted()[times.count / 2] }
+    var max: Double { times.max() ?? 0 }
+}
+
+/// The same sends without and with an attack.
+struct Notice: Sendable, CustomStringConvertible {
+    let idle: SendTimes
+    let during: SendTimes
+    /// Of the attack, on all its connections together.
+    let roundCount: Int
+
+    /// How many times as long the median send took. An idle median below 1 ms counts as 1 ms: on a machine of two cores the
+    /// attacker's own work costs as much.
+    var ratio: Double { during.p50 / Swift.max(1, idle.p50) }
+
+    var description: String {
+        func ms(_ time: Double) -> String { String(format: "%.1f", time) }
+        return
+            "idle p50 \(ms(idle.p50)) max \(ms(idle.max)) ms; attacked p50 \(ms(during.p50)) max \(ms(during.max)) ms, "
+            + "\(during.refusedCount) refused; \(roundCount) rounds"
+    }
+
+    /// Records a failure unless the others' sends were all accepted, at most `ratioMax` times as slow in the median, and
+    /// none took longer than `msMax`. Prints the figures.
+    func expect(
+        _ attack: String, ratioMax: Double, msMax: Double = 2_000, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        print("attack: \(attack): \(self)")
+        #expect(during.refusedCount == 0, "\(self)", sourceLocation: sourceLocation)
+        #expect(ratio <= ratioMax, "\(self)", sourceLocation: sourceLocation)
+        #expect(during.max <= msMax, "\(self)", sourceLocation: sourceLocation)
+    }
+}
