@@ -27,30 +27,34 @@ struct OtherUsers: Sendable {
         _ attack: @escaping @Sendable (Connection, _ lane: Int) async throws -> Void
     ) async throws -> Notice {
         let idle = try await sends(for: seconds)
-        let isOver = Atomic(false)
-        let rounds = Atomic(0)
+        let progress = Progress()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<connectionCount {
                 group.addTask {
                     var connection = Connection(address)
-                    while !isOver.load(ordering: .relaxed) {
+                    while !progress.isOver.load(ordering: .relaxed) {
                         do {
                             try await attack(connection, lane)
                         } catch {
                             connection = Connection(address)
                             try await Task.sleep(for: .milliseconds(5))
                         }
-                        rounds.add(1, ordering: .relaxed)
+                        progress.roundCount.add(1, ordering: .relaxed)
                     }
                 }
             }
             // The attack is under way before its effect is timed.
             try await Task.sleep(for: .milliseconds(300))
             let during = try await sends(for: seconds)
-            isOver.store(true, ordering: .relaxed)
+            progress.isOver.store(true, ordering: .relaxed)
             try await group.waitForAll()
-            return Notice(idle: idle, during: during, roundCount: rounds.load(ordering: .relaxed))
+            return Notice(idle: idle, during: during, roundCount: progress.roundCount.load(ordering: .relaxed))
         }
+    }
+
+    private final class Progress: Sendable {
+        let isOver = Atomic(false)
+        let roundCount = Atomic(0)
     }
 
     /// Sends every 10 ms and returns how each went.
