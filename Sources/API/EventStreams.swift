@@ -47,10 +47,11 @@ final class EventStreams: Sendable {
     /// The cursor in a `Last-Event-ID` header; nil without one. Throws 422 for what no stream gave.
     static func lastSeen(_ header: String?) throws(Problem) -> Cursor? {
         guard let header, !header.isEmpty else { return nil }
-        guard let cursor = Cursor(parsing: header) else {
-            throw .invalid("Last-Event-ID", "Is not an id that this service gave.")
+        do {
+            return try Cursor(text: header)
+        } catch {
+            throw .invalid(error.inside("Last-Event-ID").fields)
         }
-        return cursor
     }
 
     /// Begins a stream, or refuses it as a poll would be refused. Without a cursor it begins with now. On the event loop.

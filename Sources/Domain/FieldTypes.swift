@@ -64,6 +64,9 @@ extension Timestamp: TextField {
 
 extension Cursor: TextField {
     package init(text: String) throws(Invalid) {
+        guard text.utf8.count <= Cursor.textByteCountMax else {
+            throw Invalid("Must have at most \(Cursor.textByteCountMax) characters.")
+        }
         guard let cursor = Cursor(parsing: text) else { throw Invalid("Is not a cursor that this service gave.") }
         self = cursor
     }

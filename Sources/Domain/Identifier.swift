@@ -16,16 +16,6 @@ package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
         self.uuid = uuid
     }
 
-    /// A new UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits. Unguessable, and near in time is near in
-    /// an index.
-    package static func make(at now: Date = Date()) -> Self {
-        var random = SystemRandomNumberGenerator()
-        let milliseconds = UInt64(now.timeIntervalSince1970 * 1000)
-        let high = milliseconds << 16 | 0x7000 | random.next() & 0x0fff
-        let low = random.next() & (1 << 62 - 1) | 1 << 63
-        return Self(UUID(high: high, low: low))
-    }
-
     /// In the form that clients see.
     package var description: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
@@ -50,12 +40,37 @@ package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
 
 extension Identifier: Comparable {}
 
-package enum UserKind {}
-package enum SessionKind {}
-package enum ThreadKindTag {}
-package enum MessageKind {}
-package enum MailKind {}
-package enum PushKind {}
+/// A kind of thing whose ids the server makes.
+package protocol IdentifiedKind {
+    /// The bits of `rand_a` (12 bits) that are random in a new id; the other bits are 0.
+    static var randomABits: UInt64 { get }
+}
+
+extension IdentifiedKind {
+    package static var randomABits: UInt64 { 0xfff }
+}
+
+extension Identifier where Kind: IdentifiedKind {
+    /// Returns a new UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits (66 in a thread's id). An id cannot be
+    /// guessed, and ids made at nearly the same time are close together in an index.
+    package static func make(at now: Date = Date()) -> Self {
+        var random = SystemRandomNumberGenerator()
+        let milliseconds = UInt64(now.timeIntervalSince1970 * 1000)
+        let high = milliseconds << 16 | 0x7000 | random.next() & Kind.randomABits
+        let low = random.next() & (1 << 62 - 1) | 1 << 63
+        return Self(UUID(high: high, low: low))
+    }
+}
+
+package enum UserKind: IdentifiedKind {}
+package enum SessionKind: IdentifiedKind {}
+package enum ThreadKindTag: IdentifiedKind {
+    /// The low 8 bits of `rand_a` name the lane (the database) that holds the thread. There is one lane, 0.
+    package static var randomABits: UInt64 { 0xf00 }
+}
+package enum MessageKind: IdentifiedKind {}
+package enum MailKind: IdentifiedKind {}
+package enum PushKind: IdentifiedKind {}
 package typealias UserID = Identifier<UserKind>
 package typealias SessionID = Identifier<SessionKind>
 package typealias ThreadID = Identifier<ThreadKindTag>

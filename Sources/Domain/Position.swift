@@ -28,7 +28,8 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
         self.position = position
     }
 
-    package static let textByteCountMax = 512
+    /// What clients are promised. A cursor of this version has 19 characters; one with a place for each lane has more.
+    package static let textByteCountMax = 2_048
 
     /// Nil for a text that no `description` gave.
     package init?(parsing text: some StringProtocol) {

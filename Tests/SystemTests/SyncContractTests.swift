@@ -19,7 +19,7 @@ extension SystemTests {
             #expect(began.duration(to: clock.now) < .seconds(3))
             #expect(answer.status == 200 && answer.json["events"] == [] && answer.json["more"] == false)
             let cursor = try #require(answer.json["cursor"].string)
-            #expect(!cursor.isEmpty && cursor.utf8.count <= 512)
+            #expect(!cursor.isEmpty && cursor.utf8.count <= 2_048)
             #expect(try await nodes.a.curl.sync(bob, from: cursor).told.isEmpty)
         }
 

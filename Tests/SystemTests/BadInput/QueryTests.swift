@@ -30,7 +30,8 @@ extension SystemTests {
                     refusals.append(Refusal("GET", "\(list)\(mark)page=\(page)", [422], field: "page", as: stage.ann))
                 }
             }
-            for cursor in ["x", "0", "AAAA", String(repeating: "A", count: 513), "%00", "%ff"] {
+            let lengths = [2_048, 2_049].map { String(repeating: "A", count: $0) }
+            for cursor in ["x", "0", "AAAA", "%00", "%ff"] + lengths {
                 refusals.append(Refusal("GET", "/v1/sync?cursor=\(cursor)", [400, 422], as: stage.ann))
             }
             let cursor = try await stage.node.curl.cursor(of: stage.ann)
