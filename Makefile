@@ -74,8 +74,9 @@ lint:
 format: ## bring all Swift files into the format that `make test` asks for
 	@$(SWIFT) format --in-place --parallel --recursive Sources Tests Package.swift
 
-docs: build ## bring the README's table of settings and docs/push.md's of answers up to date
+docs: build ## write the generated tables anew: settings in the README, docs/limits.md, answers in docs/push.md
 	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ServiceConfigurationTests
+	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter RateLimitTests/document
 	@UPDATE_PUSH=1 $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter JudgingAnswers/documentation
 
 schema: build ## write sql/schema.sql anew from the migrations

@@ -103,9 +103,11 @@ package struct API: Sendable {
                 return try await endpoint(call(request, context)).response
             }
         case .signedIn(let endpoint):
+            let limits = operation.accountLimits
             return { request, context in
                 context.operation = operation
                 let identity = try await authenticator.identity(request.headers[.authorization])
+                for limit in limits { try rates.take(limit, by: identity.user) }
                 return try await endpoint(call(request, context), identity).response
             }
         case .admin(let endpoint):

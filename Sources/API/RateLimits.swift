@@ -1,5 +1,5 @@
-// The limits of rate as the routes ask for them. What they are is in Domain/RateLimit.swift; those of signing in are
-// shared through the database, the others are this node's own.
+// The limits per time as the routes ask for them. Their names and defaults are in Domain/RateLimit.swift. Those of scope
+// `service` are counted in the database, the others by each node.
 import Credentials
 import Domain
 import NIOCore
@@ -11,17 +11,25 @@ import Transport
 /// Refuses what is too often, with `rate_limited`. From any thread.
 package final class RateLimits: Sendable {
     private let isOn: Bool
+    private let quotas: RateQuotas
     private let proxies: TrustedProxies
     private let store: Store
-    private let registrations = Mutex(TokenBuckets(.registrationsFromAddress))
-    private let sends = Mutex(TokenBuckets(.sendsOfAccount))
-    private let directory = Mutex(TokenBuckets(.directoryOfAccount))
+    /// Apart from the rest, so that a send looks nothing up.
+    private let sends: NodeBuckets
+    /// Of every limit that this node counts for itself, by the limit's name.
+    private let buckets: [String: NodeBuckets]
     private let refusals = RateLimit.all.map { _ in Counter() }
 
-    package init(isOn: Bool, proxies: TrustedProxies, store: Store) {
+    package init(isOn: Bool, quotas: RateQuotas = RateQuotas(), proxies: TrustedProxies, store: Store) {
         self.isOn = isOn
+        self.quotas = quotas
         self.proxies = proxies
         self.store = store
+        buckets = Dictionary(
+            uniqueKeysWithValues: RateLimit.all.filter { $0.scope == .node }.map {
+                ($0.name, NodeBuckets(quotas.applied(to: $0)))
+            })
+        sends = buckets[RateLimit.sendsOfAccount.name] ?? NodeBuckets(quotas.applied(to: .sendsOfAccount))
     }
 
     // MARK: On this node
@@ -31,21 +39,34 @@ package final class RateLimits: Sendable {
         if isOn { try take(sends, user) }
     }
 
-    func searchDirectory(by user: UserID) throws(Problem) {
-        if isOn { try take(directory, user) }
+    /// Takes `cost` tokens of an account's bucket, or refuses.
+    /// - Parameter limit: one that each node counts for itself.
+    func take(_ limit: RateLimit, by user: UserID, cost: Int = 1) throws(Problem) {
+        guard isOn, cost > 0, let buckets = buckets[limit.name] else { return }
+        try take(buckets, user, cost: cost)
+    }
+
+    /// Counts what a change has reached, once that is known: 1 for each 100 members. The bucket may run into debt.
+    func charge(reaching memberCount: Int, by user: UserID) {
+        guard isOn, memberCount >= 100, let buckets = buckets[RateLimit.writesOfAccount.name] else { return }
+        buckets.charge(user, cost: memberCount / 100)
+    }
+
+    /// Puts a token back that was taken for what turned out not to be done.
+    func giveBack(_ limit: RateLimit, to user: UserID) {
+        if isOn { buckets[limit.name]?.giveBack(user) }
     }
 
     func register(_ call: Call) throws(Problem) {
         guard isOn, let address = call.clientAddress(proxies) else { return }
-        try take(registrations, address)
+        guard let buckets = buckets[RateLimit.registrationsFromAddress.name] else { return }
+        try take(buckets, address)
     }
 
-    private func take(_ buckets: borrowing Mutex<TokenBuckets>, _ who: some Hashable) throws(Problem) {
-        // Seeded anew by each process: nobody can choose names that share a bucket.
-        let key = UInt64(bitPattern: Int64(who.hashValue))
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
-        let (limit, waitNs) = buckets.withLock { ($0.limit, $0.take(key, now: now)) }
-        if let waitNs { throw refusal(limit, waitMs: Int(waitNs / 1_000_000) + 1) }
+    private func take(_ buckets: NodeBuckets, _ who: some Hashable, cost: Int = 1) throws(Problem) {
+        if let waitNs = buckets.take(who, cost: cost) {
+            throw refusal(buckets.limit, waitMs: Int(waitNs / 1_000_000) + 1)
+        }
     }
 
     // MARK: On all nodes together
@@ -55,8 +76,8 @@ package final class RateLimits: Sendable {
         _ account: String?, _ call: Call, _ attempt: () async throws -> Value
     ) async throws -> Value {
         guard isOn else { return try await attempt() }
-        var buckets = self.bucket(.signInsFromAddress, call).map { [$0] } ?? []
-        if let account { buckets.append(Self.bucket(.signInsOfAccount, account)) }
+        var buckets = bucket(.signInsFromAddress, call).map { [$0] } ?? []
+        if let account { buckets.append(bucket(.signInsOfAccount, account)) }
         try await take(buckets)
         let value: Value
         do {
@@ -80,7 +101,7 @@ package final class RateLimits: Sendable {
     func mailCode(to address: EmailAddress, _ call: Call) async throws {
         guard isOn else { return }
         let buckets = bucket(.codesFromAddress, call).map { [$0] } ?? []
-        try await take(buckets + [Self.bucket(.codesToMailbox, address.key)])
+        try await take(buckets + [bucket(.codesToMailbox, address.key)])
     }
 
     private func take(_ buckets: [SharedBucket]) async throws {
@@ -88,18 +109,39 @@ package final class RateLimits: Sendable {
     }
 
     private func bucket(_ limit: RateLimit, _ call: Call) -> SharedBucket? {
-        call.clientAddress(proxies).map { Self.bucket(limit, "\($0)") }
+        call.clientAddress(proxies).map { bucket(limit, "\($0)") }
     }
 
-    private static func bucket(_ limit: RateLimit, _ who: String) -> SharedBucket {
-        SharedBucket(limit: limit, key: Array(SHA256.digest(Array("\(limit.name) \(who)".utf8)).prefix(16)))
+    private func bucket(_ limit: RateLimit, _ who: String) -> SharedBucket {
+        SharedBucket(
+            limit: quotas.applied(to: limit),
+            key: Array(SHA256.digest(Array("\(limit.name) \(who)".utf8)).prefix(16)))
+    }
+
+    /// An account's bucket, for SQL that takes its tokens in the transaction of what they are for; nil: no limit.
+    func bucket(_ limit: RateLimit, of user: UserID) -> SharedBucket? {
+        isOn ? bucket(limit, "\(user)") : nil
     }
 
     // MARK: Refusing
 
     private func refusal(_ limit: RateLimit, waitMs: Int) -> Problem {
-        if let index = RateLimit.all.firstIndex(of: limit) { refusals[index].add() }
+        count(limit)
         return .rateLimited(limit, waitMs: waitMs)
+    }
+
+    /// Runs what may be refused by the database for a limit, and counts the refusal.
+    func counting<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let problem as Problem {
+            if let limit = problem.limit { count(limit) }
+            throw problem
+        }
+    }
+
+    private func count(_ limit: RateLimit) {
+        if let index = RateLimit.all.firstIndex(where: { $0.name == limit.name }) { refusals[index].add() }
     }
 
     package func write(to text: inout MetricsText) {
@@ -113,4 +155,36 @@ package final class RateLimits: Sendable {
         let words = limit.name.split(separator: "-")
         return words.dropFirst().reduce(String(words.first ?? "")) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
+}
+
+/// One limit's buckets on this node. From any thread.
+private final class NodeBuckets: Sendable {
+    let limit: RateLimit
+    private let buckets: Mutex<TokenBuckets>
+
+    init(_ limit: RateLimit) {
+        self.limit = limit
+        buckets = Mutex(TokenBuckets(limit))
+    }
+
+    /// Nil when the tokens were there, else in how many nanoseconds they will be.
+    func take(_ who: some Hashable, cost: Int) -> Int64? {
+        let (key, now) = (Self.key(who), Self.now())
+        return buckets.withLock { $0.take(key, cost: cost, now: now) }
+    }
+
+    func charge(_ who: some Hashable, cost: Int) {
+        let (key, now) = (Self.key(who), Self.now())
+        buckets.withLock { $0.charge(key, cost: cost, now: now) }
+    }
+
+    func giveBack(_ who: some Hashable) {
+        let key = Self.key(who)
+        buckets.withLock { $0.giveBack(key) }
+    }
+
+    /// Seeded anew by each process: nobody can choose names that share a bucket.
+    private static func key(_ who: some Hashable) -> UInt64 { UInt64(bitPattern: Int64(who.hashValue)) }
+
+    private static func now() -> Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 }

@@ -39,6 +39,7 @@ extension API {
             }
             return try fields.values(entries)
         }
+        try rates.take(.receiptsOfAccount, by: identity.user, cost: entries.count - 1)
         let writer = writer
         let first = try await withThrowingTaskGroup(of: (index: Int, problem: Problem)?.self) { group in
             for (index, entry) in entries.enumerated() {

@@ -33,6 +33,8 @@ package struct SendEndpoint: Sendable {
             guard case .identity(let identity) = try authenticator.known(request.headers[.authorization]) else {
                 return false
             }
+            // Before the body is read: who sends too much shall cost nothing.
+            try rates.send(by: identity.user)
             let body = try JSONBody.read(request.body, type: request.headers[.contentType])
             try append(body, to: thread, by: identity, waiter: .reply(reply, request.number))
         } catch {
@@ -52,7 +54,6 @@ package struct SendEndpoint: Sendable {
     }
 
     func append(_ body: JSONValue, to thread: ThreadID, by identity: Identity, waiter: SendWaiter) throws {
-        try rates.send(by: identity.user)
         let draft = try MessageDraft(body, limits: limits)
         writer.append(
             NewMessage(

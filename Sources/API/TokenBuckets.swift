@@ -26,27 +26,50 @@ struct TokenBuckets: Sendable {
         fullAt = Array(repeating: .min, count: groupCount * Self.ways)
     }
 
-    /// Takes a token. Some 10 ns, and no allocation.
+    /// Takes `cost` tokens, or none. A cost above the quota takes a full bucket. Some 10 ns, and no allocation.
     /// - Parameters:
     ///   - key: evenly spread over all its bits.
     ///   - now: in nanoseconds, from any beginning.
-    /// - Returns: nil when there was one, else in how many nanoseconds there will be.
-    mutating func take(_ key: UInt64, now: Int64) -> Int64? {
+    /// - Returns: nil when there were enough, else in how many nanoseconds there will be.
+    mutating func take(_ key: UInt64, cost: Int = 1, now: Int64) -> Int64? {
         let key = key == 0 ? 1 : key
-        let first = Int(key & mask) * Self.ways
-        var place = first
-        for index in first..<first + Self.ways {
-            if keys[index] == key {
-                place = index
-                break
-            }
-            if fullAt[index] < fullAt[place] { place = index }
-        }
-        let isKnown = keys[place] == key
-        let full = (isKnown ? max(fullAt[place], now) : now) + stepNs
+        let place = place(of: key)
+        let full = fullAt(place, key, now) + stepNs * Int64(min(cost, limit.quota))
         if full > now + windowNs { return full - now - windowNs }
         keys[place] = key
         fullAt[place] = full
         return nil
+    }
+
+    /// Takes `cost` tokens that may not be there: for work whose cost is known only when it is done. The debt is at most
+    /// one quota, so the next token comes after two windows at the latest.
+    mutating func charge(_ key: UInt64, cost: Int, now: Int64) {
+        let key = key == 0 ? 1 : key
+        let place = place(of: key)
+        let full = fullAt(place, key, now) + stepNs * Int64(min(cost, 2 * limit.quota))
+        keys[place] = key
+        fullAt[place] = min(full, now + 2 * windowNs)
+    }
+
+    /// Puts a token back that was taken for work that was not done.
+    mutating func giveBack(_ key: UInt64) {
+        let key = key == 0 ? 1 : key
+        let place = place(of: key)
+        if keys[place] == key { fullAt[place] -= stepNs }
+    }
+
+    /// The key's place in its group, else that of the bucket which is nearest to full.
+    private func place(of key: UInt64) -> Int {
+        let first = Int(key & mask) * Self.ways
+        var place = first
+        for index in first..<first + Self.ways {
+            if keys[index] == key { return index }
+            if fullAt[index] < fullAt[place] { place = index }
+        }
+        return place
+    }
+
+    private func fullAt(_ place: Int, _ key: UInt64, _ now: Int64) -> Int64 {
+        keys[place] == key ? max(fullAt[place], now) : now
     }
 }

@@ -56,7 +56,6 @@ extension API {
     }
 
     private func searchUsers(_ call: Call, _ identity: Identity) async throws -> Answer {
-        try rates.searchDirectory(by: identity.user)
         var query = call.query
         let request = query.pageRequest()
         let prefix = query.required("query") { text throws(Invalid) in

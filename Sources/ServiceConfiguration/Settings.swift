@@ -99,6 +99,7 @@ package struct Settings: Sendable, Equatable {
     package var jwtAudience: String?
 
     package var rateLimitsEnabled = true
+    package var rateQuotas = RateQuotas()
     /// Addresses and ranges of proxies whose `X-Forwarded-For` is believed.
     package var trustedProxies: [String] = []
     package var limits = Limits()

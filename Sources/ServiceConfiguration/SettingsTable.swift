@@ -1,8 +1,11 @@
 // The one list of what can be configured. Flags, variables, the file, `--help` and the README's table all come from it.
+internal import Domain
 
 extension Setting {
     /// In the order in which people read them.
-    package static let all: [Setting] = [
+    package static let all: [Setting] = parts + quotas
+
+    private static let parts: [Setting] = [
         Setting(
             "config", \.configurationFile, .optional(.path), "FILE",
             "file of settings, one `key = value` a line, `#` for comments",
@@ -91,7 +94,7 @@ extension Setting {
             "what such a token must have as `aud`, or in it; unset: anything"),
         Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
-            "off: nobody is refused for doing something too often (docs/limits.md)"),
+            "off: lifts the limits per time, and no other (docs/limits.md)"),
         Setting(
             "trusted_proxies", \.trustedProxies, .addressRanges, "ADDRESSES",
             "proxies whose X-Forwarded-For tells where a request comes from, as addresses and ranges (10.0.0.0/8) with "
@@ -108,6 +111,13 @@ extension Setting {
         Setting(
             "room_members_max", \.limits.roomMemberCountMax, .integer(2...10_000_000), "COUNT",
             "members of a room"),
+        Setting(
+            "account_threads_max", \.limits.accountThreadCountMax, .integer(1...1_000_000), "COUNT",
+            "threads that an account has joined or is invited to"),
+        Setting(
+            "strangers", \.limits.strangers, .word, "join|invite",
+            "what becomes of members who are named by somebody that they share no thread with: join adds them, invite "
+                + "invites them"),
         Setting(
             "title_characters_max", \.limits.titleCharacterCountMax, .integer(1...1_000), "COUNT",
             "longest title of a thread, in characters"),
@@ -149,6 +159,14 @@ extension Setting {
             "log_format", \.logFormat, .word, "text|json", "json: one object a line; logs go to standard error",
             commands: [.serve, .migrate, .admin]),
     ]
+
+    /// The quota of each limit per time.
+    private static let quotas: [Setting] = RateLimit.all.map { limit in
+        Setting(
+            limit.settingKey, \.rateQuotas[limit], .integer(1...1_000_000), "COUNT",
+            "limit in \(limit.windowS) s, \(limit.scope == .node ? "on each node" : "on all nodes together"): "
+                + limit.subject)
+    }
 
     /// What no row can say alone, as whole sentences.
     static func contradictions(in settings: Settings) -> [String] {

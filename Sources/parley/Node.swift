@@ -87,7 +87,8 @@ struct Node: Sendable {
         push = try PushUpkeep(settings, keys: pushKeys, store: store, figures: pushFigures, logger: logger)
         keys = try await Self.keys(settings, logger)
         rates = RateLimits(
-            isOn: settings.rateLimitsEnabled, proxies: try Self.proxies(settings.trustedProxies), store: store)
+            isOn: settings.rateLimitsEnabled, quotas: settings.rateQuotas,
+            proxies: try Self.proxies(settings.trustedProxies), store: store)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)

@@ -57,6 +57,34 @@ struct TokenBucketTests {
         #expect(buckets.take(1, now: 0) == Self.secondNs)
     }
 
+    @Test("takes several at once, or none, and all that there are for what costs more than all")
+    func costs() {
+        var buckets = TokenBuckets(Self.limit)
+        #expect(buckets.take(7, cost: 8, now: 0) == nil)
+        #expect(buckets.take(7, cost: 4, now: 0) == 2 * Self.secondNs)
+        #expect(buckets.take(7, cost: 2, now: 0) == nil)
+        #expect(buckets.take(7, cost: 50, now: 9 * Self.secondNs) == Self.secondNs)
+        #expect(buckets.take(7, cost: 50, now: 10 * Self.secondNs) == nil)
+        #expect(buckets.take(7, now: 10 * Self.secondNs) == Self.secondNs)
+    }
+
+    @Test("runs into debt by at most its quota, and gets back what was not used")
+    func debt() {
+        var buckets = TokenBuckets(Self.limit)
+        #expect(buckets.take(7, now: 0) == nil)
+        buckets.charge(7, cost: 12, now: 0)
+        #expect(buckets.take(7, now: 0) == 4 * Self.secondNs)
+        buckets.charge(7, cost: .max, now: 0)
+        #expect(buckets.take(7, now: 0) == 11 * Self.secondNs)
+        #expect(buckets.take(7, now: 11 * Self.secondNs) == nil)
+        buckets.giveBack(7)
+        #expect(buckets.take(7, now: 11 * Self.secondNs) == nil)
+        // Nobody's bucket: nothing to give back to.
+        buckets.giveBack(8)
+        for _ in 0..<10 { #expect(buckets.take(8, now: 0) == nil) }
+        #expect(buckets.take(8, now: 0) != nil)
+    }
+
     @Test("takes a key of any value", arguments: [0, UInt64.max])
     func keys(_ key: UInt64) {
         var buckets = TokenBuckets(Self.limit)
@@ -121,15 +149,50 @@ struct ClientAddressTests {
 
 @Suite("Limits of rate")
 struct RateLimitTests {
-    @Test("are listed in docs/limits.md as they are")
+    @Test("are listed in docs/limits.md with their defaults and settings (make docs writes the table)")
     func document() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/limits.md"), encoding: .utf8)
-        let listed = text.matches(of: /\| `([a-z-]+)` \| ([0-9]+) \| ([0-9]+) s \|/).map {
-            RateLimit(String($0.1), quota: Int($0.2) ?? 1, windowS: Int($0.3) ?? 1)
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/limits.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let marks = (begin: "<!-- limits -->\n", end: "<!-- /limits -->")
+        let begin = try #require(text.range(of: marks.begin)?.upperBound)
+        let end = try #require(text.range(of: marks.end)?.lowerBound)
+        let rows = RateLimit.all.map { limit in
+            "| `\(limit.name)` | \(limit.subject) | \(limit.quota) | \(limit.windowS) s "
+                + "| \(limit.scope == .node ? "on each node" : "on all nodes") "
+                + "| `PARLEY_\(limit.settingKey.uppercased())` |\n"
         }
-        #expect(listed == RateLimit.all)
+        let table =
+            "| limit | counts | quota | window | counted | setting |\n| --- | --- | --- | --- | --- | --- |\n"
+            + rows.joined()
+        if ProcessInfo.processInfo.environment["UPDATE_README"] == "1" {
+            try Data((text[..<begin] + table + text[end...]).utf8).write(to: file)
+        } else {
+            #expect(text[begin..<end] == table)
+        }
+    }
+
+    @Test("have names of their own, and take the quota that a setting gives them")
+    func quotas() {
+        #expect(Set(RateLimit.all.map(\.name)).count == RateLimit.all.count)
+        var quotas = RateQuotas()
+        quotas[.typingOfAccount] = 7
+        #expect(quotas.applied(to: .typingOfAccount).quota == 7 && quotas[.sendsOfAccount] == 12_000)
+        quotas[.typingOfAccount] = RateLimit.typingOfAccount.quota
+        #expect(quotas == RateQuotas())
+    }
+
+    @Test("are asked by every call that changes something, unless it is one of the few that end sessions or accounts")
+    func routes() async throws {
+        let routes = try await TestNode.shared().routes
+        let exempt: Set<OperationID> = [.logout, .deleteSession, .deleteOtherSessions, .eraseOwnAccount]
+        for route in routes where route.needsToken && !route.needsAdminToken {
+            let writes = route.method != .get
+            #expect(
+                route.operation.accountLimits.isEmpty == (!writes || exempt.contains(route.operation))
+                    || route.operation == .searchUsers,
+                "\(route.method) \(route.pattern)")
+        }
     }
 
     @Test("of sends and of the directory are each account's own, and off means none")
@@ -152,7 +215,7 @@ struct RateLimitTests {
         #expect((12_000...12_000 + back).contains(sentCount))
         #expect(problem?.code == .rateLimited && problem?.limit == .sendsOfAccount && problem?.retryAfterS == 1)
         try rates.send(by: bob)
-        try rates.searchDirectory(by: ann)
+        try rates.take(.directoryOfAccount, by: ann)
         for _ in 0..<20_000 { try off.send(by: ann) }
     }
 }
