@@ -49,6 +49,7 @@ CREATE TABLE public.members (
     back_from_seq bigint,
     blocked boolean,
     blocks boolean,
+    left_by_choice boolean,
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
@@ -116,6 +117,12 @@ CREATE TABLE public.sessions (
     device_name text,
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.announcements (
+    kind text NOT NULL,
+    subject_id uuid NOT NULL,
+    after_id uuid,
+    at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.audit (
     id uuid NOT NULL,
@@ -312,6 +319,11 @@ CREATE TABLE public.search_state (
     CONSTRAINT search_state_is_only_check CHECK (is_only)
 )
 WITH (fillfactor='50');
+CREATE TABLE public.thread_counts (
+    user_id uuid NOT NULL,
+    count integer NOT NULL
+)
+WITH (fillfactor='70');
 CREATE TABLE public.thread_trims (
     thread_id uuid NOT NULL,
     pos bigint NOT NULL
@@ -330,6 +342,8 @@ CREATE TABLE public.user_words (
     word text NOT NULL COLLATE pg_catalog."C",
     user_id uuid NOT NULL
 );
+ALTER TABLE ONLY public.announcements
+    ADD CONSTRAINT announcements_pkey PRIMARY KEY (kind, subject_id);
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.blocks
@@ -404,6 +418,8 @@ ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_token_digest_key UNIQUE (token_digest);
+ALTER TABLE ONLY public.thread_counts
+    ADD CONSTRAINT thread_counts_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY public.thread_trims
     ADD CONSTRAINT thread_trims_pkey PRIMARY KEY (thread_id);
 ALTER TABLE ONLY public.threads
@@ -420,6 +436,7 @@ ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_username_key_key UNIQUE (username_key);
+CREATE INDEX announcements_next ON public.announcements USING btree (at);
 CREATE INDEX blocks_by_blocked ON public.blocks USING btree (blocked_id, user_id);
 CREATE INDEX blocks_listed ON public.blocks USING btree (user_id, created_at, blocked_id);
 CREATE INDEX device_polls_by_node ON public.device_polls USING btree (node);
@@ -429,6 +446,7 @@ CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHE
 CREATE INDEX mail_codes_by_age ON public.mail_codes USING btree (counted_from);
 CREATE INDEX mails_due ON public.mails USING btree (due_at);
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
+CREATE INDEX members_current ON public.members USING btree (user_id, thread_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
 CREATE INDEX members_invited ON public.members USING btree (thread_id, user_id) WHERE (status = 'invited'::text);
 CREATE INDEX members_present ON public.members USING btree (thread_id, role, user_id) WHERE (status = ANY (ARRAY['joined'::text, 'invited'::text]));
 CREATE INDEX message_expiries_due ON public.message_expiries USING btree (expires_at);

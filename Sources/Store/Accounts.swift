@@ -80,6 +80,13 @@ extension Store {
             [.id(user), .json(changes), .texts(words)])
     }
 
+    /// Publishes a part of what a change left over, of a profile or of a thread that many are invited to; false: there
+    /// was nothing left.
+    package func continueAnnouncement() async throws -> Bool {
+        let row = try await row(Statement("announcement_continue", "select announcement_continue()"), [])
+        return try await decoded { try row.bool(0) }
+    }
+
     /// A profile, with the user's presence if the viewer may see it. Throws `user_not_found`.
     package func user(_ user: UserID, for viewer: UserID) async throws -> JSONText {
         let row = try await row(Statement("user_get", "select user_get($1, $2)"), [.id(user), .id(viewer)])

@@ -22,6 +22,7 @@ extension Node {
         pushFigures.write(to: &text)
         sessionFigures.write(to: &text)
         erasureFigures.write(to: &text)
+        announcementMetrics.write(to: &text)
         pushMakerFigures.write(to: &text)
         rates.write(to: &text)
         writePool(to: &text)

@@ -47,6 +47,7 @@ struct Node: Sendable {
     let push: PushUpkeep
     let sessionFigures = SessionFigures()
     let erasureFigures = ErasureFigures()
+    let announcementMetrics = AnnouncementMetrics()
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
@@ -169,6 +170,9 @@ struct Node: Sendable {
                 ).run()
             }
             if let keys { group.addTask { try await keys.run() } }
+            group.addTask {
+                try await AnnouncementWorker(store: store, metrics: announcementMetrics, logger: logger).run()
+            }
             group.addTask { try await ErasureUpkeep(store: store, figures: erasureFigures, logger: logger).run() }
             if let embedded = database.embedded {
                 group.addTask {

@@ -51,17 +51,17 @@ begin
         from users u cross join lateral presence_of(u) p where u.id = p_user);
 end $$;
 
--- Changes what `p_changes` names (name, profile_image, status_text, preferences) and tells the account's own devices,
--- and who sees it in threads of up to 100 members.
+-- Changes what `p_changes` names (name, profile_image, status_text, preferences) and notifies the account's own devices,
+-- and who sees it in threads of up to 100 members: in the first threads at once, in the rest by announcement_continue.
 -- Fails: PY401 invalid_token (the account was erased meanwhile).
--- locks: the user's row, then the log
+-- locks: the user's row, the announcement, then the log
 create or replace function account_update(p_user uuid, p_changes json, p_words text[]) returns text
 language plpgsql volatile as $$
 declare
     v_user users;
     v_changes jsonb := p_changes::jsonb;
+    v_is_profile boolean := v_changes ?| array['name', 'profile_image', 'status_text'];
     v_now timestamptz := stamp();
-    v_head bigint;
     v_last bigint;
 begin
     update users u set
@@ -79,46 +79,17 @@ begin
         delete from user_words w where w.user_id = p_user;
         insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
     end if;
-    v_head := log_begin();
-    insert into events (pos, at, type, user_id, body)
-    values (v_head + 1, v_now, 'user.updated', p_user, event_json('user.updated', null, v_now, account_json(v_user)::text));
-    if v_changes ?| array['name', 'profile_image', 'status_text'] then
-        insert into events (pos, at, type, thread_id, user_id, body)
-        select v_head + 1 + row_number() over (order by a.thread_id, a.user_id), v_now, 'user.updated', a.thread_id, a.user_id,
-            event_json('user.updated', a.thread_id, v_now, user_json(v_user)::text)
-        from account_audience(p_user) a;
+    if v_is_profile then
+        perform announcement_begin('profile', p_user);
     end if;
-    v_last := log_head();
+    v_last := log_begin() + 1;
+    insert into events (pos, at, type, user_id, body)
+    values (v_last, v_now, 'user.updated', p_user, event_json('user.updated', null, v_now, account_json(v_user)::text));
+    if v_is_profile then
+        v_last := announcement_write('profile', p_user, null, v_last, v_now, announcement_limit());
+    end if;
     perform log_announce(v_last);
     return account_get(p_user);
-end $$;
-
--- Who is to hear of a user's new profile, thread by thread: all members (`user_id` is null) where the user is one too, or
--- was and has said something; and who sees them from outside: the other one of a direct thread that only one of the two has
--- joined, and those whom they invited. Nobody in threads of more than 100.
--- Costs an index probe or two a thread that the user has or had.
-create or replace function account_audience(p_user uuid) returns table (thread_id uuid, user_id uuid)
-language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
-as $$
-begin
-    return query
-    select t.id, x.user_id
-    from members m
-    join threads t on t.id = m.thread_id and t.member_count <= 100
-    cross join lateral (
-        select null::uuid as user_id
-        where case when m.status = 'joined' then t.member_count > 1 else t.member_count > 0 and (select s.seq from messages s
-            where s.sender_id = p_user and s.thread_id = t.id order by s.seq limit 1) is not null end
-        union all
-        (select o.user_id from members o
-        where o.thread_id = t.id and o.user_id <> p_user and t.kind = 'direct' and t.member_count = 1
-            and o.status in ('joined', 'invited'))
-        union all
-        (select i.user_id from members i
-        where i.thread_id = t.id and i.status = 'invited' and i.invited_by = p_user and t.kind <> 'direct' limit 100)
-    ) x
-    where m.user_id = p_user;
 end $$;
 
 -- A profile. Presence is shown to oneself and to those who share a thread, but to nobody whom the user has blocked.

@@ -50,12 +50,9 @@ begin
     select m.user_id, m.thread_id, v_now from members m where m.user_id = p_user;
     v_sessions := account_sign_out(p_user);
 
+    perform announcement_begin('profile', p_user);
     v_head := log_begin();
-    insert into events (pos, at, type, thread_id, user_id, body)
-    select v_head + row_number() over (order by a.thread_id, a.user_id), v_now, 'user.updated', a.thread_id, a.user_id,
-        event_json('user.updated', a.thread_id, v_now, user_json(v_user)::text)
-    from account_audience(p_user) a;
-    perform log_announce(log_head());
+    perform log_announce(announcement_write('profile', p_user, null, v_head, v_now, announcement_limit()));
     return v_sessions;
 end $$;
 
@@ -68,6 +65,7 @@ begin
     delete from user_words w where w.user_id = p_user;
     delete from blocks b where b.user_id = p_user;
     delete from blocks b where b.blocked_id = p_user;
+    delete from thread_counts c where c.user_id = p_user;
 end $$;
 
 -- Ends all sessions of an account, and gives them. Who signs in at the same time waits for the user's row (session_create).

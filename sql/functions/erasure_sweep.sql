@@ -12,7 +12,10 @@ declare
     v_task erasure_threads;
     v_erasure erasures;
 begin
-    select * into v_task from erasure_threads t order by t.at limit 1 for update skip locked;
+    -- Nobody is taken out of a thread before its members know of the erased profile.
+    select * into v_task from erasure_threads t
+    where not exists (select from announcements a where a.kind = 'profile' and a.subject_id = t.user_id)
+    order by t.at limit 1 for update skip locked;
     if found then
         v_task := case v_task.step when 'leave' then erasure_leave(v_task) when 'notices' then erasure_notices(v_task, 1000)
             else erasure_messages(v_task, p_limit) end;

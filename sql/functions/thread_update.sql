@@ -3,7 +3,7 @@
 -- case-folded; only a room's is kept. Gives the thread as the caller sees it. What is as asked already is no change.
 -- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 title_taken (of a room);
 --        PY422 (title, image: a direct thread has none of its own; a room needs a title).
--- locks: the thread, then the log
+-- locks: the thread, the announcement, then the log
 create or replace function thread_update(p_user uuid, p_thread uuid, p_changes json, p_room_key text) returns text
 language plpgsql volatile as $$
 declare
@@ -55,20 +55,24 @@ begin
     end if;
 end $$;
 
--- Tells what has become of the thread. One event for all members; the invited, who hear nothing of it, get one each.
+-- Publishes what has become of the thread. One event for all members; the invited, who hear nothing of it, get one each:
+-- the first of them at once, the rest by announcement_continue.
+-- locks: the announcement, then the log
 create or replace function thread_update_log(p_old threads, p_new threads, p_now timestamptz, p_by uuid) returns void
 language plpgsql volatile as $$
 declare
-    v_head bigint := log_begin() + 1;
-    v_body text := event_json('thread.updated', p_new.id, p_now, thread_json(p_new)::text);
-    v_count int;
+    v_has_invited boolean := exists (select from members m where m.thread_id = p_new.id and m.status = 'invited');
+    v_head bigint;
 begin
-    insert into events (pos, at, type, thread_id, body) values (v_head, p_now, 'thread.updated', p_new.id, v_body);
-    insert into events (pos, at, type, thread_id, user_id, body)
-    select v_head + row_number() over (order by m.user_id), p_now, 'thread.updated', p_new.id, m.user_id, v_body
-    from members m where m.thread_id = p_new.id and m.status = 'invited';
-    get diagnostics v_count = row_count;
-    v_head := v_head + v_count;
+    if v_has_invited then
+        perform announcement_begin('thread', p_new.id);
+    end if;
+    v_head := log_begin() + 1;
+    insert into events (pos, at, type, thread_id, body)
+    values (v_head, p_now, 'thread.updated', p_new.id, event_json('thread.updated', p_new.id, p_now, thread_json(p_new)::text));
+    if v_has_invited then
+        v_head := announcement_write('thread', p_new.id, null, v_head, p_now, announcement_limit());
+    end if;
     if p_new.title is distinct from p_old.title then
         v_head := system_message(v_head, p_now, p_new.id, json_build_object('action', 'renamed', 'by', person_json(p_by),
             'title', p_new.title, 'old_title', p_old.title));
