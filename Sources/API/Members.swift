@@ -29,13 +29,19 @@ extension API {
             try fields.end()
             return (role, status?.status)
         }
-        return .json(
-            try await store.putMember(user, in: thread, by: identity.user, role: role, status: status, limits: limits))
+        let (member, memberCount) = try await rates.counting {
+            try await store.putMember(
+                user, in: thread, by: identity.user, role: role, status: status, limits: limits,
+                rules: admissionRules(for: identity.user))
+        }
+        rates.charge(reaching: memberCount, by: identity.user)
+        return .json(member)
     }
 
     private func deleteMember(_ call: Call, _ identity: Identity) async throws -> Answer {
-        try await store.deleteMember(
+        let memberCount = try await store.deleteMember(
             call.user(identity, orElse: .memberNotFound), in: call.thread(), by: identity.user)
+        rates.charge(reaching: memberCount, by: identity.user)
         return .noContent
     }
 }

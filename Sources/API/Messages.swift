@@ -49,15 +49,19 @@ extension API {
         let body = try await call.body(byteCountMax: limits.bodyByteCountMax)
         let type = try await store.editableType(of: message, in: thread, by: identity.user)
         let edit = try MessageEdit(body, type: type, limits: limits)
-        return .json(
-            try await store.editMessage(message, in: thread, by: identity.user, payload: edit.payload))
+        let (edited, memberCount) = try await store.editMessage(
+            message, in: thread, by: identity.user, payload: edit.payload)
+        rates.charge(reaching: memberCount, by: identity.user)
+        return .json(edited)
     }
 
     private func deleteMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
         let message = try call.message()
         switch try Self.audience(call.query) {
-        case .everyone: try await store.deleteMessage(message, in: thread, by: identity.user)
+        case .everyone:
+            let memberCount = try await store.deleteMessage(message, in: thread, by: identity.user)
+            rates.charge(reaching: memberCount, by: identity.user)
         case .me: try await store.hideMessage(message, in: thread, from: identity.user)
         }
         return .noContent

@@ -11,12 +11,16 @@ extension API {
     }
 
     private func putReaction(_ call: Call, _ identity: Identity) async throws -> Answer {
-        try await store.putReaction(call.emoji(), to: call.message(), in: call.thread(), by: identity.user)
+        let memberCount = try await store.putReaction(
+            call.emoji(), to: call.message(), in: call.thread(), by: identity.user)
+        rates.charge(reaching: memberCount, by: identity.user)
         return .noContent
     }
 
     private func deleteReaction(_ call: Call, _ identity: Identity) async throws -> Answer {
-        try await store.deleteReaction(call.emoji(), to: call.message(), in: call.thread(), by: identity.user)
+        let memberCount = try await store.deleteReaction(
+            call.emoji(), to: call.message(), in: call.thread(), by: identity.user)
+        rates.charge(reaching: memberCount, by: identity.user)
         return .noContent
     }
 }

@@ -18,10 +18,31 @@ extension API {
         if draft.kind == .room, let title = draft.title {
             return try await join(title, identity.user, retention: draft.retention)
         }
-        let (created, thread) = try await store.createThread(
-            id: .make(), kind: draft.kind, title: draft.title?.text, roomKey: nil, creator: identity.user,
-            members: draft.members, invite: draft.invite, retention: draft.retention)
+        let (created, thread) = try await rates.counting {
+            try await store.createThread(
+                id: .make(), kind: draft.kind, title: draft.title?.text, roomKey: nil, creator: identity.user,
+                members: draft.members, invite: draft.invite, retention: draft.retention,
+                rules: admissionRules(for: identity.user))
+        }
+        settle(created, reaching: draft.members.count, by: identity.user)
         return .made(created, thread)
+    }
+
+    /// A thread that was there already is not one more of the caller's.
+    private func settle(_ created: Bool, reaching memberCount: Int, by user: UserID) {
+        if created {
+            rates.charge(reaching: memberCount, by: user)
+        } else {
+            rates.giveBack(.threadsOfAccount, to: user)
+        }
+    }
+
+    /// What bounds the threads that the caller makes and joins, and whom they bring into them.
+    func admissionRules(for user: UserID) -> AdmissionRules {
+        AdmissionRules(
+            threadCountMax: limits.accountThreadCountMax, strangers: limits.strangers,
+            newThreads: rates.bucket(.dailyThreadsOfAccount, of: user),
+            additions: rates.bucket(.strangersOfAccount, of: user))
     }
 
     private func getThread(_ call: Call, _ identity: Identity) async throws -> Answer {
@@ -31,9 +52,10 @@ extension API {
     private func updateThread(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
         let changes = try ThreadChanges(await call.body(), limits: limits)
-        return .json(
-            try await store.updateThread(
-                thread, by: identity.user, changes: JSONText(.object(changes.members)), roomKey: changes.title?.key))
+        let (updated, memberCount) = try await store.updateThread(
+            thread, by: identity.user, changes: JSONText(.object(changes.members)), roomKey: changes.title?.key)
+        rates.charge(reaching: memberCount, by: identity.user)
+        return .json(updated)
     }
 
     private func joinRoom(_ call: Call, _ identity: Identity) async throws -> Answer {
@@ -48,9 +70,12 @@ extension API {
 
     /// - Parameter retention: of a room that is made.
     private func join(_ title: Title, _ user: UserID, retention: Retention) async throws -> Answer {
-        let (created, thread) = try await store.joinRoom(
-            id: .make(), title: title.text, key: title.key, user: user, memberCountMax: limits.roomMemberCountMax,
-            retention: retention)
+        let (created, thread) = try await rates.counting {
+            try await store.joinRoom(
+                id: .make(), title: title.text, key: title.key, user: user, memberCountMax: limits.roomMemberCountMax,
+                retention: retention, rules: admissionRules(for: user))
+        }
+        settle(created, reaching: 0, by: user)
         return .made(created, thread)
     }
 

@@ -14,6 +14,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case notAllowed = "not_allowed"
     case notReachable = "not_reachable"
     case accountSuspended = "account_suspended"
+    case memberLeft = "member_left"
     // 404
     case notFound = "not_found"
     case threadNotFound = "thread_not_found"
@@ -40,6 +41,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case unsupportedMediaType = "unsupported_media_type"
     case expectationFailed = "expectation_failed"
     case invalid = "invalid"
+    case tooManyThreads = "too_many_threads"
     case rateLimited = "rate_limited"
     case headersTooLarge = "headers_too_large"
     // 500 501 503 505

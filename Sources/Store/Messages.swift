@@ -195,10 +195,13 @@ extension Store {
             [.id(user), .id(thread)] + before.parameters + after.parameters + [.int4(Int32(limit))])
     }
 
-    /// Withdraws a message for everyone.
-    package func deleteMessage(_ message: MessageID, in thread: ThreadID, by user: UserID) async throws {
-        _ = try await rows(
-            Statement("message_delete", "select message_delete($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+    /// Withdraws a message for everyone. Returns how many members the thread has.
+    @discardableResult
+    package func deleteMessage(_ message: MessageID, in thread: ThreadID, by user: UserID) async throws -> Int {
+        let row = try await row(
+            Statement("message_delete", "select message_delete($1, $2, $3), \(Self.memberCount)"),
+            [.id(user), .id(thread), .id(message)])
+        return try await decoded { Int(try row.int4(1)) }
     }
 
     /// Withdraws a message for one member alone.
@@ -224,10 +227,11 @@ extension Store {
     /// Gives a message another payload, which must be one of its type. The message as it is then.
     package func editMessage(
         _ message: MessageID, in thread: ThreadID, by user: UserID, payload: JSONText
-    ) async throws -> JSONText {
-        try await json(
-            Statement("message_edit", "select message_edit($1, $2, $3, $4)"),
+    ) async throws -> (message: JSONText, memberCount: Int) {
+        let row = try await row(
+            Statement("message_edit", "select message_edit($1, $2, $3, $4), \(Self.memberCount)"),
             [.id(user), .id(thread), .id(message), .json(payload.utf8)])
+        return try await decoded { (try row.json(0), Int(try row.int4(1))) }
     }
 
     /// Who has a message and who read it, `{receipts}`.

@@ -13,15 +13,61 @@ package struct SharedBucket: Sendable {
     }
 }
 
+/// What bounds that somebody comes into threads, and adds others to them.
+package struct AdmissionRules: Sendable {
+    /// Threads that an account may have; nil: any number.
+    package var threadCountMax: Int?
+    package var strangers: StrangerRule
+    /// The caller's bucket for new threads; nil: no limit.
+    package var newThreads: SharedBucket?
+    /// The caller's bucket for people whom they share no thread with; nil: no limit.
+    package var additions: SharedBucket?
+
+    package init(
+        threadCountMax: Int? = nil, strangers: StrangerRule = .join, newThreads: SharedBucket? = nil,
+        additions: SharedBucket? = nil
+    ) {
+        self.threadCountMax = threadCountMax
+        self.strangers = strangers
+        self.newThreads = newThreads
+        self.additions = additions
+    }
+}
+
+extension [SharedBucket] {
+    /// As the three parameters that buckets have in SQL: keys, steps, windows.
+    fileprivate var parameters: [Parameter] {
+        [
+            .bytesArray(map(\.key)), .int4s(map { Int32($0.limit.stepMs) }),
+            .int4s(map { Int32($0.limit.windowS * 1000) }),
+        ]
+    }
+}
+
 extension Store {
+    /// The rows of a statement that spends tokens in its transaction. Its last three parameters are the buckets. Throws
+    /// `rate_limited` with the limit that refused.
+    func rows(
+        _ statement: Statement, _ parameters: [Parameter], spending buckets: [SharedBucket]
+    ) async throws -> Rows {
+        do {
+            return try await client.query(statement, parameters + buckets.parameters)
+        } catch let error as PostgresError {
+            if case .server(let refusal) = error, refusal.sqlState == "PY429",
+                let number = refusal.hint.flatMap({ Int($0) }), buckets.indices.contains(number - 1),
+                let waitMs = refusal.detail.flatMap({ Int($0) })
+            {
+                throw Problem.rateLimited(buckets[number - 1].limit, waitMs: waitMs)
+            }
+            throw Problem(database: error)
+        }
+    }
+
     /// Takes a token out of each bucket, up to the first that is empty: which, and for how long. Nil: all were taken.
     package func takeTokens(_ buckets: [SharedBucket]) async throws -> (limit: RateLimit, waitMs: Int)? {
         let rows = try await rows(
             Statement("rate_limit_take", "select * from rate_limit_take($1, $2, $3)"),
-            [
-                .bytesArray(buckets.map(\.key)), .int4s(buckets.map { Int32($0.limit.stepMs) }),
-                .int4s(buckets.map { Int32($0.limit.windowS * 1000) }),
-            ])
+            buckets.parameters)
         return try await decoded {
             try rows.first.map { (buckets[Int(try $0.int4(0)) - 1].limit, Int(try $0.int4(1))) }
         }

@@ -15,27 +15,35 @@ extension Store {
     /// Makes a thread. For a direct pair that has one it gives the standing thread, with `created` false.
     package func createThread(
         id: ThreadID, kind: ThreadKind, title: String?, roomKey: String?, creator: UserID, members: [UserID],
-        invite: Bool, retention: Retention
+        invite: Bool, retention: Retention, rules: AdmissionRules = AdmissionRules()
     ) async throws -> (created: Bool, thread: JSONText) {
-        let row = try await row(
-            Statement("thread_create", "select * from thread_create($1, $2, $3, $4, $5, $6, $7, $8)"),
+        let rows = try await rows(
+            Statement(
+                "thread_create", "select * from thread_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"),
             [
                 .id(id), .text(kind.rawValue), .text(orNull: title), .text(orNull: roomKey), .id(creator),
-                .ids(members), .bool(invite), .int4(orNull: retention.keepS),
-            ])
-        return try await decoded { (try row.bool(0), try row.json(1)) }
+                .ids(members), .bool(invite), .int4(orNull: retention.keepS), .int4(orNull: rules.threadCountMax32),
+                .bool(rules.strangers == .invite),
+            ], spending: rules.buckets)
+        return try await made(rows)
     }
 
     /// Joins the room with this case-folded title, or makes it.
     package func joinRoom(
-        id: ThreadID, title: String, key: String, user: UserID, memberCountMax: Int, retention: Retention
+        id: ThreadID, title: String, key: String, user: UserID, memberCountMax: Int, retention: Retention,
+        rules: AdmissionRules
     ) async throws -> (created: Bool, thread: JSONText) {
-        let row = try await row(
-            Statement("room_join", "select * from room_join($1, $2, $3, $4, $5, $6)"),
+        let rows = try await rows(
+            Statement("room_join", "select * from room_join($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"),
             [
                 .id(id), .id(user), .text(title), .text(key), .int4(Int32(memberCountMax)),
-                .int4(orNull: retention.keepS),
-            ])
+                .int4(orNull: retention.keepS), .int4(orNull: rules.threadCountMax32),
+            ], spending: rules.buckets)
+        return try await made(rows)
+    }
+
+    private func made(_ rows: Rows) async throws -> (created: Bool, thread: JSONText) {
+        guard let row = rows.first else { throw Problem(.internalError, "The database gave no answer.") }
         return try await decoded { (try row.bool(0), try row.json(1)) }
     }
 
@@ -50,11 +58,19 @@ extension Store {
     /// `changes` is an object of what to change, `roomKey` a new title, case-folded.
     package func updateThread(
         _ thread: ThreadID, by user: UserID, changes: JSONText, roomKey: String?
-    ) async throws -> JSONText {
-        try await json(
-            Statement("thread_update", "select thread_update($1, $2, $3, $4)"),
+    ) async throws -> (thread: JSONText, memberCount: Int) {
+        let row = try await row(
+            Statement("thread_update", "select thread_update($1, $2, $3, $4), \(Self.memberCount)"),
             [.id(user), .id(thread), .json(changes), .text(orNull: roomKey)])
+        return try await decoded { (try row.json(0), Int(try row.int4(1))) }
     }
+
+    /// How many members the thread `$2` has, for calls that count by the members whom they reach.
+    static let memberCount = "coalesce((select t.member_count from threads t where t.id = $2), 0)"
+
+    /// The same of a change of members, of which rooms notify only those concerned.
+    private static let membersNotified =
+        "coalesce((select t.member_count from threads t where t.id = $2 and t.kind <> 'room'), 0)"
 
     package func members(of thread: ThreadID, for user: UserID, _ request: PageRequest) async throws -> Page {
         try await page(
@@ -64,20 +80,29 @@ extension Store {
 
     /// Adds, invites, promotes; or with `actor == user` accepts an invitation or joins a room.
     package func putMember(
-        _ user: UserID, in thread: ThreadID, by actor: UserID, role: MemberRole?, status: MemberStatus?, limits: Limits
-    ) async throws -> JSONText {
-        try await json(
-            Statement("member_put", "select member_put($1, $2, $3, $4, $5, $6, $7)"),
+        _ user: UserID, in thread: ThreadID, by actor: UserID, role: MemberRole?, status: MemberStatus?, limits: Limits,
+        rules: AdmissionRules
+    ) async throws -> (member: JSONText, memberCount: Int) {
+        let rows = try await rows(
+            Statement(
+                "member_put",
+                "select member_put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12), \(Self.membersNotified)"),
             [
                 .id(actor), .id(thread), .id(user), .text(orNull: role?.rawValue), .text(orNull: status?.rawValue),
                 .int4(Int32(limits.groupMemberCountMax)), .int4(Int32(limits.roomMemberCountMax)),
-            ])
+                .int4(orNull: rules.threadCountMax32), .bool(rules.strangers == .invite),
+            ], spending: rules.buckets)
+        guard let row = rows.first else { throw Problem(.internalError, "The database gave no answer.") }
+        return try await decoded { (try row.json(0), Int(try row.int4(1))) }
     }
 
-    /// Removes, or with `actor == user` leaves.
-    package func deleteMember(_ user: UserID, in thread: ThreadID, by actor: UserID) async throws {
-        _ = try await rows(
-            Statement("member_delete", "select member_delete($1, $2, $3)"), [.id(actor), .id(thread), .id(user)])
+    /// Removes, or with `actor == user` leaves. Returns how many members are notified.
+    @discardableResult
+    package func deleteMember(_ user: UserID, in thread: ThreadID, by actor: UserID) async throws -> Int {
+        let row = try await row(
+            Statement("member_delete", "select member_delete($1, $2, $3), \(Self.membersNotified)"),
+            [.id(actor), .id(thread), .id(user)])
+        return try await decoded { Int(try row.int4(1)) }
     }
 
     /// The caller's own view of a thread; `changes` is an object of what to change in it.
@@ -102,4 +127,11 @@ extension Store {
                 cursor: Cursor(epoch: try row.int4(3), position: Position(try row.int8(2))), next: next)
         }
     }
+}
+
+extension AdmissionRules {
+    fileprivate var threadCountMax32: Int32? { threadCountMax.map { Int32($0) } }
+
+    /// In SQL's order: new threads, then additions. Both or none.
+    fileprivate var buckets: [SharedBucket] { [newThreads, additions].compactMap(\.self) }
 }

@@ -142,7 +142,8 @@ struct Membership {
         _ = try await ann.put(bob, in: thread, #"{"role":"member"}"#)
         #expect(try await ann.leave(thread).status == 204)
         #expect(try await bob.client.put(me, #"{"status":"joined"}"#).string("role") == "owner")
-        #expect(try await bob.put(ann, in: thread, #"{"role":"owner"}"#).string("role") == "owner")
+        _ = try await bob.put(ann, in: thread, #"{"status":"invited","role":"owner"}"#)
+        #expect(try await ann.client.put(me, #"{"status":"joined"}"#).string("role") == "owner")
         #expect(try await ann.client.put(me, #"{"role":"member"}"#).string("role") == "member")
     }
 
@@ -170,6 +171,51 @@ struct Membership {
         #expect(try opened.integer("head") == 1)
         #expect(try await bob.leave(thread).problemCode == "direct_members_fixed")
         #expect(try await ann.client.put("/v1/threads/\(thread)/members/\(bob.id)", #"{"role":"admin"}"#).status == 409)
+    }
+
+    @Test("lets a person who left by their own choice be invited again, and not added, whatever was done meanwhile")
+    func leftByChoice() async throws {
+        let (ann, bob, cid) = (try await Person.make(), try await Person.make(), try await Person.make())
+        let thread = try await ann.group(with: [bob, cid])
+        #expect(try await bob.leave(thread).status == 204)
+        for body in ["", #"{"status":"joined"}"#, #"{"role":"admin"}"#] {
+            let refusal = try await ann.put(bob, in: thread, body)
+            #expect(refusal.status == 403 && refusal.problemCode == "member_left", "\(body): \(refusal.text)")
+        }
+        let bobs = "/v1/threads/\(thread)/members/\(bob.id)"
+        // To invite and withdraw does not get round it; to decline is a choice, too.
+        for decline in [true, false] {
+            #expect(try await ann.put(bob, in: thread, #"{"status":"invited"}"#).string("status") == "invited")
+            #expect(try await (decline ? bob.leave(thread) : ann.client.delete(bobs)).status == 204)
+            #expect(try await ann.put(bob, in: thread).problemCode == "member_left")
+        }
+        #expect(try await ann.client.delete(bobs).problemCode == "member_not_found")
+        _ = try await ann.put(bob, in: thread, #"{"status":"invited"}"#)
+        let accepted = try await bob.client.put("/v1/threads/\(thread)/members/me", #"{"status":"joined"}"#)
+        #expect(try accepted.string("status") == "joined")
+        // A member who was removed, and nothing else, may be added.
+        for person in [bob, cid] {
+            #expect(try await ann.client.delete("/v1/threads/\(thread)/members/\(person.id)").status == 204)
+            #expect(try await ann.put(person, in: thread).string("status") == "joined")
+        }
+        // So may a person who never answered.
+        let dan = try await Person.make()
+        _ = try await ann.put(dan, in: thread, #"{"status":"invited"}"#)
+        #expect(try await ann.client.delete("/v1/threads/\(thread)/members/\(dan.id)").status == 204)
+        #expect(try await ann.put(dan, in: thread).string("status") == "joined")
+    }
+
+    @Test("lets a person who left a room come back by themselves, and be invited, but not be added")
+    func leftRooms() async throws {
+        let (ann, bob) = (try await Person.make(), try await Person.make())
+        let title = "Room \(UserID.make().description.suffix(12))"
+        let room = try await ann.client.post("/v1/rooms", #"{"title":"\#(title)"}"#).string("id")
+        for _ in 0..<2 {
+            #expect(try await bob.client.post("/v1/rooms", #"{"title":"\#(title)"}"#).status == 200)
+            #expect(try await bob.leave(room).status == 204)
+            #expect(try await ann.put(bob, in: room).problemCode == "member_left")
+        }
+        #expect(try await ann.put(bob, in: room, #"{"status":"invited"}"#).string("status") == "invited")
     }
 
     @Test("counts invitations when a group is full")

@@ -14,6 +14,8 @@ private struct Cast {
     let otherMember: Person
     let otherInvited: Person
     let newcomer: Person
+    /// Left every group and room by their own choice.
+    let leaver: Person
     /// Has blocked `blocked`.
     let blocker: Person
 
@@ -25,7 +27,7 @@ private struct Cast {
         self.people = people
         (otherOwner, otherAdmin) = (try await .make(), try await .make())
         (otherMember, otherInvited, newcomer) = (try await .make(), try await .make(), try await .make())
-        blocker = try await .make()
+        (leaver, blocker) = (try await .make(), try await .make())
     }
 }
 
@@ -59,7 +61,7 @@ private struct Ground {
             (cast.people[.removed], ""), (cast.people[.invited], #"{"status":"invited"}"#), (cast.people[.member], ""),
             (cast.people[.admin], #"{"role":"admin"}"#), (cast.people[.owner], #"{"role":"owner"}"#),
             (cast.otherAdmin, #"{"role":"admin"}"#), (cast.otherMember, ""),
-            (cast.otherInvited, #"{"status":"invited"}"#),
+            (cast.otherInvited, #"{"status":"invited"}"#), (cast.leaver, ""),
         ] {
             let id = try #require(person?.id)
             #expect(try await cast.otherOwner.client.put("\(members)/\(id)", body).status == 200)
@@ -72,6 +74,7 @@ private struct Ground {
         ownMessages = own
         let removed = try #require(cast.people[.removed]?.id)
         #expect(try await cast.otherOwner.client.delete("\(members)/\(removed)").status == 204)
+        #expect(try await cast.leaver.client.delete("\(members)/me").status == 204)
     }
 
     /// The direct thread of the blocked one and who has blocked them, after both have said something.
@@ -105,6 +108,8 @@ private let attempts: [String: Attempt] = [
     "list the members": attempt("GET", { _ in "/members" }),
     "add somebody": attempt("PUT", { "/members/\($0.cast.newcomer.id)" }),
     "invite somebody": attempt("PUT", { "/members/\($0.cast.newcomer.id)" }, #"{"status":"invited"}"#),
+    "add somebody who left": attempt("PUT", { "/members/\($0.cast.leaver.id)" }),
+    "invite somebody who left": attempt("PUT", { "/members/\($0.cast.leaver.id)" }, #"{"status":"invited"}"#),
     "withdraw an invitation": attempt("DELETE", { "/members/\($0.cast.otherInvited.id)" }),
     "change a member's role": attempt("PUT", { "/members/\($0.cast.otherMember.id)" }, #"{"role":"admin"}"#),
     "change an admin's role": attempt("PUT", { "/members/\($0.cast.otherAdmin.id)" }, #"{"role":"member"}"#),
@@ -229,6 +234,7 @@ struct WhoMayDoWhat {
         case (403, "not_joined"): "join first"
         case (403, "not_allowed"): "no"
         case (403, "not_reachable"): "not reachable"
+        case (403, "member_left"): "invite only"
         // A direct thread's two people are fixed, and it has no title of its own.
         case (409, "direct_members_fixed"), (422, "invalid"): "–"
         case (404, "thread_not_found"): "hidden"

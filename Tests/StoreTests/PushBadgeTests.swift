@@ -36,8 +36,10 @@ struct PushBadgeTests {
                 when p_kind = 16 then perform settings_update(p_user, p_thread,
                     json_build_object('hidden_before_seq', v_seq));
                 when p_kind = 17 then perform member_delete(p_user, p_thread, p_user);
+                -- Somebody who left can be invited again, and not added.
                 else perform member_put((select m.user_id from members m where m.thread_id = p_thread
-                    and m.role = 'owner' and m.status = 'joined' limit 1), p_thread, p_user, null, 'joined', 100, 100);
+                    and m.role = 'owner' and m.status = 'joined' limit 1), p_thread, p_user, null, 'invited', 100, 100);
+                    perform member_put(p_user, p_thread, p_user, null, 'joined', 100, 100);
             end case;
         exception when others then
             if sqlstate not like 'PY%' then raise; end if;

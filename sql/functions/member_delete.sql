@@ -1,10 +1,11 @@
 -- Leaving, removing, declining, withdrawing. What is told of it is in member_log.sql.
 
--- Takes `p_user` out: removed by somebody else, or left by themselves. An invitation that is declined or withdrawn leaves
--- `left` behind. When the last owner goes, the longest-standing admin, else member, becomes owner. In a group a system
--- message tells of members who went, in a room none (as with member_put).
+-- Takes `p_user` out: removed by somebody else, or left by themselves. An invitation that is declined or withdrawn
+-- leaves `left` behind; whether it was the person's own choice is in `left_by_choice`. When the last owner goes, the
+-- longest-standing admin, else member, becomes owner. In a group a system message tells of members who went, in a room
+-- none (as with member_put).
 -- Fails: PY404 thread_not_found, member_not_found; PY403 not_joined, not_allowed; PY409 direct_members_fixed.
--- locks: the thread, the members' rows, then the log
+-- locks: the thread, the members' rows, the member's count, then the log
 create or replace function member_delete(p_actor uuid, p_thread uuid, p_user uuid) returns void
 language plpgsql volatile as $$
 declare
@@ -16,7 +17,9 @@ declare
     v_head bigint;
 begin
     update members m set role = 'member',
-        status = case when p_actor = p_user or v_old.status = 'invited' then 'left' else 'removed' end
+        status = case when p_actor = p_user or v_old.status = 'invited' then 'left' else 'removed' end,
+        -- Who left before an invitation that is withdrawn has left still.
+        left_by_choice = p_actor = p_user or (v_old.status = 'invited' and m.left_by_choice is true)
     where m.thread_id = p_thread and m.user_id = p_user returning m.* into v_new;
     if v_old.status = 'joined' then
         update threads t set member_count = t.member_count - 1 where t.id = p_thread returning t.* into v_thread;
@@ -24,6 +27,7 @@ begin
     if v_old.role = 'owner' then
         v_heir := member_hand_on(p_thread);
     end if;
+    perform thread_count_drop(p_user);
     perform undelivered_recheck(p_thread);
     v_head := log_begin();
     v_head := member_log(v_head, v_now, v_thread, v_new, case when v_old.status = 'joined' then 'ends' else 'none' end);

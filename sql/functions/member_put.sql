@@ -37,6 +37,11 @@ begin
     if not exists (select from users u where u.id = p_user and u.erased_at is null) then
         perform user_refuse();
     end if;
+    if p_actor <> p_user and p_status is distinct from 'invited' and t.kind <> 'direct' and p_old.status in ('left', 'removed')
+        and coalesce(p_old.left_by_choice, p_old.status = 'left') then
+        raise exception using errcode = 'PY403', message = 'member_left',
+            detail = 'This person left the thread by their own choice. Invite them instead: {"status": "invited"}.';
+    end if;
     if p_actor = p_user and p_old.role = 'owner' and p_role <> 'owner' and not exists (select from members m
         where m.thread_id = t.id and m.role = 'owner' and m.status = 'joined' and m.user_id <> p_user) then
         raise exception using errcode = 'PY409', message = 'last_owner',
@@ -104,11 +109,16 @@ end $$;
 -- and joined for somebody new. Gives the member as JSON. Costs the same however many members there are.
 -- In a group a system message tells who joined or was added. Not in a room: people come and go there by the thousand,
 -- and that would drown what is said.
--- Fails: PY404 thread_not_found, user_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 direct_members_fixed, last_owner;
---        PY422 (thread is full: `p_group_max` for groups, `p_room_max` for rooms).
--- locks: the thread, the member's row, then the log
+-- The last arguments are those of thread_create.
+-- Fails: PY404 thread_not_found, user_not_found; PY403 not_joined, not_allowed, not_reachable, member_left (left by their
+--        own choice: they can be invited); PY409 direct_members_fixed, last_owner;
+--        PY422 (thread is full: `p_group_max` for groups, `p_room_max` for rooms); PY422 too_many_threads; PY429 rate_limited.
+-- locks: the thread, the member's row, the actor's limit, the member's count, then the log
+drop function if exists member_put(uuid, uuid, uuid, text, text, int, int);
 create or replace function member_put(
-    p_actor uuid, p_thread uuid, p_user uuid, p_role text, p_status text, p_group_max int, p_room_max int
+    p_actor uuid, p_thread uuid, p_user uuid, p_role text, p_status text, p_group_max int, p_room_max int,
+    p_threads_max int default null, p_strangers_are_invited boolean default false,
+    p_keys bytea[] default null, p_steps_ms int[] default null, p_windows_ms int[] default null
 ) returns text
 language plpgsql volatile as $$
 declare
@@ -116,17 +126,27 @@ declare
     v_now timestamptz := stamp();
     v_old members;
     v_new members;
+    v_is_stranger boolean := false;
     v_effect text := 'none';
     v_head bigint;
 begin
     -- Locked, for the row is written whole: a receipt put meanwhile would be undone.
     select * into v_old from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
     perform member_put_check(v_thread, p_actor, p_user, v_old, p_role, p_status);
-    v_new := member_put_wanted(v_thread, p_actor, p_user, v_old, p_role, p_status, v_now);
+    if p_actor <> p_user and (p_keys <> '{}' or p_strangers_are_invited)
+        and (v_old.status is null or v_old.status in ('left', 'removed')) then
+        v_is_stranger := strangers(p_actor, array[p_user]) <> '{}';
+    end if;
+    v_new := member_put_wanted(v_thread, p_actor, p_user, v_old, p_role,
+        case when v_is_stranger and p_strangers_are_invited then 'invited' else p_status end, v_now);
     if (v_new.role, v_new.status) is not distinct from (v_old.role, v_old.status) then
         return member_view(v_old, true);
     end if;
     perform thread_refuse_full(v_thread, v_old, v_new, p_group_max, p_room_max);
+    perform rate_limit_spend(2, v_is_stranger::int, p_keys, p_steps_ms, p_windows_ms);
+    if v_old.status is null or v_old.status in ('left', 'removed') then
+        perform thread_count_add(p_actor, array[p_user], p_threads_max);
+    end if;
     if v_new.status is distinct from v_old.status then
         v_effect := case v_new.status when 'joined' then 'begins' else 'invites' end;
     end if;
@@ -138,7 +158,9 @@ begin
         v_new.invited_at, v_new.invited_by)
     on conflict (thread_id, user_id) do update set role = excluded.role, status = excluded.status,
         joined_at = excluded.joined_at, read_seq = excluded.read_seq, read_at = excluded.read_at,
-        invited_at = excluded.invited_at, invited_by = excluded.invited_by
+        invited_at = excluded.invited_at, invited_by = excluded.invited_by,
+        -- Outlives an invitation: to invite, withdraw and add must not get round it.
+        left_by_choice = case when excluded.status <> 'joined' then coalesce(m.left_by_choice, m.status = 'left') end
     returning m.* into v_new;
 
     v_head := log_begin();

@@ -2,8 +2,8 @@
 -- used, or is full by now, needs no row.
 
 -- Takes a token out of each bucket, in this order, up to the first that is empty: which that is, from 1 on, and for how
--- many milliseconds. No row: all were taken. Give addresses before accounts: who has no token left for the one can't take
--- those of the other.
+-- many milliseconds. No row: all were taken. Give addresses before accounts: who has no token left for the one can't
+-- take those of the other.
 -- A token comes back every `p_steps_ms`; a bucket is filled in `p_windows_ms`.
 -- locks: the buckets' rows, in this order
 create or replace function rate_limit_take(p_keys bytea[], p_steps_ms int[], p_windows_ms int[])
@@ -53,4 +53,28 @@ begin
         for update skip locked));
     get diagnostics v_count = row_count;
     return v_count;
+end $$;
+
+-- Takes `p_count` tokens of bucket `p_number` (from 1 on) in the transaction of what they are for: what fails later
+-- gives them back. No bucket (null or empty arrays): no limit. More tokens than the bucket holds are never there.
+-- Fails: PY429 rate_limited; the hint is the bucket's number, the detail the wait in milliseconds.
+-- locks: the bucket's row (before the log)
+create or replace function rate_limit_spend(
+    p_number int, p_count int, p_keys bytea[], p_steps_ms int[], p_windows_ms int[]) returns void
+language plpgsql volatile as $$
+declare
+    v_step_ms bigint := p_steps_ms[p_number]::bigint * p_count;
+    v_wait_ms int;
+begin
+    if p_count = 0 or v_step_ms is null then
+        return;
+    elsif v_step_ms > p_windows_ms[p_number] then
+        v_wait_ms := p_windows_ms[p_number];
+    else
+        select t.wait_ms into v_wait_ms from rate_limit_take(
+            array[p_keys[p_number]], array[v_step_ms::int], array[p_windows_ms[p_number]]) t;
+    end if;
+    if v_wait_ms is not null then
+        raise exception using errcode = 'PY429', message = 'rate_limited', hint = p_number::text, detail = v_wait_ms::text;
+    end if;
 end $$;
