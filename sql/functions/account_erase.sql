@@ -23,7 +23,8 @@ end $$;
 -- deleted for everyone; else it stays, from "Deleted user". The username may be taken again.
 -- Costs a look at each of the account's threads.
 -- Fails: PY404 user_not_found (also when it was erased already).
--- locks: what is kept of the mail address, presence of the user, the user's row, its sessions, then the log
+-- locks: what is kept of the mail address, presence of the user, the user's row, the announcement, its sessions, then the
+-- log
 create or replace function account_erase(p_user uuid, p_erases_messages boolean) returns uuid[]
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -44,13 +45,14 @@ begin
     if not found then
         perform user_refuse();
     end if;
+    -- Before account_sign_out, which takes the log's lock.
+    perform announcement_begin('profile', p_user);
     perform account_forget(p_user);
     insert into erasures (user_id, erases_messages) values (p_user, p_erases_messages);
     insert into erasure_threads (user_id, thread_id, at)
     select m.user_id, m.thread_id, v_now from members m where m.user_id = p_user;
     v_sessions := account_sign_out(p_user);
 
-    perform announcement_begin('profile', p_user);
     v_head := log_begin();
     perform log_announce(announcement_write('profile', p_user, null, v_head, v_now, announcement_limit()));
     return v_sessions;
