@@ -69,9 +69,12 @@ let package = Package(
         .target(name: "EmbeddedPostgres", dependencies: [logging], swiftSettings: settings),
 
         // HTTP/1.1 on SwiftNIO, with parked replies. Knows nothing of chat.
+        .systemLibrary(name: "CMalloc"),
         .target(
             name: "Transport",
-            dependencies: [nioCore, nioPosix, nioHTTP1, nioSSL, httpTypes, logging, hummingbird, hummingbirdCore],
+            dependencies: [
+                "CMalloc", nioCore, nioPosix, nioHTTP1, nioSSL, httpTypes, logging, hummingbird, hummingbirdCore,
+            ],
             swiftSettings: settings),
 
         // One Swift method a SQL function; carries sql/ through a symbolic link.

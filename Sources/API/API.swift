@@ -1,8 +1,7 @@
-// What the API needs of the layers below, its routes together, and how Hummingbird's router is made from them.
+// What the API needs of the layers below, and its routes together. How a request finds its route is in RouteResponder.swift.
 import Credentials
 import DelegatedTokens
 import Domain
-import Hummingbird
 import Log
 import Logging
 import Store
@@ -24,7 +23,8 @@ package struct API: Sendable {
     let figures: RequestFigures
     let log: RequestLog
     let logger: Logger
-    let adminToken: AdminToken?
+    let adminGuard: AdminGuard?
+    let metricsAccess: MetricsAccess
     let push: PushRegistration
     let searches = SearchSlots()
 
@@ -35,6 +35,7 @@ package struct API: Sendable {
     ///   - metrics: the node's figures; may block for milliseconds.
     ///   - figures: counts the requests.
     ///   - adminToken: nil: there are no routes for those who run the service.
+    ///   - metricsAccess: who may read the figures here.
     ///   - push: what registering for alerts needs to know of sending them.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
@@ -42,7 +43,7 @@ package struct API: Sendable {
         rates: RateLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
-        push: PushRegistration
+        metricsAccess: MetricsAccess = .open, push: PushRegistration
     ) {
         self.store = store
         self.writer = writer
@@ -58,7 +59,8 @@ package struct API: Sendable {
         self.figures = figures
         self.log = log
         self.logger = logger
-        self.adminToken = adminToken
+        adminGuard = adminToken.map { AdminGuard($0, rates: rates, logger: logger) }
+        self.metricsAccess = metricsAccess
         self.push = push
     }
 
@@ -71,55 +73,5 @@ package struct API: Sendable {
         authRoutes + sessionRoutes + pushRoutes + userRoutes + blockRoutes + exportRoutes + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + [SyncEndpoint.route] + adminRoutes + operationRoutes
-    }
-
-    func makeResponder() -> RouterResponder<APIContext> {
-        let routes = routes
-        let router = Router(context: APIContext.self)
-        router.add(middleware: ProblemMiddleware(table: RouteTable(routes)))
-        for route in routes {
-            guard let endpoint = respond(route) else { continue }
-            for method in route.methods {
-                router.on(
-                    RouterPath(route.pattern), method: method, responder: CallbackResponder(callback: endpoint))
-            }
-        }
-        return router.buildResponder()
-    }
-
-    /// A route's endpoint as the router calls it; nil for one that isn't the router's.
-    private func respond(_ route: Route) -> (@Sendable (Request, APIContext) async throws -> Response)? {
-        let takesNoQuery = route.query == .none
-        let operation = route.operation
-        @Sendable func call(_ request: Request, _ context: APIContext) throws -> Call {
-            let call = Call(request: request, context: context, limits: limits)
-            if takesNoQuery { try call.query.end() }
-            return call
-        }
-        switch route.endpoint {
-        case .open(let endpoint):
-            return { request, context in
-                context.operation = operation
-                return try await endpoint(call(request, context)).response
-            }
-        case .signedIn(let endpoint):
-            let limits = operation.accountLimits
-            return { request, context in
-                context.operation = operation
-                let identity = try await authenticator.identity(request.headers[.authorization])
-                for limit in limits { try rates.take(limit, by: identity.user) }
-                return try await endpoint(call(request, context), identity).response
-            }
-        case .admin(let endpoint):
-            return { request, context in
-                context.operation = operation
-                let call = Call(request: request, context: context, limits: limits)
-                let actor = try adminActor(call)
-                if takesNoQuery { try call.query.end() }
-                return try await endpoint(call, actor).response
-            }
-        case .direct:
-            return nil
-        }
     }
 }

@@ -1,5 +1,5 @@
-// The API as the transport's request handler: the long poll and the usual send, which need no router,
-// and the router for all else.
+// The API as the transport's request handler: the long poll and the usual send, which need no task,
+// and the routes' endpoints for all else.
 import Domain
 import Hummingbird
 import Logging
@@ -10,7 +10,8 @@ package struct APIHandler: RequestHandler {
     private let sync: SyncEndpoint
     private let send: SendEndpoint
     private let preflights: Preflights
-    private let router: RouterAdapter<RouterResponder<APIContext>>
+    private let responder: RouteResponder
+    private let router: RouterAdapter<RouteResponder>
     private let figures: RequestFigures
     private let log: RequestLog
     private let logger: Logger
@@ -18,17 +19,24 @@ package struct APIHandler: RequestHandler {
     /// - Parameter crossOrigin: the transport's; nil lets no other origin in.
     package init(_ api: API, sync: SyncEndpoint, crossOrigin: CrossOriginPolicy? = nil) {
         self.sync = sync
-        preflights = Preflights(policy: crossOrigin, table: RouteTable(api.routes))
+        let table = RouteTable(api.routes)
+        preflights = Preflights(policy: crossOrigin, table: table)
         send = api.send
         let logger = api.logger
         self.logger = logger
         figures = api.figures
         log = api.log
+        responder = RouteResponder(api: api, table: table)
         router = RouterAdapter(
-            responder: api.makeResponder(), logger: logger, operation: { $0.operation.rawValue },
+            responder: responder, logger: logger, operation: { $0.operation.rawValue },
             problem: { error, context in
                 Failure(error).answer(requestID: context.id, logger: logger).outbound
             })
+    }
+
+    package func decide(_ head: InboundRequest) -> BodyDecision {
+        if head.method == .options, let answer = preflights.answer(head) { return .answer(answer) }
+        return responder.decide(head)
     }
 
     package func handle(_ request: InboundRequest, _ reply: Reply) {

@@ -1,5 +1,4 @@
 // /v1/admin: for those who run the service, by the configured token. Without one there are no such routes.
-import Credentials
 import Domain
 import HTTPTypes
 import Store
@@ -7,16 +6,16 @@ import Store
 extension API {
     /// None unless a token is configured.
     var adminRoutes: [Route] {
-        guard adminToken != nil else { return [] }
+        guard adminGuard != nil else { return [] }
         let (users, user) = ("/v1/admin/users", "/v1/admin/users/{user_id}")
         return [
             Route(.post, users, .adminCreateUser, .admin(createUser)),
             Route(.get, users, .adminListUsers, query: .read, .admin(listUsers)),
             Route(.get, user, .adminGetUser, .admin(getUser)),
             Route(.delete, user, .adminEraseUser, query: .read, .admin(eraseUser)),
-            Route(.put, user + "/suspension", .adminSuspendUser, .admin(suspend)),
+            Route(.put, user + "/suspension", .adminSuspendUser, body: .small, .admin(suspend)),
             Route(.delete, user + "/suspension", .adminUnsuspendUser, .admin(unsuspend)),
-            Route(.post, user + "/sessions", .adminCreateSession, .admin(createSession)),
+            Route(.post, user + "/sessions", .adminCreateSession, body: .small, .admin(createSession)),
             Route(.get, "/v1/admin/threads/{thread_id}", .adminGetThread, .admin(getThread)),
             Route(
                 .delete, "/v1/admin/threads/{thread_id}/messages/{message_id}", .adminDeleteMessage,
@@ -28,11 +27,8 @@ extension API {
 
     /// Who calls by the admin's token. Throws `unauthenticated`.
     func adminActor(_ call: Call) throws(Problem) -> AdminActor {
-        guard let authorization = call.request.headers[.authorization] else { throw .noAdminToken }
-        let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-        guard parts.count == 2, parts[0].lowercased() == "bearer", adminToken?.matches(parts[1]) == true else {
-            throw Problem(.invalidToken, "This is not the admin token.")
-        }
+        guard let adminGuard else { throw .nothingHere }
+        try adminGuard.check(call.request.headers[.authorization], from: call.clientAddress(rates.proxies))
         let name = call.request.headers[.parleyActor] ?? "admin"
         guard name.unicodeScalars.count <= 128, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
             throw .invalid("Parley-Actor", "Must have at most 128 characters, none of them for control.")
@@ -134,9 +130,4 @@ private struct NewUser: Sendable {
 extension HTTPField.Name {
     /// Who acts with the admin's token, for the record.
     fileprivate static let parleyActor = Self("Parley-Actor")!
-}
-
-extension Problem {
-    fileprivate static let noAdminToken = Problem(
-        .unauthenticated, "This call needs the admin token: Authorization: Bearer …")
 }

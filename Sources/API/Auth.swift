@@ -6,10 +6,10 @@ import Store
 extension API {
     var authRoutes: [Route] {
         [
-            Route(.post, "/v1/auth/register", .register, .open(register)),
-            Route(.post, "/v1/auth/code", .requestCode, .open(requestCode)),
-            Route(.post, "/v1/auth/login", .login, .open(login)),
-            Route(.post, "/v1/auth/logout", .logout, .signedIn(logout)),
+            Route(.post, "/v1/auth/register", .register, body: .small, .open(register)),
+            Route(.post, "/v1/auth/code", .requestCode, body: .small, .open(requestCode)),
+            Route(.post, "/v1/auth/login", .login, body: .small, .open(login)),
+            Route(.post, "/v1/auth/logout", .logout, body: .unneeded, .signedIn(logout)),
         ]
     }
 

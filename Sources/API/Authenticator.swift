@@ -25,8 +25,7 @@ package struct Authenticator: Sendable {
     /// What can be said without suspending. Throws `unauthenticated` when there is no well-formed token.
     package func known(_ authorization: String?) throws(Problem) -> Known {
         guard let authorization else { throw .noToken }
-        let parts = authorization.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-        guard parts.count == 2, parts[0].lowercased() == "bearer", let token = SessionToken(parsing: String(parts[1]))
+        guard let text = AuthorizationHeader.bearerToken(in: authorization), let token = SessionToken(parsing: text)
         else {
             throw .badToken
         }

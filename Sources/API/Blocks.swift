@@ -7,7 +7,7 @@ extension API {
     var blockRoutes: [Route] {
         [
             Route(.get, Self.path, .listBlocks, query: .read, .signedIn(listBlocks)),
-            Route(.put, Self.path + "/{user_id}", .putBlock, .signedIn(putBlock)),
+            Route(.put, Self.path + "/{user_id}", .putBlock, body: .unneeded, .signedIn(putBlock)),
             Route(.delete, Self.path + "/{user_id}", .deleteBlock, .signedIn(deleteBlock)),
         ]
     }

@@ -1,4 +1,5 @@
 // A request as an endpoint sees it: ids of the path, parameters, body. Decoded when asked for, refused with a problem.
+import Dispatch
 import Domain
 import Hummingbird
 import NIOCore
@@ -7,6 +8,9 @@ struct Call: Sendable {
     let request: Request
     let context: APIContext
     let limits: Limits
+    let parameters: PathParameters
+    /// Of the route's body.
+    let bodyByteCountMax: Int
 
     /// The parameters of the query.
     var query: Fields<String> { Fields(query: request.queryText) }
@@ -15,7 +19,7 @@ struct Call: Sendable {
     func id<Kind>(
         _ name: String, _: Identifier<Kind>.Type = Identifier<Kind>.self, orElse problem: Problem
     ) throws(Problem) -> Identifier<Kind> {
-        guard let text = context.parameters[name[...]], let id = Identifier<Kind>(parsing: text) else { throw problem }
+        guard let text = parameters[name], let id = Identifier<Kind>(parsing: text) else { throw problem }
         return id
     }
 
@@ -25,7 +29,7 @@ struct Call: Sendable {
 
     /// A user of the path, who may be the caller as `me`.
     func user(_ caller: Identity, orElse problem: Problem) throws(Problem) -> UserID {
-        context.parameters["user_id"] == "me" ? caller.user : try id("user_id", orElse: problem)
+        parameters["user_id"] == "me" ? caller.user : try id("user_id", orElse: problem)
     }
 
     /// What `read` makes of the body's members. A call that needs no body (`isOptional`) takes an empty one as `{}`.
@@ -45,32 +49,38 @@ struct Call: Sendable {
     }
 
     /// The body as JSON. Its type must be JSON's where one is given.
-    ///
-    /// - Parameters:
-    ///   - byteCountMax: `limits.plainBodyByteCountMax` unless given.
-    ///   - none: what an empty body stands for, where the call needs none.
-    func body(byteCountMax: Int? = nil, orNone none: JSONValue? = nil) async throws -> JSONValue {
-        let bytes = try await request.body.collect(upTo: byteCountMax ?? limits.plainBodyByteCountMax)
+    /// - Parameter none: what an empty body stands for, where the call needs none.
+    func body(orNone none: JSONValue? = nil) async throws -> JSONValue {
+        let bytes = try await request.body.collect(upTo: bodyByteCountMax)
         if bytes.readableBytes == 0, let none { return none }
-        return try JSONBody.read(bytes, type: request.headers[.contentType])
+        return try await JSONBody.read(bytes, type: request.headers[.contentType], limits: limits)
     }
 }
 
 enum JSONBody {
+    /// The largest body that is parsed on an event loop, where it holds up everybody else: a millisecond at worst.
+    static let onLoopByteCountMax = 16 * 1024
+
+    /// Parses larger bodies one after the other, so that they take no more than one core from everybody else.
+    private static let queue = DispatchQueue(label: "parley.json")
+
+    /// A body's bytes as JSON: at once if they are few, else off the event loop.
+    static func read(_ bytes: ByteBuffer, type: String?, limits: Limits) async throws -> JSONValue {
+        if bytes.readableBytes <= onLoopByteCountMax { return try readAtOnce(bytes, type: type, limits: limits) }
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(with: Result { try readAtOnce(bytes, type: type, limits: limits) })
+            }
+        }
+    }
+
     /// A body's bytes as JSON. Its type must be JSON's where one is given.
-    static func read(_ bytes: ByteBuffer, type: String?) throws -> JSONValue {
-        if let type, !isJSON(type) {
+    static func readAtOnce(_ bytes: ByteBuffer, type: String?, limits: Limits) throws -> JSONValue {
+        if let type, !ContentTypeHeader.isJSON(type) {
             throw Problem(.unsupportedMediaType, "The body must be application/json.")
         }
         if bytes.readableBytes == 0 { throw Problem(.malformedJSON, "The body is empty; it must be a JSON object.") }
-        return try JSONReader.read(bytes.readableBytesUInt8Span)
-    }
-
-    private static func isJSON(_ type: String) -> Bool {
-        // What nearly all clients write.
-        if type == "application/json" { return true }
-        let media = type.prefix { $0 != ";" }.lowercased().trimmed
-        return media == "application/json" || (media.hasPrefix("application/") && media.hasSuffix("+json"))
+        return try JSONReader.read(bytes.readableBytesUInt8Span, valueCountMax: limits.jsonValueCountMax)
     }
 }
 

@@ -1,4 +1,4 @@
-// What goes along with a request through Hummingbird's router.
+// What goes along with a request to its endpoint.
 import Hummingbird
 import Synchronization
 import Transport
@@ -10,12 +10,14 @@ struct APIContext: RequestContext {
     let number: RequestNumber
     /// The other end of the connection; a proxy's address behind a proxy.
     let peerAddress: IPAddress?
+    let bodyByteCount: Int
     private let served = Served()
 
     init(source: Source) {
         coreContext = CoreRequestContextStorage(source: source)
         number = source.number
         peerAddress = source.peerAddress
+        bodyByteCount = source.bodyByteCount
     }
 
     /// Names the request in the log and in the answer to a fault of ours. The text is made when it is asked for.

@@ -36,12 +36,9 @@ final class EventStreams: Sendable {
 
     /// Whether an `Accept` header names the type. Every poll is asked, and most can be told by their length.
     static func areAccepted(by accept: String?) -> Bool {
-        let type = "text/event-stream"
-        guard let accept, accept.utf8.count >= type.utf8.count else { return false }
-        return accept.split(separator: ",").contains { range in
-            let parts = range.split(separator: ";").map { part in part.filter { $0 != " " && $0 != "\t" }.lowercased() }
-            return parts.first == type && !parts.contains { $0.wholeMatch(of: /q=0(\.0*)?/) != nil }
-        }
+        let type: StaticString = "text/event-stream"
+        guard let accept, accept.utf8.count >= type.utf8CodeUnitCount else { return false }
+        return AcceptHeader.names(type, in: accept)
     }
 
     /// The cursor in a `Last-Event-ID` header; nil without one. Throws 422 for what no stream gave.

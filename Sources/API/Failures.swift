@@ -31,7 +31,6 @@ struct Failure {
     /// The framework's own refusals.
     private init(_ error: HTTPError) {
         switch error.status {
-        case .notFound: self.init(Problem(.notFound, "There is nothing here."))
         case .contentTooLarge: self.init(.bodyTooLarge)
         case .badRequest: self.init(Problem(.malformedRequest, "The request can't be read."))
         default: self.init(.internalError, cause: "\(error)")
@@ -71,6 +70,8 @@ extension Problem {
         case .versionNotSupported: self.init(.versionNotSupported, "This service speaks HTTP/1.0 and HTTP/1.1.")
         case .tooManyConnections:
             self.init(.overloaded, "This node has as many connections as it takes.", retryAfterS: 2)
+        case .tooManyBodies:
+            self.init(.overloaded, "This node is receiving as much as it can hold. Try again.", retryAfterS: 2)
         case .unanswered: self = .internalError
         }
     }

@@ -7,7 +7,7 @@ extension API {
     var memberRoutes: [Route] {
         [
             Route(.get, Self.path, .listMembers, query: .read, .signedIn(listMembers)),
-            Route(.put, Self.path + "/{user_id}", .putMember, .signedIn(putMember)),
+            Route(.put, Self.path + "/{user_id}", .putMember, body: .small, .signedIn(putMember)),
             Route(.delete, Self.path + "/{user_id}", .deleteMember, .signedIn(deleteMember)),
         ]
     }

@@ -6,10 +6,10 @@ extension API {
 
     var messageRoutes: [Route] {
         [
-            Route(.post, Self.path, .sendMessage, .signedIn(sendMessage)),
+            Route(.post, Self.path, .sendMessage, body: .message, .signedIn(sendMessage)),
             Route(.get, Self.path, .listMessages, query: .read, .signedIn(listMessages)),
             Route(.get, Self.path + "/{message_id}", .getMessage, .signedIn(getMessage)),
-            Route(.patch, Self.path + "/{message_id}", .editMessage, .signedIn(editMessage)),
+            Route(.patch, Self.path + "/{message_id}", .editMessage, body: .message, .signedIn(editMessage)),
             Route(.delete, Self.path + "/{message_id}", .deleteMessage, query: .read, .signedIn(deleteMessage)),
         ]
     }
@@ -17,7 +17,7 @@ extension API {
     /// Only what ``SendEndpoint`` left to the router comes here.
     private func sendMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
-        let body = try await call.body(byteCountMax: limits.bodyByteCountMax)
+        let body = try await call.body()
         return try await withCheckedThrowingContinuation { continuation in
             do {
                 try send.append(body, to: thread, by: identity, waiter: .task(continuation))
@@ -46,7 +46,7 @@ extension API {
     private func editMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
         let message = try call.message()
-        let body = try await call.body(byteCountMax: limits.bodyByteCountMax)
+        let body = try await call.body()
         let type = try await store.editableType(of: message, in: thread, by: identity.user)
         let edit = try MessageEdit(body, type: type, limits: limits)
         let (edited, memberCount) = try await store.editMessage(

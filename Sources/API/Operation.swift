@@ -2,16 +2,26 @@
 import Domain
 import HTTPTypes
 import NIOCore
-import Telemetry
 
 extension API {
     var operationRoutes: [Route] {
         [
             Route(.get, "/health/live", .getLiveness, query: .ignored, .open(getLiveness)),
             Route(.get, "/health/ready", .getReadiness, query: .ignored, .open(getReadiness)),
-            Route(.get, "/metrics", .getMetrics, query: .ignored, .open(getMetrics)),
             Route(.get, "/openapi.yaml", .getOpenAPI, query: .ignored, .open(getOpenAPI)),
-        ]
+        ] + metricsRoutes
+    }
+
+    private var metricsRoutes: [Route] {
+        func route(_ endpoint: Route.Endpoint) -> [Route] {
+            [Route(.get, MetricsPage.path, .getMetrics, query: .ignored, endpoint)]
+        }
+        let page = MetricsPage(metrics)
+        switch metricsAccess {
+        case .open: return route(.open { _ in await page.answer() })
+        case .admin where adminGuard != nil: return route(.admin { _, _ in await page.answer() })
+        case .admin, .elsewhere: return []
+        }
     }
 
     /// The process runs and answers; nothing else is asked.
@@ -22,13 +32,6 @@ extension API {
             throw Problem(.unavailable, "This node is starting, stopping, or behind the log.", retryAfterS: 1)
         }
         return .json(.status("ready"))
-    }
-
-    /// Off the event loop, which has others to serve meanwhile.
-    private func getMetrics(_ call: Call) async -> Answer {
-        let text = await withTaskExecutorPreference(globalConcurrentExecutor) { metrics().text }
-        return Answer(
-            status: .ok, headers: Headers.of(type: MetricsText.contentType), body: ByteBuffer(string: text))
     }
 
     private func getOpenAPI(_ call: Call) -> Answer {

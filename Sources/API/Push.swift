@@ -6,7 +6,7 @@ extension API {
 
     var pushRoutes: [Route] {
         [
-            Route(.put, Self.path, .putPush, .signedIn(putPush)),
+            Route(.put, Self.path, .putPush, body: .small, .signedIn(putPush)),
             Route(.delete, Self.path, .deletePush, .signedIn(deletePush)),
             Route(.get, "/v1/push/webpush-key", .getWebPushKey, .signedIn(getWebPushKey)),
         ]

@@ -12,12 +12,13 @@ import Transport
 package final class RateLimits: Sendable {
     private let isOn: Bool
     private let quotas: RateQuotas
-    private let proxies: TrustedProxies
+    let proxies: TrustedProxies
     private let store: Store
     /// Apart from the rest, so that a send looks nothing up.
     private let sends: NodeBuckets
     /// Of every limit that this node counts for itself, by the limit's name.
     private let buckets: [String: NodeBuckets]
+    private let adminGuessCount = Counter()
     private let refusals = RateLimit.all.map { _ in Counter() }
 
     package init(isOn: Bool, quotas: RateQuotas = RateQuotas(), proxies: TrustedProxies, store: Store) {
@@ -61,6 +62,26 @@ package final class RateLimits: Sendable {
         guard isOn, let address = call.clientAddress(proxies) else { return }
         guard let buckets = buckets[RateLimit.registrationsFromAddress.name] else { return }
         try take(buckets, address)
+    }
+
+    /// Refuses an address that has sent too many wrong admin tokens.
+    func useAdminToken(from address: IPAddress?) throws(Problem) {
+        guard isOn, let address, let buckets = buckets[RateLimit.adminGuessesFromAddress.name] else { return }
+        if let waitNs = buckets.wait(address) {
+            throw refusal(buckets.limit, waitMs: Int(waitNs / 1_000_000) + 1)
+        }
+    }
+
+    /// Counts a wrong admin token.
+    func guessedAdminToken(from address: IPAddress?) {
+        adminGuessCount.add()
+        guard isOn, let address else { return }
+        _ = buckets[RateLimit.adminGuessesFromAddress.name]?.take(address, cost: 1)
+    }
+
+    /// Where a request comes from, past the trusted proxies.
+    func address(of request: InboundRequest) -> IPAddress? {
+        proxies.client(peer: request.peerAddress, forwarded: request.headers[values: .xForwardedFor])
     }
 
     private func take(_ buckets: NodeBuckets, _ who: some Hashable, cost: Int = 1) throws(Problem) {
@@ -146,6 +167,9 @@ package final class RateLimits: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.counter(
+            "parley_admin_wrong_tokens_total", "Calls with an admin token that was not the configured one.",
+            adminGuessCount.value)
+        text.counter(
             "parley_rate_limited_total", "Requests that this node refused as too often, by limit (docs/limits.md).",
             zip(RateLimit.all, refusals).map { ([("limit", Self.label($0))], $1.value) })
     }
@@ -171,6 +195,12 @@ private final class NodeBuckets: Sendable {
     func take(_ who: some Hashable, cost: Int) -> Int64? {
         let (key, now) = (Self.key(who), Self.now())
         return buckets.withLock { $0.take(key, cost: cost, now: now) }
+    }
+
+    /// Nil when there is a token, which is left, else in how many nanoseconds there will be one.
+    func wait(_ who: some Hashable) -> Int64? {
+        let (key, now) = (Self.key(who), Self.now())
+        return buckets.withLock { $0.wait(key, now: now) }
     }
 
     func charge(_ who: some Hashable, cost: Int) {

@@ -29,7 +29,7 @@ extension Call {
     /// The emoji of the path. A slash in it would be another path, so nothing needs undoing but the percent-encoding.
     fileprivate func emoji() throws(Problem) -> Emoji {
         do {
-            return try Emoji(percentEncoded: context.parameters["emoji"] ?? "")
+            return try Emoji(percentEncoded: parameters["emoji"] ?? "")
         } catch {
             throw Problem(error.inside("emoji"))
         }

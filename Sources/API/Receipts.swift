@@ -3,16 +3,16 @@ import Domain
 import Log
 
 extension API {
-    /// Of one call; each is a move of its own, so more would be no cheaper than two calls.
-    static var receiptCountMax: Int { 200 }
+    /// Of one call: a device that was away for days reports all its threads at once.
+    static var receiptCountMax: Int { 1_000 }
 
     var receiptRoutes: [Route] {
         [
-            Route(.put, "/v1/threads/{thread_id}/receipts", .putReceipt, .signedIn(putReceipt)),
-            Route(.post, "/v1/receipts", .putReceipts, .signedIn(putReceipts)),
+            Route(.put, "/v1/threads/{thread_id}/receipts", .putReceipt, body: .small, .signedIn(putReceipt)),
+            Route(.post, "/v1/receipts", .putReceipts, body: .receipts, .signedIn(putReceipts)),
             Route(
                 .get, "/v1/threads/{thread_id}/messages/{message_id}/receipts", .listReceipts, .signedIn(listReceipts)),
-            Route(.put, "/v1/threads/{thread_id}/unread", .putUnread, .signedIn(putUnread)),
+            Route(.put, "/v1/threads/{thread_id}/unread", .putUnread, body: .small, .signedIn(putUnread)),
         ]
     }
 

@@ -1,4 +1,5 @@
-// The list of routes as the single truth: the router, the answer to a wrong method and the test of openapi.yaml read it.
+// The list of routes as the single truth: what a path names, how large a body may be, the answer to a wrong method and the
+// test of openapi.yaml all come from it. Paths are matched in RouteTable.swift.
 import Domain
 import HTTPTypes
 import Store
@@ -26,21 +27,49 @@ package struct Route: Sendable {
         case ignored
     }
 
+    /// What a call does with a body. It is asked before the body is read, and every size stands here.
+    package enum Body: Sendable, CaseIterable {
+        /// None is needed; a short one is ignored, or read where an empty object is as good.
+        case unneeded
+        /// A few short fields: names, passwords, tokens, flags.
+        case small
+        /// Fields and lists: enough to name all members of a group.
+        case plain
+        /// ``API/receiptCountMax`` entries of `POST /v1/receipts`, in whatever layout.
+        case receipts
+        /// A message, however its text is escaped.
+        case message
+
+        /// The most bytes that such a body may have.
+        package func byteCountMax(_ limits: Limits) -> Int {
+            switch self {
+            case .unneeded: 4 * 1024
+            case .small: 32 * 1024
+            case .plain: limits.plainBodyByteCountMax
+            case .receipts: 256 * 1024
+            case .message: limits.bodyByteCountMax
+            }
+        }
+    }
+
     package let method: HTTPRequest.Method
     /// As in openapi.yaml: `/v1/threads/{thread_id}`.
     package let pattern: String
     package let operation: OperationID
     let query: Query
+    package let body: Body
     let endpoint: Endpoint
 
+    /// - Parameter body: unless given, GET and DELETE need none, and others have fields.
     init(
         _ method: HTTPRequest.Method, _ pattern: String, _ operation: OperationID, query: Query = .none,
-        _ endpoint: Endpoint
+        body: Body? = nil, _ endpoint: Endpoint
     ) {
         self.method = method
         self.pattern = pattern
         self.operation = operation
         self.query = query
+        self.body = body ?? (method == .get || method == .delete ? .unneeded : .plain)
         self.endpoint = endpoint
     }
 
@@ -54,35 +83,11 @@ package struct Route: Sendable {
     /// The token is the admin's, and no session's.
     package var needsAdminToken: Bool { if case .admin = endpoint { true } else { false } }
 
+    /// The parameters of the path, in their order.
+    var parameterNames: [Substring] {
+        pattern.split(separator: "/").filter { $0.first == "{" }.map { $0.dropFirst().dropLast() }
+    }
+
     /// What a client may use: HEAD wherever there is GET.
     package var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
-}
-
-/// Answers which methods a path has. Only asked when the router found nothing, so it walks the list.
-package struct RouteTable: Sendable {
-    private let entries: [(segments: [Substring], methods: [HTTPRequest.Method])]
-
-    package init(_ routes: [Route]) {
-        entries = routes.map { ($0.pattern.split(separator: "/"), $0.methods) }
-    }
-
-    /// Empty for a path that there isn't. As the router does, it takes a literal segment before a parameter.
-    package func methods(for path: some StringProtocol) -> [HTTPRequest.Method] {
-        let segments = path.split(separator: "/")
-        let matches = entries.filter { Self.matches($0.segments, segments) }
-        guard let fewest = matches.map({ Self.parameterCount($0.segments) }).min() else { return [] }
-        var methods: [HTTPRequest.Method] = []
-        for match in matches where Self.parameterCount(match.segments) == fewest {
-            methods += match.methods.filter { !methods.contains($0) }
-        }
-        return methods
-    }
-
-    private static func matches(_ pattern: [Substring], _ path: [some StringProtocol]) -> Bool {
-        pattern.count == path.count && zip(pattern, path).allSatisfy { isParameter($0) || $0 == $1 }
-    }
-
-    private static func parameterCount(_ pattern: [Substring]) -> Int { pattern.count(where: isParameter) }
-
-    private static func isParameter(_ segment: Substring) -> Bool { segment.first == "{" }
 }

@@ -1,6 +1,6 @@
 // Sending a message. Nearly every request of a busy service is one, so the usual one goes past the router: read on the
 // connection's event loop, queued, and answered with its batch; no task waits for it. What is unusual about a request
-// (a session that this node doesn't know yet, an odd spelling of the path) takes the router, to the same end.
+// (a session that this node doesn't know yet, a large body) takes the router, to the same end.
 import Domain
 import HTTPTypes
 import Log
@@ -28,14 +28,17 @@ package struct SendEndpoint: Sendable {
 
     /// Takes the request if it is a usual one; false leaves it to the router. On the connection's event loop.
     func handle(_ request: InboundRequest, _ reply: Reply) -> Bool {
-        guard request.query == nil, let thread = Self.thread(of: request.path) else { return false }
+        guard request.query == nil, request.body.readableBytes <= JSONBody.onLoopByteCountMax,
+            let thread = Self.thread(of: request.path)
+        else { return false }
         do {
             guard case .identity(let identity) = try authenticator.known(request.headers[.authorization]) else {
                 return false
             }
-            // Before the body is read: who sends too much shall cost nothing.
+            // Before the body is parsed: an account that sends too often has no work done.
             try rates.send(by: identity.user)
-            let body = try JSONBody.read(request.body, type: request.headers[.contentType])
+            let body = try JSONBody.readAtOnce(
+                request.body, type: request.headers[.contentType], limits: limits)
             try append(body, to: thread, by: identity, waiter: .reply(reply, request.number))
         } catch {
             reply.send(Self.refusal(error, request.number, logger))
@@ -43,7 +46,7 @@ package struct SendEndpoint: Sendable {
         return true
     }
 
-    /// The thread's id in a path spelled as it should be.
+    /// The thread's id in the path of this call; nil for another path.
     static func thread(of path: Substring) -> ThreadID? {
         let path = path.utf8
         guard path.count == pathStart.utf8.count + ThreadID.textByteCount + pathEnd.utf8.count,
@@ -53,6 +56,7 @@ package struct SendEndpoint: Sendable {
         return ThreadID(parsing: Substring(path.dropFirst(pathStart.utf8.count).prefix(ThreadID.textByteCount)))
     }
 
+    /// Queues a message whose rate has been asked for.
     func append(_ body: JSONValue, to thread: ThreadID, by identity: Identity, waiter: SendWaiter) throws {
         let draft = try MessageDraft(body, limits: limits)
         writer.append(

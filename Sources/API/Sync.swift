@@ -136,13 +136,8 @@ package final class SyncEndpoint: Sendable {
 
     /// `wait` of a Prefer header (RFC 7240), cut to what is allowed: a preference can't be an error.
     private static func preferredWaitS(_ header: String?) -> Int? {
-        guard let header else { return nil }
-        for preference in header.split(separator: ",") {
-            let parts = preference.filter { $0 != " " }.split { $0 == "=" || $0 == ";" }
-            guard parts.count >= 2, parts[0].lowercased() == "wait", let seconds = Int(parts[1]) else { continue }
-            return min(max(seconds, 0), SyncQuery.waitSMax)
-        }
-        return nil
+        guard let seconds = header.flatMap({ PreferHeader.waitS(in: $0) }) else { return nil }
+        return min(max(seconds, 0), SyncQuery.waitSMax)
     }
 }
 

@@ -3,7 +3,7 @@ import Domain
 
 extension API {
     var settingsRoutes: [Route] {
-        [Route(.patch, "/v1/threads/{thread_id}/settings", .updateSettings, .signedIn(updateSettings))]
+        [Route(.patch, "/v1/threads/{thread_id}/settings", .updateSettings, body: .small, .signedIn(updateSettings))]
     }
 
     private func updateSettings(_ call: Call, _ identity: Identity) async throws -> Answer {

@@ -8,7 +8,7 @@ extension API {
             Route(.post, "/v1/threads", .createThread, .signedIn(createThread)),
             Route(.get, "/v1/threads/{thread_id}", .getThread, .signedIn(getThread)),
             Route(.patch, "/v1/threads/{thread_id}", .updateThread, .signedIn(updateThread)),
-            Route(.post, "/v1/rooms", .joinRoom, .signedIn(joinRoom)),
+            Route(.post, "/v1/rooms", .joinRoom, body: .small, .signedIn(joinRoom)),
             Route(.get, "/v1/rooms", .searchRooms, query: .read, .signedIn(searchRooms)),
         ]
     }

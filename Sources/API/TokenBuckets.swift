@@ -26,6 +26,13 @@ struct TokenBuckets: Sendable {
         fullAt = Array(repeating: .min, count: groupCount * Self.ways)
     }
 
+    /// Nil when there is a token, which is left, else in how many nanoseconds there will be one.
+    func wait(_ key: UInt64, now: Int64) -> Int64? {
+        let key = key == 0 ? 1 : key
+        let full = fullAt(place(of: key), key, now) + stepNs
+        return full > now + windowNs ? full - now - windowNs : nil
+    }
+
     /// Takes `cost` tokens, or none. A cost above the quota takes a full bucket. Some 10 ns, and no allocation.
     /// - Parameters:
     ///   - key: evenly spread over all its bits.

@@ -2,7 +2,9 @@
 import Domain
 
 extension API {
-    var typingRoutes: [Route] { [Route(.put, "/v1/threads/{thread_id}/typing", .putTyping, .signedIn(putTyping))] }
+    var typingRoutes: [Route] {
+        [Route(.put, "/v1/threads/{thread_id}/typing", .putTyping, body: .unneeded, .signedIn(putTyping))]
+    }
 
     /// Needs no body; an object without members is as good.
     private func putTyping(_ call: Call, _ identity: Identity) async throws -> Answer {

@@ -3,6 +3,7 @@
 extension ArchiveBound: TextField {
     /// A seq in digits, a message's id, or an RFC 3339 time.
     package init(text: String) throws(Invalid) {
+        guard text.utf8.count <= 64 else { throw Invalid("Must be a seq, a message's id or an RFC 3339 time.") }
         if !text.isEmpty, text.utf8.allSatisfy({ (Byte.zero...Byte.nine).contains($0) }) {
             guard let seq = Int64(text) else { throw Invalid("Is no seq: too large.") }
             self = .seq(Seq(seq))

@@ -103,6 +103,8 @@ package struct Fields<Raw: Sendable>: Sendable {
     package func end() throws(Invalid) {
         var all = mistakes
         for (index, field) in given.enumerated() where !isRead[index] {
+            // The rest isn't told, so it isn't looked at.
+            if all.count >= Self.mistakeCountMax { break }
             all.append(Problem.Field(FieldPath.step(field.name), unknown))
         }
         if !all.isEmpty { throw Invalid(fields: Array(all.prefix(Self.mistakeCountMax))) }

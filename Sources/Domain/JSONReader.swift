@@ -7,11 +7,14 @@ package struct JSONReader {
     package static let numberByteCountMax = 64
 
     private let depthMax: Int
+    private var valuesLeft: Int
     private var at = 0
 
-    /// The document in `bytes`. Costs about 5 ns a byte.
-    package static func read(_ bytes: Span<UInt8>, depthMax: Int = depthMaxDefault) throws(JSONError) -> JSONValue {
-        var reader = JSONReader(depthMax: depthMax)
+    /// The document in `bytes`. Costs about 5 ns a byte, and up to 1 µs a value.
+    package static func read(
+        _ bytes: Span<UInt8>, depthMax: Int = depthMaxDefault, valueCountMax: Int = .max
+    ) throws(JSONError) -> JSONValue {
+        var reader = JSONReader(depthMax: depthMax, valueCountMax: valueCountMax)
         reader.skipSpace(bytes)
         let value = try reader.value(bytes, depth: 0)
         reader.skipSpace(bytes)
@@ -23,7 +26,10 @@ package struct JSONReader {
         try read(bytes.span, depthMax: depthMax)
     }
 
-    private init(depthMax: Int) { self.depthMax = depthMax }
+    private init(depthMax: Int, valueCountMax: Int) {
+        self.depthMax = depthMax
+        valuesLeft = valueCountMax
+    }
 
     private func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: at) }
 
@@ -43,6 +49,8 @@ package struct JSONReader {
     }
 
     private mutating func value(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+        guard valuesLeft > 0 else { throw error(.tooManyValues) }
+        valuesLeft -= 1
         switch try peek(bytes) {
         case Byte.quote: return .string(try string(bytes))
         case Byte.openBrace: return .object(try object(bytes, depth: depth + 1))

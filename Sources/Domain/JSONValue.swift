@@ -61,6 +61,7 @@ package struct JSONError: Error, Equatable {
         case notUTF8
         case loneSurrogate
         case tooDeep
+        case tooManyValues
         case repeatedKey
         /// JSON allows it, PostgreSQL can't store it.
         case nulCharacter
@@ -92,6 +93,7 @@ extension Problem {
             case .notUTF8: "a string that is not UTF-8"
             case .loneSurrogate: "half of a surrogate pair"
             case .tooDeep: "arrays and objects nested more than \(JSONReader.depthMaxDefault) deep"
+            case .tooManyValues: "more values than a body may have"
             case .repeatedKey: "a key that its object has already"
             case .nulCharacter: "the character U+0000, which can't be stored"
             case .numberOutOfRange: "a number that is too large or too long"

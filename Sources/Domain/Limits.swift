@@ -22,5 +22,7 @@ package struct Limits: Sendable, Equatable {
     package var titleCharacterCountMax = 128
     /// Of any other request: enough to name all members of a group. Small, since anyone may send one and it is parsed whole.
     package var plainBodyByteCountMax: Int { max(64 * 1024, 64 * groupMemberCountMax) }
+    /// Values in the JSON of a body, keys of objects not counted: more than the largest payload can hold.
+    package var jsonValueCountMax: Int { max(payloadByteCountMax, plainBodyByteCountMax) / 2 + 8 * 1024 }
     package init() {}
 }

@@ -9,7 +9,8 @@ extension Fields where Raw == String {
     package init(query: Substring) {
         var given: [(name: String, raw: String)] = []
         var mistakes: [Problem.Field] = []
-        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+        // What follows the last that is looked at stays in one piece.
+        for pair in query.utf8.split(separator: UInt8(ascii: "&"), maxSplits: queryParameterCountMax) {
             guard given.count + mistakes.count < queryParameterCountMax else {
                 mistakes.append(Problem.Field("query", "Has too many parameters."))
                 break

@@ -70,11 +70,14 @@ extension RateLimit {
         "people added or invited by one account that shares no thread with them")
     package static let directoryOfAccount = RateLimit(
         "account-directory", quota: 600, windowS: 60, "directory searches by one account")
+    package static let adminGuessesFromAddress = RateLimit(
+        "address-admin-guesses", quota: 60, windowS: 900, "wrong admin tokens from one address")
 
     package static let all = [
         signInsOfAccount, signInsFromAddress, codesToMailbox, codesFromAddress, registrationsFromAddress,
         sendsOfAccount, writesOfAccount, receiptsOfAccount, typingOfAccount, profileChangesOfAccount,
         threadsOfAccount, dailyThreadsOfAccount, strangersOfAccount, directoryOfAccount,
+        adminGuessesFromAddress,
     ]
 }
 

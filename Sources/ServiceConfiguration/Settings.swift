@@ -20,6 +20,16 @@ package struct Settings: Sendable, Equatable {
         case off
     }
 
+    /// Who may read `/metrics`.
+    package enum Metrics: Sendable, Equatable {
+        /// Whoever reaches the service.
+        case open
+        /// The admin token is needed; without one configured, there is no `/metrics`.
+        case admin
+        /// Whoever reaches this address, which serves nothing else.
+        case address(host: String, port: Int)
+    }
+
     package enum LogFormat: String, CaseIterable, Sendable {
         case text
         /// One JSON object a line.
@@ -40,6 +50,10 @@ package struct Settings: Sendable, Equatable {
     package var corsOrigins: [String] = []
     /// Open client connections on this node.
     package var connectionCountMax = 20_000
+    /// Of them, in per cent, for one client address once the node is nearly full; 100: all.
+    package var addressConnectionsPercent = 25
+    /// Bytes of the bodies of all requests under way.
+    package var incomingByteCountMax = 256 * 1024 * 1024
     /// How long a stopping node takes to answer its waiting polls.
     package var drainSeconds = 3
 
@@ -111,9 +125,20 @@ package struct Settings: Sendable, Equatable {
 
     /// What the admin API is called with; nil: there is none. Never printed.
     package var adminToken: String?
+    /// Nil: by the address that the service listens on; see ``metricsInUse``.
+    package var metrics: Metrics?
 
     /// Names of `PARLEY_…` variables that this version does not know, sorted: to be warned about. Never their values.
     package var unknownVariables: [String] = []
 
     package init() {}
+
+    /// Open to this host's own programs; on any other address, by the admin's token.
+    package var metricsInUse: Metrics { metrics ?? (listensOnLoopbackOnly ? .open : .admin) }
+
+    private var listensOnLoopbackOnly: Bool {
+        let parts = httpHost.split(separator: ".", omittingEmptySubsequences: false)
+        let isLoopbackV4 = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        return isLoopbackV4 || httpHost == "localhost" || httpHost == "::1"
+    }
 }

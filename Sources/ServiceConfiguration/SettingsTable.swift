@@ -36,6 +36,11 @@ extension Setting {
             "admin_token", \.adminToken, .optional(.secret), "TOKEN",
             "what /v1/admin is called with, at least 16 characters; unset: no admin API", exposure: .secret),
         Setting(
+            "metrics", \.metrics, .optional(.metrics), "open|admin|HOST:PORT",
+            "who may read /metrics: open: everybody; admin: callers with the admin token (without one set: 404); HOST:PORT: "
+                + "a listener of its own that serves nothing else; unset: open where the service listens on loopback, "
+                + "else admin"),
+        Setting(
             "smtp_url", \.mailServer, .optional(.mailServer), "URL",
             "where codes are mailed through: smtp://user:password@host:587 (STARTTLS is required, unless ?starttls=off "
                 + "stands behind it or the host is this one) or smtps://…; unset: nobody signs in by mail",
@@ -133,7 +138,14 @@ extension Setting {
                 + "the service's own"),
         Setting(
             "connections_max", \.connectionCountMax, .integer(1...1_000_000), "COUNT",
-            "open client connections; one more is answered 503"),
+            "open client connections; a new one closes the longest idle one, or is answered 503 where none is idle"),
+        Setting(
+            "address_connections_percent", \.addressConnectionsPercent, .integer(1...100), "PERCENT",
+            "share of the connections that one client address may have once seven eighths of all are taken; trusted "
+                + "proxies have no such bound; 100: nobody has"),
+        Setting(
+            "incoming_bytes_max", \.incomingByteCountMax, .integer(4_194_304...1_099_511_627_776), "BYTES",
+            "memory for the bodies of all requests under way; past it the largest incomplete ones are answered 503"),
         Setting(
             "drain_seconds", \.drainSeconds, .integer(0...8), "SECONDS",
             "over how long a stopping node spreads the answers to its waiting polls"),
@@ -182,6 +194,9 @@ extension Setting {
         }
         if settings.jwtKeysFile == nil, settings.jwtIssuer != nil || settings.jwtAudience != nil {
             found.append("PARLEY_JWT_ISSUER and PARLEY_JWT_AUDIENCE say nothing without PARLEY_JWT_KEYS.")
+        }
+        if case .address(let host, let port) = settings.metrics, port == settings.httpPort, host == settings.httpHost {
+            found.append("PARLEY_METRICS names the address of the service itself; give it another port.")
         }
         found += pushContradictions(in: settings)
         let limits = settings.limits

@@ -92,6 +92,31 @@ extension ValueFormat<[String]> {
     }
 }
 
+extension ValueFormat<Settings.Metrics> {
+    static var metrics: Self {
+        ValueFormat(
+            expectation: "\"open\", \"admin\", or an address of the form HOST:PORT, as 127.0.0.1:9090 or [::1]:9090",
+            parse: { text in
+                switch text {
+                case "open": return .open
+                case "admin": return .admin
+                default: break
+                }
+                guard let match = text.wholeMatch(of: /([A-Za-z0-9._\-]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})/),
+                    let port = Int(match.2), (1...65_535).contains(port)
+                else { return nil }
+                return .address(host: match.1.filter { $0 != "[" && $0 != "]" }, port: port)
+            },
+            print: { metrics in
+                switch metrics {
+                case .open: "open"
+                case .admin: "admin"
+                case .address(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+                }
+            })
+    }
+}
+
 extension ValueFormat<String> {
     /// A name or an address to bind. "localhost:8080" is a frequent slip, so a lone colon is refused.
     static var host: Self {

@@ -11,6 +11,9 @@ package struct CrossOriginPolicy: Sendable {
     private static let exposed =
         "Retry-After, RateLimit, RateLimit-Policy, Location, Allow, WWW-Authenticate, Preference-Applied, X-Request-Id"
 
+    /// A scheme, a host of 253 characters and a port fit.
+    private static let originByteCountMax = 512
+
     private let origins: [String]
     /// By number: 0 for a request of no origin that is let in, then the origins in their order.
     private let lines: [ByteBuffer]
@@ -36,7 +39,8 @@ package struct CrossOriginPolicy: Sendable {
     package func allows(_ origin: String) -> Bool { takesAny || number(of: origin) > 0 }
 
     func number(of origin: String?) -> Int {
-        guard let origin, let index = origins.firstIndex(of: origin) else { return 0 }
+        guard let origin, origin.utf8.count <= Self.originByteCountMax, let index = origins.firstIndex(of: origin)
+        else { return 0 }
         return index + 1
     }
 

@@ -81,6 +81,20 @@ extension HTTPConnection {
         answer(id, server.handler.problem(for: .unanswered, requestNumber))
     }
 
+    /// Answers a request whose body has not come, and drops the rest of a small body. Otherwise the connection closes, so
+    /// that no byte of the body is ever read as a request.
+    func answerEarly(_ response: OutboundResponse, to request: PendingRequest) {
+        let keepsAlive =
+            requestKeepsAlive && request.canBeDropped(server.settings) && !response.closesConnection
+            && !server.isClosing.load(ordering: .relaxed)
+        writeWhole(response, keepsAlive: keepsAlive)
+        report(response.operation, response.status.code, hasWaited: false)
+        guard keepsAlive else { return startLingering() }
+        queue.dropIncoming()
+        phase = .dropping
+        deadline = loop.deadline(after: server.settings.bodyTimeout)
+    }
+
     /// Tells the client what is wrong, and closes.
     func refuse(_ failure: TransportFailure) {
         server.counters.failures.add(1, ordering: .relaxed)
@@ -125,14 +139,20 @@ extension HTTPConnection {
     }
 
     private func endRequest(keepsAlive: Bool) {
-        if keepsAlive {
-            phase = .idle
-            deadline = loop.deadline(after: server.settings.idleTimeout)
-        } else {
-            startLingering()
+        if handledByteCount > 0 {
+            handledByteCount = 0
+            countHeld()
         }
+        if keepsAlive { becomeIdle() } else { startLingering() }
         // A read that is going on turns to the next request itself, at its end.
         if !isGathering { advance() }
+    }
+
+    /// The last request has been answered, and the connection goes on.
+    func becomeIdle() {
+        phase = .idle
+        idleStart = .now()
+        deadline = loop.deadline(after: server.settings.idleTimeout)
     }
 
     // MARK: streams

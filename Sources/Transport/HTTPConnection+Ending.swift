@@ -1,29 +1,10 @@
-// How connections end: limits, time-outs, clients that go away, lingering closes, drains.
+// How connections end: time-outs, clients that go away, lingering closes, drains. How they begin is in
+// HTTPConnection+Admission.swift.
 
 import NIOCore
 import Synchronization
 
 extension HTTPConnection {
-    /// Refused connections that may be open at once; past it they are closed without a word.
-    private static let refusedCountMax = 256
-
-    /// Counts a new connection in, or turns it away.
-    func admit() {
-        let counters = server.counters
-        counters.connectionsTotal.add(1, ordering: .relaxed)
-        let count = counters.connectionsOpen.add(1, ordering: .relaxed).newValue
-        if server.isDraining.load(ordering: .sequentiallyConsistent) { return close() }
-        guard count > server.settings.connectionCountMax else { return }
-        isRefused = true
-        counters.connectionsOpen.subtract(1, ordering: .relaxed)
-        counters.connectionsRefused.add(1, ordering: .relaxed)
-        let refusedCount = counters.connectionsRefusedOpen.add(1, ordering: .relaxed).newValue
-        // Over TLS the handshake would cost more than the words are worth.
-        guard refusedCount <= Self.refusedCountMax, server.settings.tls == nil else { return close() }
-        refuse(.tooManyConnections)
-        flushIfNeeded()
-    }
-
     // MARK: the client's end
 
     func setGoneHandler(_ id: UInt32, atHalfClose: Bool, _ body: @escaping @Sendable () -> Void) {
@@ -41,7 +22,7 @@ extension HTTPConnection {
     /// What the end of the input means now. Also called again when the phase has changed since.
     func inputEnded() {
         switch phase {
-        case .idle, .head, .body:
+        case .idle, .head, .body, .dropping:
             // Whatever was whole has been dispatched; a part of a request will never be more.
             if !isGathering { closeOnceWritten() }
         case .waiting where isGoneAtHalfClose && goneHandler != nil, .streaming where isGoneAtHalfClose:
@@ -67,7 +48,7 @@ extension HTTPConnection {
     func startLingering() {
         guard phase != .closed, let context else { return }
         phase = .lingering
-        queue.clear()
+        releaseBodies()
         // Until the answer is written only `writeTimeout` applies; `outputEnded` sets the linger's.
         deadline = .distantFuture
         needsFlush = false
@@ -102,7 +83,7 @@ extension HTTPConnection {
         guard phase != .closed else { return }
         let wasWaiting = phase == .waiting || phase == .streaming
         phase = .closed
-        queue.clear()
+        releaseBodies()
         handle?.isClosed.store(true, ordering: .releasing)
         handle = nil
         if slot != nil { countOut() }
@@ -114,6 +95,7 @@ extension HTTPConnection {
     }
 
     private func countOut() {
+        leaveAddress()
         if isRefused {
             server.counters.connectionsRefusedOpen.subtract(1, ordering: .sequentiallyConsistent)
         } else {
@@ -140,7 +122,7 @@ extension HTTPConnection {
     private func timeOut() {
         server.counters.timeouts.add(1, ordering: .relaxed)
         switch phase {
-        case .head where isUnused, .idle, .lingering, .waiting, .streaming: close()
+        case .head where isUnused, .idle, .dropping, .lingering, .waiting, .streaming: close()
         case .head: refuse(.headerTimeout)
         case .body: refuse(.bodyTimeout)
         case .closed: break
@@ -168,6 +150,6 @@ extension HTTPConnection {
 
     /// The server is going: what is between requests closes now, the rest after its answer.
     func drain() {
-        if isUnused { close() }
+        if isUnused || phase == .dropping { close() }
     }
 }

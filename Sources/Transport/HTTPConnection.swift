@@ -11,7 +11,9 @@ import Synchronization
 ///
 /// ```
 /// head --> body --> waiting --> (streaming) --> idle --> head ...
+///   |        |         |              |
 ///   +--------+---------+--------------+--> lingering --> closed
+///   +--> dropping --> idle
 /// ```
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -29,6 +31,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         case waiting
         /// The head of a streamed answer is out.
         case streaming
+        /// The answer is out before the body came, and the body's rest is dropped. Ends by `bodyTimeout`.
+        case dropping
         /// The last answer is on its way: what comes is discarded until the client closes or `lingerTimeout`.
         case lingering
         case closed
@@ -52,6 +56,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     var writtenByteCount = 0
     var takenByteCount = 0
     var stalledSince = NIODeadline.now()
+    /// Since when it has been idle, once it is.
+    var idleStart = NIODeadline.now()
+    /// Whether the connection waits for a place among the open ones; nothing is read meanwhile.
+    var isAwaitingAdmission = false
 
     // The request that is being answered.
     var requestID: UInt32 = 0
@@ -79,6 +87,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     var isOfferingRoom = false
 
     var queue = RequestQueue()
+    /// Bytes of bodies that the loop counts for this connection: the queue's, and those of a large one under way.
+    var heldByteCount = 0
+    /// Of the request that is being answered, if it is large.
+    var handledByteCount = 0
     /// Between a read's first part and its end, when what was written is flushed at once.
     var isReading = false
     /// Whether this read gave a part of a request; without one it brought a piece of a head.
@@ -86,7 +98,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var hasReceived = false
     private var isAdvancing = false
     private var isReadHeld = false
-    private var peerAddress: IPAddress?
+    private(set) var peerAddress: IPAddress?
 
     init(loop: LoopState) {
         self.loop = loop
@@ -116,11 +128,13 @@ final class HTTPConnection: ChannelDuplexHandler {
             switch Self.unwrapInboundIn(data) {
             case .head(let head):
                 lastOriginNumber = server.settings.crossOrigin?.number(of: head.headers.first(name: "origin")) ?? 0
-                queue.begin(try RequestHead(head, settings: server.settings), originNumber: lastOriginNumber)
+                let checked = try RequestHead(head, settings: server.settings)
+                queue.begin(checked, originNumber: lastOriginNumber, settings: server.settings)
             // A body may follow in the same read; then there is no need to wait for it.
             case .body(var bytes):
-                try queue.add(&bytes, settings: server.settings)
+                try queue.add(&bytes)
             case .end:
+                if queue.endDropped() { return becomeIdle() }
                 if isReady, let request = queue.takeCompleted() { return dispatch(request) }
                 queue.complete()
                 if queue.isFlooded(server.settings) { close() }
@@ -141,6 +155,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         isReading = false
         advance()
         flushIfNeeded()
+        countHeld()
+        loop.refuseLargestBodies()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -152,7 +168,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Reading pauses while enough is pipelined behind a request. The end of the input is noticed anyway.
     func read(context: ChannelHandlerContext) {
-        if phase != .lingering, !isReady, queue.isFull(server.settings) {
+        if isAwaitingAdmission || phase != .lingering && !isReady && queue.isFull(server.settings) {
             isReadHeld = true
         } else {
             context.read()
@@ -200,7 +216,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var isReady: Bool {
         switch phase {
         case .idle, .head, .body: context?.channel.isWritable ?? false
-        case .waiting, .streaming, .lingering, .closed: false
+        case .waiting, .streaming, .dropping, .lingering, .closed: false
         }
     }
 
@@ -212,10 +228,14 @@ final class HTTPConnection: ChannelDuplexHandler {
         isAdvancing = false
         if !isReading { flushIfNeeded() }
         if isInputClosed { inputEnded() }
-        if isReadHeld, phase == .lingering || isReady || !queue.isFull(server.settings) {
-            isReadHeld = false
-            context?.read()
-        }
+        if isReadHeld, phase == .lingering || isReady || !queue.isFull(server.settings) { resumeReading() }
+    }
+
+    /// Takes up reading where it was held.
+    func resumeReading() {
+        guard isReadHeld, !isAwaitingAdmission else { return }
+        isReadHeld = false
+        context?.read()
     }
 
     /// Whether writes are gathered now and flushed by someone further out.
@@ -227,11 +247,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         case .nothing:
             return false
         case .partial(let request):
-            guard phase != .body else { return false }
-            enter(.body, after: server.settings.bodyTimeout)
-            if request.head.expectsContinue, request.body.readableBytes == 0 {
-                write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
-            }
+            if phase != .body { decide(request) }
             return false
         case .request(let request):
             dispatch(request)
@@ -243,7 +259,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     /// The input is over; what came whole before is still answered.
-    private func fail(_ failure: TransportFailure) {
+    func fail(_ failure: TransportFailure) {
         guard phase != .lingering, phase != .closed else { return }
         queue.fail(failure)
         advance()
@@ -256,23 +272,47 @@ final class HTTPConnection: ChannelDuplexHandler {
         deadline = loop.deadline(after: timeout)
     }
 
+    /// The head has come and its body has not: the handler says whether the body is wanted.
+    private func decide(_ request: PendingRequest) {
+        switch server.handler.decide(begin(request, body: ByteBuffer())) {
+        case .accept(let byteCountMax) where request.fits(byteCountMax):
+            request.bodyByteCountMax = byteCountMax
+            enter(.body, after: server.settings.bodyTimeout)
+            if request.head.expectsContinue, request.body.readableBytes == 0 {
+                write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
+            }
+        case .accept:
+            server.counters.failures.add(1, ordering: .relaxed)
+            answerEarly(server.handler.problem(for: .bodyTooLarge, requestNumber), to: request)
+        case .answer(let response):
+            answerEarly(response, to: request)
+        }
+    }
+
     private func dispatch(_ request: PendingRequest) {
         guard let handle else { return }
-        let head = request.head
+        let inbound = begin(request, body: request.body)
         phase = .waiting
         deadline = .distantFuture
         requestID &+= 1
+        let byteCount = request.body.readableBytes
+        if byteCount >= server.settings.countedBodyByteCountMin { handledByteCount = byteCount }
+        server.counters.requests.add(1, ordering: .relaxed)
+        server.handler.handle(inbound, Reply(handle: handle, id: requestID))
+    }
+
+    /// Makes `request` the one that is answered next, and gives it as the handler sees it.
+    private func begin(_ request: PendingRequest, body: ByteBuffer) -> InboundRequest {
+        let head = request.head
         requestNumber = loop.nextNumber()
         requestStart = .now()
         requestIsHead = head.method == .head
         requestIsHTTP10 = head.isHTTP10
         requestKeepsAlive = head.keepsAlive
         originNumber = request.originNumber
-        server.counters.requests.add(1, ordering: .relaxed)
-        let inbound = InboundRequest(
-            number: requestNumber, method: head.method, target: head.target, headers: head.headers, body: request.body,
+        return InboundRequest(
+            number: requestNumber, method: head.method, target: head.target, headers: head.headers, body: body,
             eventLoop: loop.eventLoop, pathByteCount: head.pathByteCount, peerAddress: peerAddress)
-        server.handler.handle(inbound, Reply(handle: handle, id: requestID))
     }
 
     private func open(_ context: ChannelHandlerContext) {

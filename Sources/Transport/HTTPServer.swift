@@ -40,6 +40,7 @@ package final class HTTPServer: Sendable {
             let state = ServerState(settings: settings, handler: handler, logger: logger)
             guard let group = group ?? ownedGroup else { throw ChannelError.ioOnClosedChannel }
             let loops = try await makeLoops(state, group)
+            state.loops.withLock { $0 = loops }
             let listener = try await listen(settings, group, loops)
             return HTTPServer(state: state, listener: listener, loops: loops, ownedGroup: ownedGroup)
         } catch {
@@ -137,6 +138,8 @@ package final class HTTPServer: Sendable {
                 loop.value.stop()
             }.get()
         }
+        // The loops hold the state, and it them.
+        state.loops.withLock { $0 = [] }
         // Their jobs need the loops, so the loops end last.
         state.openGateIfTasksEnded()
         await wait(for: state.tasksEnded, atMost: state.settings.cancellationGrace)
@@ -156,6 +159,12 @@ package final class HTTPServer: Sendable {
         package var connectionsTotal = 0
         /// Turned away over the limit.
         package var connectionsRefused = 0
+        /// Idle ones that were closed for new ones.
+        package var connectionsDisplaced = 0
+        /// Bytes of bodies of requests that are not answered yet, short ones that came whole aside.
+        package var bodyBytes = 0
+        /// Refused since all bodies together took too much.
+        package var bodiesRefused = 0
         /// Handed to the handler.
         package var requests = 0
         /// Tasks of ``RouterAdapter`` that have not ended.
@@ -174,6 +183,9 @@ package final class HTTPServer: Sendable {
             connectionsOpen: counters.connectionsOpen.load(ordering: .relaxed),
             connectionsTotal: counters.connectionsTotal.load(ordering: .relaxed),
             connectionsRefused: counters.connectionsRefused.load(ordering: .relaxed),
+            connectionsDisplaced: counters.connectionsDisplaced.load(ordering: .relaxed),
+            bodyBytes: counters.bodyBytes.load(ordering: .relaxed),
+            bodiesRefused: counters.bodiesRefused.load(ordering: .relaxed),
             requests: counters.requests.load(ordering: .relaxed),
             tasksRunning: counters.tasksRunning.load(ordering: .relaxed),
             failures: counters.failures.load(ordering: .relaxed),

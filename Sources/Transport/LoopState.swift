@@ -32,9 +32,13 @@ final class LoopState {
     private(set) var connections: [HTTPConnection] = []
     /// When the sweep is to look at each of them. Apart from them, because most are waiting polls that needn't be looked at,
     /// and to find that out from ten thousand objects would cost a tenth of what such a node does.
-    private var lookTimes: [NIODeadline] = []
+    private(set) var lookTimes: [NIODeadline] = []
     /// Bytes that the kernel hasn't taken yet, over all connections, as of the last sweep.
     var unsentByteCount = 0
+    /// Bytes of bodies that have come and whose requests are not answered.
+    var heldByteCount = 0
+    var idle = IdleConnections()
+    private var memory = MemoryReturn()
     private var lastNumber = RequestNumber.random()
     private let sweepInterval: TimeAmount
     private var sweep: RepeatedTask?
@@ -107,6 +111,8 @@ final class LoopState {
             connections[slot].tick()
         }
         if unsentByteCount > unsentShare { cutStalled() }
+        idle.clear()
+        memory.tick(byteCount: heldByteCount + unsentByteCount, now: now)
     }
 
     /// Each loop has the same part of what may wait.

@@ -5,6 +5,13 @@ import NIOCore
 
 /// What serves the requests of an ``HTTPServer``.
 package protocol RequestHandler: Sendable {
+    /// Decides about a request whose head has come and whose body has not, before the body is read. `head.body` is
+    /// empty. Called on the connection's event loop; must not block.
+    ///
+    /// A request that came whole in one read goes to ``handle(_:_:)`` without this call, so `handle` must judge the same
+    /// things by the same rules.
+    func decide(_ head: InboundRequest) -> BodyDecision
+
     /// Called on the connection's event loop, one request at a time on a connection. Must not block. It may answer at
     /// once, or later from any thread. While a request waits, hold the ``Reply`` alone: the request costs memory.
     func handle(_ request: InboundRequest, _ reply: Reply)
@@ -16,6 +23,16 @@ package protocol RequestHandler: Sendable {
     /// Hears of each request when its answer is on its way, refused ones included, for figures and logs. Not of those
     /// whose client went away first. Called on an event loop, for every request: must be quick.
     func ended(_ request: EndedRequest)
+}
+
+/// What becomes of a body that is still to come.
+package enum BodyDecision: Sendable {
+    /// The body is gathered if it has at most this many bytes, and the whole request goes to the handler. A larger one is
+    /// refused with the problem for `.bodyTooLarge`.
+    case accept(byteCountMax: Int)
+    /// The body is not read: this is the answer. What remains of a small body is dropped and the connection goes on;
+    /// otherwise the connection closes.
+    case answer(OutboundResponse)
 }
 
 /// How a request ended.

@@ -74,7 +74,7 @@ private struct GoverningFields {
             hostCount += 1
             guard value.utf8.allSatisfy(RequestTarget.isOfAuthority) else { throw .malformed }
         case 6 where name.lowercased() == "expect":
-            guard value.lowercased() == "100-continue" else { throw .expectationFailed }
+            guard value.utf8.count == 12, value.lowercased() == "100-continue" else { throw .expectationFailed }
             expectsContinue = true
         case 7 where name.lowercased() == "upgrade":
             asksForUpgrade = true
@@ -85,7 +85,7 @@ private struct GoverningFields {
             contentLength = length
         case 17 where name.lowercased() == "transfer-encoding":
             guard !isChunked else { throw .malformed }
-            guard value.lowercased() == "chunked" else { throw .notImplemented }
+            guard value.utf8.count == 7, value.lowercased() == "chunked" else { throw .notImplemented }
             isChunked = true
         default:
             break

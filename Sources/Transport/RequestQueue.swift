@@ -9,10 +9,30 @@ final class PendingRequest {
     /// Who asks; see `CrossOriginPolicy`.
     let originNumber: Int
     var body = ByteBuffer()
+    /// The most that its body may have.
+    var bodyByteCountMax: Int
+    /// It has been answered already: what still comes of its body is dropped.
+    fileprivate(set) var isDropped = false
 
-    init(head: RequestHead, originNumber: Int) {
+    init(head: RequestHead, originNumber: Int, bodyByteCountMax: Int) {
         self.head = head
         self.originNumber = originNumber
+        self.bodyByteCountMax = bodyByteCountMax
+    }
+
+    /// Whether the declared body, or what has come of one in chunks, is within the bound.
+    func fits(_ byteCountMax: Int) -> Bool {
+        if case .length(let declared) = head.framing { return declared <= byteCountMax }
+        return body.readableBytes <= byteCountMax
+    }
+
+    /// Whether the rest of the body may be read and dropped, so that the connection can go on. Not where the client waits
+    /// for `100 Continue`: it may leave the body out once it sees another answer, or send it all the same.
+    func canBeDropped(_ settings: TransportSettings) -> Bool {
+        guard case .length(let declared) = head.framing, declared <= settings.droppedBodyByteCountMax else {
+            return false
+        }
+        return !head.expectsContinue || body.readableBytes > 0
     }
 }
 
@@ -34,7 +54,11 @@ struct RequestQueue {
     /// Nil while empty, which is nearly always: a buffer per connection would cost.
     private var whole: CircularBuffer<PendingRequest>?
     private var failure: TransportFailure?
-    private var byteCount = 0
+    /// Of all bodies here.
+    private(set) var byteCount = 0
+
+    /// Of the body that is coming.
+    var incomingByteCount: Int { incoming?.body.readableBytes ?? 0 }
 
     /// Nothing that follows can be trusted to be a request, so nothing more is taken.
     var isBroken: Bool { failure != nil }
@@ -51,13 +75,14 @@ struct RequestQueue {
 
     var hasNothing: Bool { incoming == nil && whole == nil && failure == nil }
 
-    mutating func begin(_ head: RequestHead, originNumber: Int) {
-        incoming = PendingRequest(head: head, originNumber: originNumber)
+    mutating func begin(_ head: RequestHead, originNumber: Int, settings: TransportSettings) {
+        incoming = PendingRequest(
+            head: head, originNumber: originNumber, bodyByteCountMax: settings.bodyByteCountMax)
     }
 
-    mutating func add(_ bytes: inout ByteBuffer, settings: TransportSettings) throws(TransportFailure) {
-        guard let incoming else { return }
-        guard incoming.body.readableBytes + bytes.readableBytes <= settings.bodyByteCountMax else {
+    mutating func add(_ bytes: inout ByteBuffer) throws(TransportFailure) {
+        guard let incoming, !incoming.isDropped else { return }
+        guard incoming.body.readableBytes + bytes.readableBytes <= incoming.bodyByteCountMax else {
             throw .bodyTooLarge
         }
         byteCount += bytes.readableBytes
@@ -77,6 +102,21 @@ struct RequestQueue {
         whole?.append(request)
     }
 
+    /// The incoming request has been answered: what has come of its body goes, and what still comes is dropped.
+    mutating func dropIncoming() {
+        guard let incoming else { return }
+        byteCount -= incoming.body.readableBytes
+        incoming.body = ByteBuffer()
+        incoming.isDropped = true
+    }
+
+    /// The incoming request is whole. True if it was a dropped one, of which nothing is left then.
+    mutating func endDropped() -> Bool {
+        guard incoming?.isDropped == true else { return false }
+        incoming = nil
+        return true
+    }
+
     /// The incoming request is whole and nothing is before it: hands it out at once.
     mutating func takeCompleted() -> PendingRequest? {
         guard whole == nil, let request = incoming else { return nil }
@@ -86,6 +126,7 @@ struct RequestQueue {
     }
 
     mutating func fail(_ failure: TransportFailure) {
+        byteCount -= incoming?.body.readableBytes ?? 0
         incoming = nil
         if self.failure == nil { self.failure = failure }
     }

@@ -17,17 +17,24 @@ enum RequestTarget {
         return try reduced(target, method: method)
     }
 
-    /// absolute-form, which a server must take; scheme and authority tell us nothing.
+    /// absolute-form, which a server must take; scheme and authority tell us nothing. By bytes: a client may send
+    /// thousands of anything.
     private static func reduced(_ target: String, method: HTTPRequest.Method) throws(TransportFailure) -> String {
-        guard let schemeEnd = target.firstRange(of: "://"),
-            ["http", "https"].contains(target[..<schemeEnd.lowerBound].lowercased())
-        else { throw .malformed }
-        let rest = target[schemeEnd.upperBound...]
-        let pathStart = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-        guard pathStart > rest.startIndex, rest[..<pathStart].utf8.allSatisfy(isOfAuthority) else { throw .malformed }
-        let path = String(rest[pathStart...])
+        guard let scheme = (["http://", "https://"] as [StaticString]).first(where: { begins(target.utf8, with: $0) })
+        else {
+            throw .malformed
+        }
+        let rest = target.utf8.dropFirst(scheme.utf8CodeUnitCount)
+        let pathStart = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
+        guard pathStart > rest.startIndex, rest[..<pathStart].allSatisfy(isOfAuthority) else { throw .malformed }
+        let path = String(Substring(rest[pathStart...]))
         if path.isEmpty { return method == .options ? "*" : "/" }
-        return path.hasPrefix("/") ? path : "/" + path
+        return path.utf8.first == UInt8(ascii: "/") ? path : "/" + path
+    }
+
+    private static func begins(_ target: String.UTF8View, with scheme: StaticString) -> Bool {
+        let letters = target.prefix(scheme.utf8CodeUnitCount).map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+        return scheme.withUTF8Buffer { $0.elementsEqual(letters) }
     }
 
     /// Whether a byte may stand in a host with its port; no name and password before it (RFC 9110, 4.2.4), nothing behind.

@@ -13,6 +13,7 @@ package struct TransportContextSource: RequestContextSource, Sendable {
     package let logger: Logger
     package let eventLoop: any EventLoop
     package let peerAddress: IPAddress?
+    package let bodyByteCount: Int
 }
 
 /// The bridge to Hummingbird's async world: one task a request, on the connection's event loop.
@@ -56,7 +57,8 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
 
     private func respond(to request: InboundRequest, _ reply: Reply) async {
         let source = TransportContextSource(
-            number: request.number, logger: logger, eventLoop: reply.eventLoop, peerAddress: request.peerAddress)
+            number: request.number, logger: logger, eventLoop: reply.eventLoop, peerAddress: request.peerAddress,
+            bodyByteCount: request.body.readableBytes)
         let context = Responder.Context(source: source)
         do {
             let head = HTTPRequest(

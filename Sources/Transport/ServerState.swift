@@ -1,6 +1,7 @@
 // What all connections of a server share, from any thread: settings, counters, and whether it is going.
 
 import Logging
+import NIOCore
 import Synchronization
 
 /// What all connections of a server share, from any thread.
@@ -9,6 +10,9 @@ final class ServerState: Sendable {
     let handler: any RequestHandler
     let logger: Logger
     let counters = Counters()
+    let addresses = AddressCounts()
+    /// All event loops of the server, once there are any.
+    let loops = Mutex<[NIOLoopBound<LoopState>]>([])
     /// From now on each answer closes its connection.
     let isClosing = Atomic(false)
 
@@ -51,6 +55,9 @@ final class Counters: Sendable {
     let connectionsRefusedOpen = Atomic(0)
     let connectionsTotal = Atomic(0)
     let connectionsRefused = Atomic(0)
+    let connectionsDisplaced = Atomic(0)
+    let bodyBytes = Atomic(0)
+    let bodiesRefused = Atomic(0)
     let requests = Atomic(0)
     let tasksRunning = Atomic(0)
     let failures = Atomic(0)

@@ -19,6 +19,8 @@ package enum TransportFailure: Error, Hashable, Sendable, CaseIterable {
     case versionNotSupported
     /// The server is at its limit; the answer should carry `Retry-After`.
     case tooManyConnections
+    /// Bodies of all clients together take too much memory; the answer should carry `Retry-After`.
+    case tooManyBodies
     /// The handler let go of its `Reply` without an answer: a fault of ours, never the client's.
     case unanswered
 
@@ -32,7 +34,7 @@ package enum TransportFailure: Error, Hashable, Sendable, CaseIterable {
         case .expectationFailed: .expectationFailed
         case .notImplemented: .notImplemented
         case .versionNotSupported: .httpVersionNotSupported
-        case .tooManyConnections: .serviceUnavailable
+        case .tooManyConnections, .tooManyBodies: .serviceUnavailable
         case .unanswered: .internalServerError
         }
     }

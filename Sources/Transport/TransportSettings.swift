@@ -11,14 +11,26 @@ package struct TransportSettings: Sendable {
     package var port = 8080
     /// Event loops, where the server makes its own group.
     package var threadCount = 2
-    /// Open connections; one more is answered 503 and closed.
+    /// Open connections. For one more the longest idle one is closed; without one it is answered 503.
     package var connectionCountMax = 20_000
+    /// How many of them, in per cent, one client address may have once the node is nearly full; 100: all.
+    package var addressSharePercent = 25
+    /// Whose connections count for nobody's share.
+    package var trustedProxies = TrustedProxies()
     /// Request line and headers together.
     package var headerByteCountMax = 32 * 1024
     /// The target in the request line alone: 414. One over `headerByteCountMax` can't be told from other headers: 431.
     package var targetByteCountMax = 16 * 1024
     package var headerCountMax = 100
+    /// The largest body of any request. What a single one may have is the handler's decision.
     package var bodyByteCountMax = 1024 * 1024
+    /// What the bodies of all requests that are coming, or are being answered, may take together. Past it the largest
+    /// incomplete one is refused. Each event loop has the same part of it.
+    package var incomingTotalByteCountMax = 256 * 1024 * 1024
+    /// A body from which on it counts in that total until its request is answered.
+    package var countedBodyByteCountMin = 16 * 1024
+    /// The largest body that is read and dropped after its request was answered without it, to keep the connection.
+    package var droppedBodyByteCountMax = 64 * 1024
     /// From the connection's opening, or the first bytes of a later request, to the end of the headers.
     package var headerTimeout = Duration.seconds(10)
     /// From the end of the headers to the end of the body.
@@ -60,6 +72,12 @@ package struct TransportSettings: Sendable {
         self.host = host
         self.port = port
     }
+
+    /// How many connections one client address may have once the node is nearly full.
+    var addressConnectionCountMax: Int { max(1, connectionCountMax * addressSharePercent / 100) }
+
+    /// The last ones, for addresses below their share.
+    var reservedConnectionCount: Int { addressSharePercent < 100 ? connectionCountMax / 8 : 0 }
 
     /// Often enough for the shortest time-out, and never more than once in 10 ms: it goes over every connection's time.
     var sweepInterval: Duration {

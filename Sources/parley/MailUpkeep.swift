@@ -7,6 +7,7 @@ import Logging
 import Outbound
 import ServiceConfiguration
 import Store
+import Synchronization
 import Telemetry
 
 /// Any number of nodes may; a mail is one node's for as long as sending it may take, then another's if it says nothing.
@@ -90,15 +91,16 @@ struct MailUpkeep: Sendable {
                 switch try await store.claimMail(leaseSeconds: Self.leaseSeconds) {
                 case nil: return
                 case .expired:
-                    figures.expired.add()
                     logger.warning("a mail is given up: too old")
                 case .withheld:
-                    figures.withheld.add()
+                    figures.handled.add()
                     // As much work as for a mail: who asks again meanwhile would feel which it was.
                     try await hasher.dummyVerify(OneTimeCode.random().text)
                 case .send(let mail):
                     // Where there is one there may be more, for the other lanes.
                     wake()
+                    // Counted as one that is withheld is: at the same moment, once, whatever becomes of it.
+                    if mail.attempt == 1 { figures.handled.add() }
                     try await send(mail)
                 }
             } catch {
@@ -112,14 +114,11 @@ struct MailUpkeep: Sendable {
 
     private func send(_ mail: ClaimedMail) async throws {
         guard let delivery = try await prepare(mail) else { return }
-        let began = ContinuousClock.now
         do throws(TransferFailure) {
             _ = try await outbound.perform(Transfer(.mail(delivery)))
         } catch {
             return try await settle(mail, after: error)
         }
-        figures.sent.add()
-        figures.times.record(began.duration(to: .now))
         try await settle(mail, again: nil)
     }
 
@@ -143,15 +142,15 @@ struct MailUpkeep: Sendable {
     private func settle(_ mail: ClaimedMail, after failure: TransferFailure) async throws {
         let metadata: Logger.Metadata = ["mail": "\(mail.id)", "attempt": "\(mail.attempt)", "reason": "\(failure)"]
         if case .refused(500..., _) = failure {
-            figures.refused.add()
             logger.warning("a mail was refused", metadata: metadata)
             try await settle(mail, again: nil)
             return
         }
+        // What was refused for good may be one address's fault, and isn't the relay's.
+        if failure != .closed { figures.relay.failed() }
         // Cut short by our own end: the next node needn't wait.
         let wait = failure == .closed ? .zero : MailRetry.wait(afterAttempt: mail.attempt, random: .random(in: 0..<1))
         let willBeTried = try await settle(mail, again: wait)
-        (willBeTried ? figures.retried : figures.expired).add()
         logger.warning(
             willBeTried ? "a mail has to wait" : "a mail is given up: too old, or asked for again", metadata: metadata)
     }
@@ -193,31 +192,36 @@ enum MailRetry {
     }
 }
 
-/// Mails, by this node.
+/// Mails, by this node. No figure here may tell a mail to an account from one that is withheld, there being no account:
+/// whoever asks for codes and reads `/metrics` would learn who has one. So neither outcomes nor times are shown.
 final class MailFigures: Sendable {
-    let sent = Counter()
-    let refused = Counter()
-    let retried = Counter()
-    let expired = Counter()
-    let withheld = Counter()
+    let handled = Counter()
     let failures = Counter()
-    let times = Histogram(.seconds)
+    let relay = RelayHealth()
 
     func write(to text: inout MetricsText) {
-        let outcomes = [
-            ("sent", sent), ("refused", refused), ("retried", retried), ("expired", expired), ("withheld", withheld),
-        ]
-        let samples = outcomes.map {
-            (labels: [(name: "outcome", value: $0.0)] as MetricsText.Labels, value: $0.1.value)
-        }
         text.counter(
             "parley_mails_total",
-            "Mails that this node had in hand, by what became of them; `retried`: put back to be tried again; `expired`: "
-                + "given up with the code's life; `withheld`: not sent, there being no account or too many tries.",
-            samples)
+            "Mails with codes that this node dealt with: sent, refused by the relay, or withheld, there being no account or "
+                + "too many tries. The log has what the relay refused.",
+            [([("outcome", "handled")], handled.value)])
         text.counter("parley_mail_failures_total", "Calls of the database for mails that failed.", failures.value)
-        text.histogram("parley_mail_send_seconds", "From a relay's being called to its having the mail.", times.values)
+        text.gauge(
+            "parley_mail_relay_failing",
+            "1 if a mail had to be put off because of the relay within the last five minutes.",
+            relay.isFailing ? 1 : 0)
     }
+}
+
+/// Whether the relay works. Coarse on purpose: it stays up for minutes after any mail's failure.
+final class RelayHealth: Sendable {
+    private static let window = Duration.seconds(300)
+
+    private let lastFailure = Mutex<ContinuousClock.Instant?>(nil)
+
+    func failed() { lastFailure.withLock { $0 = .now } }
+
+    var isFailing: Bool { lastFailure.withLock { $0.map { .now - $0 < Self.window } ?? false } }
 }
 
 extension MailRelay {

@@ -36,6 +36,14 @@ extension Node {
         text.counter(
             "parley_http_connections_refused_total", "Those above the limit of open ones.", http.connectionsRefused)
         text.counter(
+            "parley_http_connections_displaced_total", "Idle connections closed to make room for new ones.",
+            http.connectionsDisplaced)
+        text.gauge(
+            "parley_http_body_bytes", "Bytes of request bodies held; small requests are not counted.", http.bodyBytes)
+        text.counter(
+            "parley_http_bodies_refused_total", "Requests refused because all bodies together took too much memory.",
+            http.bodiesRefused)
+        text.counter(
             "parley_http_clients_gone_total", "Clients that went away before their answer was whole.", http.clientsGone)
         text.counter("parley_http_timeouts_total", "Connections that ran into a time-out.", http.timeouts)
     }

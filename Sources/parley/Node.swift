@@ -23,6 +23,7 @@ struct Node: Sendable {
     let store: Store
     /// Of the host app's tokens.
     let keys: KeyFile?
+    let proxies: TrustedProxies
     let rates: RateLimits
     let sessions: SessionCache
     let hub: Hub
@@ -87,9 +88,9 @@ struct Node: Sendable {
         pushKeys = try await PushUpkeep.keys(store)
         push = try PushUpkeep(settings, keys: pushKeys, store: store, figures: pushFigures, logger: logger)
         keys = try await Self.keys(settings, logger)
+        proxies = try Self.proxies(settings.trustedProxies)
         rates = RateLimits(
-            isOn: settings.rateLimitsEnabled, quotas: settings.rateQuotas,
-            proxies: try Self.proxies(settings.trustedProxies), store: store)
+            isOn: settings.rateLimitsEnabled, quotas: settings.rateQuotas, proxies: proxies, store: store)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
@@ -140,6 +141,7 @@ struct Node: Sendable {
     private func run(until signals: UnixSignalsSequence) async throws {
         let tls = try settings.tlsFiles.map { files in try TLSIdentity(files) }
         let server = try await listen(tls)
+        let metricsServer = try await listenForScrapers()
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Those that end with the rest: by cancellation, once the last answer is out.
             group.addTask { try await tail.run() }
@@ -196,6 +198,7 @@ struct Node: Sendable {
                     logger.info("stopping", metadata: ["signal": "\(signal)"])
                     Watchdog.start(seconds: 9)
                     await stop(server, signal)
+                    await metricsServer?.drain(deadline: .zero)
                     throw Stopped()
                 }
             }
@@ -245,6 +248,9 @@ struct Node: Sendable {
         transport.host = settings.httpHost
         transport.port = settings.httpPort
         transport.connectionCountMax = settings.connectionCountMax
+        transport.addressSharePercent = settings.addressConnectionsPercent
+        transport.trustedProxies = proxies
+        transport.incomingTotalByteCountMax = settings.incomingByteCountMax
         transport.bodyByteCountMax = settings.limits.bodyByteCountMax
         if !settings.corsOrigins.isEmpty { transport.crossOrigin = CrossOriginPolicy(origins: settings.corsOrigins) }
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
@@ -265,12 +271,33 @@ struct Node: Sendable {
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
                 logger: logger, adminToken: settings.adminToken.map(AdminToken.init),
+                metricsAccess: settings.metricsInUse.access,
                 push: PushRegistration(
                     webPushKey: pushKeys.publicText, allowsPlainHTTP: settings.pushAllowsPrivate)),
             sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)
         return server
+    }
+
+    /// Serves `/metrics` at an address of its own, where one is set.
+    private func listenForScrapers() async throws -> HTTPServer? {
+        guard case .address(let host, let port) = settings.metricsInUse else { return nil }
+        var transport = TransportSettings(host: host, port: port)
+        transport.threadCount = 1
+        transport.connectionCountMax = 64
+        let handler = MetricsHandler { [self] in metrics() }
+        return try await HTTPServer.bind(transport, handler: handler, logger: logger)
+    }
+}
+
+extension Settings.Metrics {
+    fileprivate var access: MetricsAccess {
+        switch self {
+        case .open: .open
+        case .admin: .admin
+        case .address: .elsewhere
+        }
     }
 }
 

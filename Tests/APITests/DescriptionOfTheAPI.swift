@@ -1,8 +1,9 @@
 // docs/openapi.yaml lists exactly what there is.
-import API
 import Domain
 import Testing
 import Yams
+
+@testable import API
 
 @Suite("The description of the API")
 struct DescriptionOfTheAPI {
@@ -15,7 +16,9 @@ struct DescriptionOfTheAPI {
         var described: Set<String> = []
         for (path, item) in try #require(try description()["paths"]?.mapping) {
             for (method, operation) in try #require(item.mapping) where Self.methods.contains(method.string ?? "") {
-                let isOpen = operation["security"]?.sequence?.isEmpty == true
+                // No scheme at all, or an empty one among others: it can be called without a token.
+                let security = operation["security"]?.sequence
+                let isOpen = security.map { $0.isEmpty || $0.contains { $0.mapping?.isEmpty == true } } ?? false
                 let isAdmin = operation["security"]?.sequence?.first?.mapping?.keys.first?.string == "admin"
                 described.insert(
                     "\(method.string?.uppercased() ?? "") \(path.string ?? "") \(operation["operationId"]?.string ?? "")"
@@ -99,5 +102,66 @@ struct TableOfRoutes {
         #expect(methods("/v1/sync") == ["GET", "HEAD"])
         #expect(methods("/v1/sync/x").isEmpty)
         #expect(methods("/").isEmpty)
+        // A fixed segment that leads nowhere doesn't hide a parameter.
+        #expect(methods("/v1/sessions/current") == ["DELETE"])
+    }
+
+    @Test(
+        "matches fixed segments byte for byte, and no empty segment",
+        arguments: [
+            "/v1/users/me/", "/v1/users//me", "//v1/users/me", "v1/users/me", "/v1/users/me;a", "/v1/users/me;a=b",
+            "/v1;/users/me", "/V1/users/me", "/v1/Users/me", "/v1/%75sers/me", "/v1/users%2Fme", "/v1/users/",
+            "/v1/users/me/blocks/", "/v1/threads//messages", "", "*", "/v1/users\u{0}/me", "/v1/./users/me",
+            "/v1/users/../users/me",
+        ])
+    func bytes(_ path: String) async throws {
+        let table = RouteTable(try await TestNode.shared().routes)
+        #expect(table.methods(for: path).isEmpty)
+    }
+
+    @Test("gives the parameters of a path as they were sent, an encoded one too")
+    func parameters() async throws {
+        let table = RouteTable(try await TestNode.shared().routes)
+        let path = "/v1/threads/T/messages/a;b/reactions/%F0%9F%91%8D"
+        guard case .route(let route, let parameters) = table.find(.put, path[...]) else {
+            Issue.record("no route")
+            return
+        }
+        #expect(route.operation == .putReaction)
+        #expect(parameters["thread_id"] == "T" && parameters["message_id"] == "a;b")
+        #expect(parameters["emoji"] == "%F0%9F%91%8D" && parameters["user_id"] == nil)
+    }
+
+    @Test("agrees with what is answered before it: the long poll's path, and a send's for every id")
+    func shortcuts() async throws {
+        let table = RouteTable(try await TestNode.shared().routes)
+        let id = ThreadID.make()
+        guard case .route(let route, let parameters) = table.find(.post, "/v1/threads/\(id)/messages") else {
+            Issue.record("no route")
+            return
+        }
+        #expect(route.operation == .sendMessage && parameters["thread_id"] == "\(id)"[...])
+        for path in ["/v1/threads/\(id)/messages/", "//v1/threads/\(id)/messages", "/v1/threads/\(id);a/messages"] {
+            #expect(SendEndpoint.thread(of: path[...]) == nil)
+        }
+        #expect(SendEndpoint.thread(of: "/v1/threads/\(id)/messages") == id)
+    }
+
+    @Test("has a size for each body: a message's, a thousand marks', little for what needs none")
+    func bodies() async throws {
+        let limits = Limits()
+        func byteCountMax(_ operation: OperationID) async throws -> Int? {
+            let routes = try await TestNode.shared().routes
+            return routes.first { $0.operation == operation }?.body.byteCountMax(limits)
+        }
+        #expect(try await byteCountMax(.sendMessage) == limits.bodyByteCountMax)
+        #expect(try await byteCountMax(.editMessage) == limits.bodyByteCountMax)
+        #expect(try await byteCountMax(.getInbox) == 4_096)
+        #expect(try await byteCountMax(.login) == 32 * 1024)
+        #expect(try await byteCountMax(.createThread) == limits.plainBodyByteCountMax)
+        let entry =
+            #"{ "thread_id": "\#(ThreadID.make())", "read": 9223372036854775807, "delivered": 9223372036854775807 }, "#
+        #expect(try await byteCountMax(.putReceipts) ?? 0 >= API.receiptCountMax * entry.utf8.count)
+        #expect(Route.Body.allCases.allSatisfy { $0.byteCountMax(limits) <= limits.bodyByteCountMax })
     }
 }

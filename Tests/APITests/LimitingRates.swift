@@ -27,6 +27,15 @@ struct TokenBucketTests {
         #expect(buckets.take(7, now: 100 * Self.secondNs) == Self.secondNs)
     }
 
+    @Test("says how long to wait without taking a token")
+    func waits() {
+        var buckets = TokenBuckets(Self.limit, groupCount: 1)
+        #expect(buckets.wait(7, now: 0) == nil)
+        for _ in 0..<10 { #expect(buckets.take(7, now: 0) == nil) }
+        for _ in 0..<3 { #expect(buckets.wait(7, now: 0) == Self.secondNs) }
+        #expect(buckets.wait(7, now: Self.secondNs) == nil && buckets.wait(8, now: 0) == nil)
+    }
+
     @Test("keeps everybody's apart, and never gives more than the quota and what comes back, whatever the order")
     func law() {
         var random = SplitMix64(seed: 1)

@@ -9,7 +9,10 @@ struct Refusals {
         "answers 404 where there is nothing",
         arguments: [
             "/nothing", "/v1", "/v1/", "/v2/users/me", "/v1/threads/a/b/c/d", "/v1/users/me/x", "/%2e%2e/etc/passwd",
-            "/v1/users/%", "/v1//", "/v1/sync/x", "/health",
+            "/v1/users/%", "/v1//", "/v1/sync/x", "/health", "/v1/users/me/", "/v1/users//me", "//v1/users/me",
+            "/v1/users/",
+            "/v1/users/m%65", "/v1/%75sers/me", "/v1/users/me;x", "/v1;a=b/users/me", "/V1/users/me", "/v1/sync/",
+            "//v1/sync", "/v1/sync;x", "/metrics/", "/metrics//", "//metrics", "/metric%73",
         ])
     func knowsNothing(_ path: String) async throws {
         let reply = try await Person.make().client.get(path)

@@ -90,6 +90,14 @@ struct ReadingAQuery {
         #expect(error?.fields.map(\.field) == [field])
     }
 
+    @Test("tells of a hundred unknown fields, and doesn't look at more")
+    func boundsUnknown() throws {
+        let members = (0..<100_000).map { JSONValue.Member("field\($0)", .null) }
+        let fields = try Fields(.object(members))
+        let error = #expect(throws: Invalid.self) { try fields.end() }
+        #expect(error?.fields.count == 100)
+    }
+
     @Test("refuses more parameters than any call has, at once")
     func boundsCount() {
         let query = Fields(query: (0..<10_000).map { "p\($0)=1" }.joined(separator: "&")[...])

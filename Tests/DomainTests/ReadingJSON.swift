@@ -24,6 +24,24 @@ struct ReadingJSON {
         #expect(String(decoding: try read(text).compactText.utf8, as: UTF8.self) == text)
     }
 
+    @Test("stops at the bound of values, wherever they are, and counts no keys")
+    func boundsValues() throws {
+        for (text, count) in [("[1,2,3]", 4), (#"{"a":{"b":[]},"c":null}"#, 4), ("true", 1)] {
+            let bytes = Array(text.utf8)
+            _ = try JSONReader.read(bytes.span, valueCountMax: count)
+            let error = #expect(throws: JSONError.self) {
+                try JSONReader.read(bytes.span, valueCountMax: count - 1)
+            }
+            #expect(error?.reason == .tooManyValues)
+        }
+        // The largest payload of the smallest values fits.
+        let limits = Limits()
+        let payload = "[" + String(repeating: "1,", count: limits.payloadByteCountMax / 2 - 1) + "1]"
+        #expect(payload.utf8.count <= limits.payloadByteCountMax)
+        _ = try JSONReader.read(
+            Array("{\"payload\":{\"x\":\(payload)}}".utf8).span, valueCountMax: limits.jsonValueCountMax)
+    }
+
     @Test("leaves out spaces between the tokens and nothing else")
     func compacts() throws {
         let value = try read(" {\r\n\t\"a b\" : [ 1 , \"c  d\" ] }\n")

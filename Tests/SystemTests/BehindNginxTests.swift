@@ -109,7 +109,9 @@ extension SystemTests {
             #expect(answer.status == 503 && answer.headers["retry-after"] == "1", "\(answer)")
             #expect(answer.headers["content-type"] == "application/problem+json")
             #expect(answer.json["code"] == "unavailable" && answer.json["status"] == 503)
-            #expect(try await Connection(site.nginx.address).get("/metrics").status == 404)
+            for path in ["/metrics", "/metrics/", "//metrics", "/metrics//"] {
+                #expect(try await Connection(site.nginx.address).get(path).status == 404, "\(path)")
+            }
         }
     }
 }

@@ -27,7 +27,9 @@ final class RawClient: Sendable {
     }
 
     /// - Parameter readsByItself: false for a client that doesn't take what is sent to it.
-    static func connect(_ port: Int, readsByItself: Bool = true) async throws -> RawClient {
+    /// - Parameter from: the address that the server sees; nil for the system's choice.
+    static func connect(_ port: Int, readsByItself: Bool = true, from address: String? = nil) async throws -> RawClient
+    {
         let inbox = Inbox()
         var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
@@ -38,6 +40,7 @@ final class RawClient: Sendable {
                 }
             }
         if !readsByItself { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: 4096) }
+        if let address { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: address, port: 0)) }
         return RawClient(channel: try await bootstrap.connect(host: "127.0.0.1", port: port).get(), inbox: inbox)
     }
 

@@ -11,6 +11,9 @@ import Testing
 struct ClosureHandler: RequestHandler {
     let body: @Sendable (InboundRequest, Reply) -> Void
     var onEnded: @Sendable (EndedRequest) -> Void = { _ in }
+    var onHead: @Sendable (InboundRequest) -> BodyDecision = { _ in .accept(byteCountMax: .max) }
+
+    func decide(_ head: InboundRequest) -> BodyDecision { onHead(head) }
 
     func handle(_ request: InboundRequest, _ reply: Reply) { body(request, reply) }
 
@@ -28,13 +31,14 @@ func withServer(
     _ change: (inout TransportSettings) -> Void = { _ in },
     handler: @escaping @Sendable (InboundRequest, Reply) -> Void,
     ended: @escaping @Sendable (EndedRequest) -> Void = { _ in },
+    decide: @escaping @Sendable (InboundRequest) -> BodyDecision = { _ in .accept(byteCountMax: .max) },
     _ body: (HTTPServer) async throws -> Void
 ) async throws {
     var settings = TransportSettings(host: "127.0.0.1", port: 0)
     change(&settings)
     let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     let server = try await HTTPServer.bind(
-        settings, handler: ClosureHandler(body: handler, onEnded: ended), logger: logger)
+        settings, handler: ClosureHandler(body: handler, onEnded: ended, onHead: decide), logger: logger)
     do {
         try await body(server)
     } catch {

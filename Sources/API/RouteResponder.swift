@@ -1,0 +1,99 @@
+// From a request to its route's endpoint: what is judged before the body comes, and what when the request is whole.
+import Domain
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Transport
+
+/// Answers what the table of routes has; everything else is 404, or 405.
+struct RouteResponder: HTTPResponder {
+    let api: API
+    let table: RouteTable
+
+    /// Throws problems, for the adapter to render.
+    func respond(to request: Request, context: APIContext) async throws -> Response {
+        switch table.find(request.method, request.pathText) {
+        case .nothing: throw Problem.nothingHere
+        case .otherMethods(let methods): return Answer.methodNotAllowed(request.method, methods).response
+        case .route(let route, let parameters):
+            context.operation = route.operation
+            let call = Call(
+                request: request, context: context, limits: api.limits, parameters: parameters,
+                bodyByteCountMax: route.body.byteCountMax(api.limits))
+            return try await respond(to: call, route).response
+        }
+    }
+
+    private func respond(to call: Call, _ route: Route) async throws -> Answer {
+        switch route.endpoint {
+        case .open(let endpoint):
+            try check(call, route)
+            return try await endpoint(call)
+        case .signedIn(let endpoint):
+            let identity = try await api.authenticator.identity(call.request.headers[.authorization])
+            for limit in route.operation.accountLimits { try api.rates.take(limit, by: identity.user) }
+            try check(call, route)
+            return try await endpoint(call, identity)
+        case .admin(let endpoint):
+            let actor = try api.adminActor(call)
+            try check(call, route)
+            return try await endpoint(call, actor)
+        // Answered before the router is asked.
+        case .direct: throw Problem.nothingHere
+        }
+    }
+
+    private func check(_ call: Call, _ route: Route) throws {
+        if route.query == .none { try call.query.end() }
+        guard call.context.bodyByteCount <= call.bodyByteCountMax else { throw Problem.bodyTooLarge }
+    }
+
+    /// What can be said of a request by its head: whether there is such a call, whether the token looks like one (the
+    /// database is not asked), and how large its body may be.
+    func decide(_ head: InboundRequest) -> BodyDecision {
+        switch table.find(head.method, head.path) {
+        case .nothing: return .answer(ProblemDocument.response(.nothingHere))
+        case .otherMethods(let methods): return .answer(Answer.methodNotAllowed(head.method, methods).outbound)
+        case .route(let route, _):
+            do throws(Problem) {
+                try checkToken(head, route)
+            } catch {
+                var response = ProblemDocument.response(error)
+                response.operation = route.operation.rawValue
+                return .answer(response)
+            }
+            return .accept(byteCountMax: route.body.byteCountMax(api.limits))
+        }
+    }
+
+    private func checkToken(_ head: InboundRequest, _ route: Route) throws(Problem) {
+        switch route.endpoint {
+        case .open: break
+        case .signedIn, .direct: _ = try api.authenticator.known(head.headers[.authorization])
+        case .admin:
+            try api.adminGuard?.check(head.headers[.authorization], from: api.rates.address(of: head))
+        }
+    }
+}
+
+extension Request {
+    /// The path as sent.
+    fileprivate var pathText: Substring {
+        guard let target = head.path else { return "" }
+        return target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
+    }
+}
+
+extension Answer {
+    static func methodNotAllowed(_ method: HTTPRequest.Method, _ methods: [HTTPRequest.Method]) -> Answer {
+        let allowed = methods.map(\.rawValue).joined(separator: ", ")
+        var answer = ProblemDocument.answer(
+            Problem(.methodNotAllowed, "This path does not accept \(method.rawValue). Use one of: \(allowed)."))
+        answer.headers[.allow] = allowed
+        return answer
+    }
+}
+
+extension Problem {
+    static let nothingHere = Problem(.notFound, "There is nothing at this path.")
+}

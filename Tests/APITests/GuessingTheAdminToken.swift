@@ -1,0 +1,92 @@
+// Wrong admin tokens: limited by address, counted, and in the log once a minute.
+import Credentials
+import Domain
+import Logging
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+import Transport
+
+@testable import API
+
+@Suite("Guessing the admin token")
+struct GuessingTheAdminToken {
+    private static let token = "the-right-token-of-the-test"
+
+    private func guarded(isOn: Bool = true) async throws -> (AdminGuard, RateLimits, LogLines) {
+        let lines = LogLines()
+        let rates = RateLimits(isOn: isOn, proxies: TrustedProxies(), store: try await TestNode.shared().store)
+        let logger = Logger(label: "test", factory: { _ in lines })
+        return (AdminGuard(AdminToken(Self.token), rates: rates, logger: logger), rates, lines)
+    }
+
+    private func code(_ check: () throws(Problem) -> Void) -> ProblemCode? {
+        do {
+            try check()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("is refused after sixty from one address, with the right token too, and from no other address")
+    func limits() async throws {
+        let (guarded, rates, lines) = try await guarded()
+        let attacker = IPAddress(parsing: "192.0.2.1")
+        let other = IPAddress(parsing: "192.0.2.2")
+        for _ in 0..<60 {
+            #expect(code { () throws(Problem) in try guarded.check("Bearer wrong", from: attacker) } == .invalidToken)
+        }
+        for token in ["wrong", Self.token] {
+            let found = code { () throws(Problem) in try guarded.check("Bearer \(token)", from: attacker) }
+            #expect(found == .rateLimited)
+        }
+        #expect(code { () throws(Problem) in try guarded.check("Bearer \(Self.token)", from: other) } == nil)
+        #expect(code { () throws(Problem) in try guarded.check(nil, from: other) } == .unauthenticated)
+        var text = MetricsText()
+        rates.write(to: &text)
+        #expect(text.text.contains("parley_admin_wrong_tokens_total 60\n"))
+        #expect(text.text.contains("parley_rate_limited_total{limit=\"addressAdminGuesses\"} 2\n"))
+        #expect(lines.all.count == 1, "\(lines.all)")
+        #expect(lines.all.allSatisfy { !$0.contains("wrong ") || !$0.contains("Bearer") })
+    }
+
+    @Test("isn't limited for the right token, however often, nor where limits are off")
+    func right() async throws {
+        let (guarded, _, lines) = try await guarded()
+        let address = IPAddress(parsing: "192.0.2.1")
+        for _ in 0..<500 { try guarded.check("Bearer \(Self.token)", from: address) }
+        #expect(lines.all.isEmpty)
+        let (off, _, _) = try await self.guarded(isOn: false)
+        for _ in 0..<100 {
+            #expect(code { () throws(Problem) in try off.check("Bearer wrong", from: address) } == .invalidToken)
+        }
+    }
+}
+
+/// What a logger was told.
+private final class LogLines: LogHandler {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    var logLevel: Logger.Level {
+        get { .trace }
+        set {}
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(
+        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
+        function: String, line: UInt
+    ) {
+        lines.withLock { $0.append("\(level): \(message) \(metadata ?? [:])") }
+    }
+}

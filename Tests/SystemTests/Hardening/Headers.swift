@@ -1,0 +1,43 @@
+// H1: a header that costs an event loop half a second. Hostile headers by strangers, while others send.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Hostile headers")
+    struct HostileHeaders {
+        /// Of the form of a session's token, and nobody's: `parley_`, 32 bytes and their CRC-32.
+        static let madeUpToken: String = {
+            var bytes = (0..<32).map { _ in UInt8.random(in: 0...255) }
+            let crc = ~bytes.reduce(~UInt32(0)) { value, byte in
+                (0..<8).reduce(value ^ UInt32(byte)) { bits, _ in bits & 1 == 0 ? bits >> 1 : bits >> 1 ^ 0xedb8_8320 }
+            }
+            bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: crc >> $0) }
+            let text = Data(bytes).base64EncodedString()
+            return "parley_" + text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        }()
+
+        @Test(
+            "hold nobody up",
+            arguments: [
+                ("Accept", "text/event-stream" + String(repeating: ";a", count: 15_000)),
+                ("Accept", String(repeating: "text/event-stream;q=0,", count: 1_380)),
+                ("Prefer", String(repeating: "wait=,", count: 5_000)),
+                ("Content-Type", String(repeating: "e\u{301}", count: 10_000)),
+            ])
+        func attack(name: String, value: String) async throws {
+            let nodes = try await Nodes.shared()
+            let others = try await OtherUsers.join(nodes.a)
+            let token = Self.madeUpToken
+            let notice = try await others.notice(connectionCount: 4, seconds: 1) { connection, _ in
+                var request = Request("GET", "/v1/sync?wait=0")
+                request.headers = [("Authorization", "Bearer \(token)"), (name, value)]
+                let answer = try await connection.send(request)
+                #expect(answer.status == 401, "\(answer)")
+            }
+            // It was some 300 before.
+            notice.expect("\(name) of 30 KB", ratioMax: 30)
+        }
+    }
+}
