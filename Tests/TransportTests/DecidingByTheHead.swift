@@ -220,14 +220,14 @@ struct BodiesTogether {
         var memory = MemoryReturn()
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
         let peak = 4 * MemoryReturn.peakByteCountMin
-        #expect(!memory.isDue(byteCount: MemoryReturn.peakByteCountMin - 1, now: start))
-        #expect(!memory.isDue(byteCount: 0, now: start))
-        #expect(!memory.isDue(byteCount: peak, now: start))
-        #expect(!memory.isDue(byteCount: peak / 2, now: start))
-        #expect(memory.isDue(byteCount: peak / 8, now: start))
-        #expect(!memory.isDue(byteCount: 0, now: start))
-        #expect(!memory.isDue(byteCount: peak, now: start))
-        #expect(!memory.isDue(byteCount: 0, now: start + .seconds(9)))
-        #expect(memory.isDue(byteCount: 0, now: start + MemoryReturn.interval))
+        let later = start + MemoryReturn.interval
+        for (byteCount, now, expected) in [
+            (MemoryReturn.peakByteCountMin - 1, start, false), (0, start, false), (peak, start, false),
+            (peak / 2, start, false), (peak / 8, start, true), (0, start, false), (peak, start, false),
+            (0, later - .seconds(1), false), (0, later, true), (0, later + MemoryReturn.interval, false),
+        ] {
+            let isDue = memory.isDue(byteCount: byteCount, now: now)
+            #expect(isDue == expected)
+        }
     }
 }
