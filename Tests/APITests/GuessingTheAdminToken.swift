@@ -21,9 +21,10 @@ struct GuessingTheAdminToken {
         return (AdminGuard(AdminToken(Self.token), rates: rates, logger: logger), rates, lines)
     }
 
-    private func code(_ check: () throws(Problem) -> Void) -> ProblemCode? {
+    /// How a call is refused; nil if it isn't.
+    private func refusal(_ guarded: AdminGuard, _ authorization: String?, from address: IPAddress?) -> ProblemCode? {
         do {
-            try check()
+            try guarded.check(authorization, from: address)
             return nil
         } catch {
             return error.code
@@ -36,14 +37,14 @@ struct GuessingTheAdminToken {
         let attacker = IPAddress(parsing: "192.0.2.1")
         let other = IPAddress(parsing: "192.0.2.2")
         for _ in 0..<60 {
-            #expect(code { () throws(Problem) in try guarded.check("Bearer wrong", from: attacker) } == .invalidToken)
+            #expect(refusal(guarded, "Bearer wrong", from: attacker) == .invalidToken)
         }
         for token in ["wrong", Self.token] {
-            let found = code { () throws(Problem) in try guarded.check("Bearer \(token)", from: attacker) }
+            let found = refusal(guarded, "Bearer \(token)", from: attacker)
             #expect(found == .rateLimited)
         }
-        #expect(code { () throws(Problem) in try guarded.check("Bearer \(Self.token)", from: other) } == nil)
-        #expect(code { () throws(Problem) in try guarded.check(nil, from: other) } == .unauthenticated)
+        #expect(refusal(guarded, "Bearer \(Self.token)", from: other) == nil)
+        #expect(refusal(guarded, nil, from: other) == .unauthenticated)
         var text = MetricsText()
         rates.write(to: &text)
         #expect(text.text.contains("parley_admin_wrong_tokens_total 60\n"))
@@ -60,7 +61,7 @@ struct GuessingTheAdminToken {
         #expect(lines.all.isEmpty)
         let (off, _, _) = try await makeGuard(isOn: false)
         for _ in 0..<100 {
-            #expect(code { () throws(Problem) in try off.check("Bearer wrong", from: address) } == .invalidToken)
+            #expect(refusal(off, "Bearer wrong", from: address) == .invalidToken)
         }
     }
 }
