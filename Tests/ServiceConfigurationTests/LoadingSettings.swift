@@ -185,6 +185,31 @@ struct LoadingSettings {
         #expect(mistakes(["--http-port=\(text)"]).count == 1)
     }
 
+    @Test(
+        "opens /metrics to loopback unless told otherwise",
+        arguments: [
+            ("127.0.0.1", .open), ("127.9.9.9", .open), ("::1", .open), ("localhost", .open), ("0.0.0.0", .admin),
+            ("::", .admin), ("127.0.0.1.example", .admin), ("192.0.2.1", .admin),
+        ] as [(String, Settings.Metrics)])
+    func metricsByDefault(_ host: String, _ expected: Settings.Metrics) throws {
+        #expect(try load(["--http-host", host]).metricsInUse == expected)
+        #expect(try load(["--http-host", host, "--metrics", "open"]).metricsInUse == .open)
+        #expect(try load(["--http-host", host, "--metrics", "admin"]).metricsInUse == .admin)
+    }
+
+    @Test("takes an address for /metrics, which isn't the service's own")
+    func metricsAddress() throws {
+        for (text, host, port) in [
+            ("10.0.0.1:9090", "10.0.0.1", 9090), ("[::1]:1", "::1", 1), ("db-1:65535", "db-1", 65_535),
+        ] {
+            #expect(try load([], ["PARLEY_METRICS": text]).metrics == .address(host: host, port: port))
+        }
+        for text in ["Open", "9090", ":9090", "host:", "host:0", "host:65536", "::1:9090", "http://host:9090"] {
+            #expect(mistakes([], ["PARLEY_METRICS": text]).count == 1, "\(text)")
+        }
+        #expect(mistakes(["--metrics", "127.0.0.1:8080"]).first?.contains("PARLEY_METRICS") == true)
+    }
+
     @Test("refuses settings that contradict each other")
     func contradictions() {
         let found = mistakes([], ["PARLEY_LISTEN_URL": "host=db", "PARLEY_TEXT_BYTES_MAX": "70000"])
