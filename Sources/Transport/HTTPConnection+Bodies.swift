@@ -1,4 +1,4 @@
-// What the bodies of requests take of memory, over all connections of a loop: counted, bounded, and given back.
+// What the bodies of requests take of memory, over all connections of a loop: counted and bounded.
 
 import NIOCore
 
@@ -32,6 +32,7 @@ extension LoopState {
     /// Adds to the bytes of bodies that this loop's connections hold.
     func hold(_ byteCount: Int) {
         heldByteCount += byteCount
+        memory.note(byteCount: heldByteCount)
         server.counters.bodyBytes.add(byteCount, ordering: .relaxed)
     }
 

@@ -38,7 +38,7 @@ final class LoopState {
     /// Bytes of bodies that have come and whose requests are not answered.
     var heldByteCount = 0
     var idle = IdleConnections()
-    private var memory = MemoryReturn()
+    var memory = MemoryReturn()
     private var lastNumber = RequestNumber.random()
     private let sweepInterval: TimeAmount
     private var sweep: RepeatedTask?
