@@ -10,10 +10,13 @@ extension SystemTests {
         /// Of the form of a session's token, and nobody's: `parley_`, 32 bytes and their CRC-32.
         static let madeUpToken: String = {
             var bytes = (0..<32).map { _ in UInt8.random(in: 0...255) }
-            let crc = ~bytes.reduce(~UInt32(0)) { value, byte in
-                (0..<8).reduce(value ^ UInt32(byte)) { bits, _ in bits & 1 == 0 ? bits >> 1 : bits >> 1 ^ 0xedb8_8320 }
+            var crc = ~UInt32(0)
+            for byte in bytes {
+                crc ^= UInt32(byte)
+                for _ in 0..<8 { crc = crc & 1 == 0 ? crc >> 1 : (crc >> 1) ^ 0xedb8_8320 }
             }
-            bytes += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: crc >> $0) }
+            crc = ~crc
+            for shift: UInt32 in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: crc >> shift)) }
             let text = Data(bytes).base64EncodedString()
             return "parley_" + text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
         }()
