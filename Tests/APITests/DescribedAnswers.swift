@@ -29,11 +29,11 @@ struct Description: Sendable {
     }
 
     private func operation(_ method: String, _ path: String) -> JSONValue? {
-        let segments = path.prefix { $0 != "?" }.split(separator: "/")
+        let segments = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
         let matches = (root["paths"]?.object ?? []).filter { item in
-            let pattern = item.key.split(separator: "/")
+            let pattern = item.key.split(separator: "/", omittingEmptySubsequences: false)
             return pattern.count == segments.count
-                && zip(pattern, segments).allSatisfy { $0.first == "{" || $0 == $1 }
+                && zip(pattern, segments).allSatisfy { $0.first == "{" && !$1.isEmpty || $0 == $1 }
         }
         let literal = matches.min { $0.key.count(where: { $0 == "{" }) < $1.key.count(where: { $0 == "{" }) }
         return literal?.value[method.lowercased()]

@@ -109,7 +109,7 @@ struct TableOfRoutes {
     @Test(
         "matches fixed segments byte for byte, and no empty segment",
         arguments: [
-            "/v1/users/me/", "/v1/users//me", "//v1/users/me", "v1/users/me", "/v1/users/me;a", "/v1/users/me;a=b",
+            "/v1/users/me/", "/v1/users//me", "//v1/users/me", "v1/users/me", "/v1/inbox;a", "/v1/inbox;a=b",
             "/v1;/users/me", "/V1/users/me", "/v1/Users/me", "/v1/%75sers/me", "/v1/users%2Fme", "/v1/users/",
             "/v1/users/me/blocks/", "/v1/threads//messages", "", "*", "/v1/users\u{0}/me", "/v1/./users/me",
             "/v1/users/../users/me",
