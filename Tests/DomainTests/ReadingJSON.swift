@@ -36,7 +36,7 @@ struct ReadingJSON {
         }
         // The largest payload of the smallest values fits.
         let limits = Limits()
-        let payload = "[" + String(repeating: "1,", count: limits.payloadByteCountMax / 2 - 1) + "1]"
+        let payload = "[" + String(repeating: "1,", count: limits.payloadByteCountMax / 2 - 2) + "1]"
         #expect(payload.utf8.count <= limits.payloadByteCountMax)
         _ = try JSONReader.read(
             Array("{\"payload\":{\"x\":\(payload)}}".utf8).span, valueCountMax: limits.jsonValueCountMax)
