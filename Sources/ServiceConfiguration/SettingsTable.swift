@@ -37,7 +37,7 @@ extension Setting {
             "what /v1/admin is called with, at least 16 characters; unset: no admin API", exposure: .secret),
         Setting(
             "metrics", \.metrics, .optional(.metrics), "open|admin|HOST:PORT",
-            "who may read /metrics: open: everybody; admin: callers with the admin token (without one set: 404); HOST:PORT: "
+            "access to /metrics: open: everybody; admin: callers with the admin token (404 without one set); HOST:PORT: "
                 + "a listener of its own that serves nothing else; unset: open where the service listens on loopback, "
                 + "else admin"),
         Setting(
@@ -142,7 +142,7 @@ extension Setting {
         Setting(
             "address_connections_percent", \.addressConnectionsPercent, .integer(1...100), "PERCENT",
             "share of the connections that one client address may have once seven eighths of all are taken; trusted "
-                + "proxies have no such bound; 100: nobody has"),
+                + "proxies have no such bound; 100: no address has"),
         Setting(
             "incoming_bytes_max", \.incomingByteCountMax, .integer(4_194_304...1_099_511_627_776), "BYTES",
             "memory for the bodies of all requests under way; past it the largest incomplete ones are answered 503"),
