@@ -26,18 +26,19 @@ let package = Package(
     name: "parley",
     platforms: [.macOS(.v15)],
     products: [.executable(name: "parley", targets: ["parley"])],
+    // Exact versions: a build of one commit brings what was reviewed with it (docs/decisions.md says how to renew them).
     dependencies: [
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
     targets: [
         // Pure: ids, values, limits, problems.
@@ -50,9 +51,10 @@ let package = Package(
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .target(name: "Postgres", dependencies: ["CLibpq", logging], swiftSettings: settings),
 
-        // libcurl made safe: mail to relays, requests to web servers. Knows nothing of chat.
+        // libcurl made safe: mail to relays, requests to web servers. Knows nothing of chat: of Domain it uses the rule of
+        // which addresses are public.
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "Outbound", dependencies: ["CLibcurl"], swiftSettings: settings),
+        .target(name: "Outbound", dependencies: ["CLibcurl", "Domain"], swiftSettings: settings),
 
         // Alerts as APNs, FCM and Web Push want them, and what they answer. No I/O, no accounts.
         .target(
@@ -169,7 +171,7 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Store", "Telemetry",
+                "API", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Push", "Store", "Telemetry",
                 "TestSupport", "Transport", httpTypes, logging, nioCore, nioHTTP1, nioPosix,
                 .product(name: "Yams", package: "Yams"),
             ],

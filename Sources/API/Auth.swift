@@ -102,7 +102,7 @@ extension API {
             let registration = MailedRegistration(name: given.1, device: device)
             return .mailed(CodeRequest(email: given.0, registration: registration))
         }
-        let username = fields.required("username", Username.self)
+        let username = fields.required("username") { json throws(Invalid) in try Username.chosen(json) }
         let password = fields.required("password", Password.self)
         let given = try fields.values(username, password, name)
         return .password(

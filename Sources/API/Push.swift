@@ -13,7 +13,7 @@ extension API {
     }
 
     private func putPush(_ call: Call, _ identity: Identity) async throws -> Answer {
-        let target = try PushTarget(await call.body(), allowsPlainHTTP: push.allowsPlainHTTP)
+        let target = try PushTarget(await call.body(), push.rules)
         try await store.putPushTarget(target, of: identity)
         return .json(JSONText(target.json))
     }
@@ -32,11 +32,10 @@ extension API {
 package struct PushRegistration: Sendable {
     /// The public half of the key pair that browsers bind their subscriptions to, an uncompressed point in base64url.
     let webPushKey: String
-    /// For tests.
-    let allowsPlainHTTP: Bool
+    let rules: PushTargetRules
 
-    package init(webPushKey: String, allowsPlainHTTP: Bool = false) {
+    package init(webPushKey: String, rules: PushTargetRules) {
         self.webPushKey = webPushKey
-        self.allowsPlainHTTP = allowsPlainHTTP
+        self.rules = rules
     }
 }

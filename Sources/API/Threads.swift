@@ -82,9 +82,12 @@ extension API {
     private func searchRooms(_ call: Call, _ identity: Identity) async throws -> Answer {
         var query = call.query
         let request = query.pageRequest()
-        let prefix = query.optional("query", SearchPrefix.self)
+        let prefix = query.given("query") { text throws(Invalid) in
+            try SearchPrefix.checkLength(text)
+            return RoomKey(text)
+        }
         try query.end()
-        return .list("rooms", try await store.rooms(prefix: prefix?.text ?? "", request), limit: request.limit)
+        return .list("rooms", try await store.rooms(prefix: prefix ?? RoomKey(""), request), limit: request.limit)
     }
 }
 

@@ -100,10 +100,13 @@ struct SearchPrefix: TextField {
     let text: String
 
     init(text: String) throws(Invalid) {
-        let folded = text.utf8.count <= 16 * Self.characterCountMax ? text.folded : nil
-        guard let folded, folded.unicodeScalars.count <= Self.characterCountMax else {
-            throw Invalid("Must have at most \(Self.characterCountMax) characters.")
+        try Self.checkLength(text)
+        self.text = text.folded
+    }
+
+    static func checkLength(_ text: String) throws(Invalid) {
+        guard text.unicodeScalars.count <= characterCountMax else {
+            throw Invalid("Must have at most \(characterCountMax) characters.")
         }
-        self.text = folded
     }
 }

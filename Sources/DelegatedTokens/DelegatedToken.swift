@@ -97,14 +97,8 @@ package struct DelegatedToken: Sendable, Equatable {
 extension DisplayName {
     /// A name as somebody else's system has it: what a name can't hold becomes a space, and what is too long is cut.
     fileprivate init?(claimed text: String) {
-        var line = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars.prefix(4 * Self.characterCountMax) {
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: line.append(" ")
-            default: line.append(scalar)
-            }
-        }
-        let normal = String(line).trimmed.normalized.unicodeScalars.prefix(Self.characterCountMax)
+        let line = String(text.unicodeScalars.prefix(4 * Self.characterCountMax))
+        let normal = line.showable.trimmed.normalized.unicodeScalars.prefix(Self.characterCountMax)
         try? self.init(text: String(String.UnicodeScalarView(normal)))
     }
 }

@@ -27,6 +27,7 @@ package struct DisplayName: Hashable, Sendable, TextField {
 
     package init(text: String) throws(Invalid) {
         self.text = try .singleLine(text, characterCountMax: Self.characterCountMax)
+        try Self.checkNotReserved(self.text)
     }
 
     /// What the directory finds an account by: each word of the name, the whole name, and the username if there is one.

@@ -13,9 +13,21 @@ extension PushTarget.APNsEnvironment: WordField {
     }
 }
 
+/// The rules that a registration for alerts must pass beside its form.
+package struct PushTargetRules: Sendable {
+    /// Whether Web Push endpoints may have private addresses and no TLS. For tests.
+    let allowsPrivate: Bool
+    /// Whether 65 bytes are a point on the P-256 curve. Arithmetic is the caller's: this module has no cryptography.
+    let isPoint: @Sendable ([UInt8]) -> Bool
+
+    package init(allowsPrivate: Bool, isPoint: @escaping @Sendable ([UInt8]) -> Bool) {
+        self.allowsPrivate = allowsPrivate
+        self.isPoint = isPoint
+    }
+}
+
 extension PushTarget {
-    /// - allowsPlainHTTP: of Web Push endpoints, for tests.
-    package init(_ body: JSONValue, allowsPlainHTTP: Bool) throws(Invalid) {
+    package init(_ body: JSONValue, _ rules: PushTargetRules) throws(Invalid) {
         var fields = try Fields(body)
         guard let platform = fields.required("platform", PushPlatform.self) else {
             // What else there should be depends on it.
@@ -27,20 +39,19 @@ extension PushTarget {
         }
         switch platform {
         case .apns:
-            let token = fields.required("token") { json throws(Invalid) in try PushToken(json, characterCountMax: 200) }
+            let token = fields.required("token", APNsToken.self)
             let environment = fields.required("environment", APNsEnvironment.self)
             let topic = fields.optional("topic", PushTopic.self)
             let (text, place) = try fields.values(token, environment)
             self = .apns(token: text.text, environment: place, topic: topic?.text)
         case .fcm:
-            let token = fields.required("token") { json throws(Invalid) in try PushToken(json, characterCountMax: 4_096)
-            }
+            let token = fields.required("token", FCMToken.self)
             self = .fcm(token: try fields.values(token).text)
         case .webpush:
             let endpoint = fields.required("endpoint") { json throws(Invalid) in
-                try PushEndpoint(json, allowsPlainHTTP: allowsPlainHTTP)
+                try PushEndpoint(json, allowsPrivate: rules.allowsPrivate)
             }
-            let keys = fields.required("keys") { json throws(Invalid) in try WebPushKeyFields(json) }
+            let keys = fields.required("keys") { json throws(Invalid) in try WebPushKeyFields(json, rules.isPoint) }
             let (url, pair) = try fields.values(endpoint, keys)
             self = .webPush(endpoint: url.text, key: pair.key, secret: pair.secret)
         }
@@ -68,15 +79,32 @@ extension PushTarget {
     }
 }
 
-/// What a platform calls a device: it stands in the path or the body of a request to it.
-private struct PushToken {
+/// A device's token of APNs. It stands in the path of a request. 32 bytes today; Apple promises no length.
+private struct APNsToken: TextField {
+    static let digitCounts = 16...200
     let text: String
 
-    init(_ json: JSONValue, characterCountMax: Int) throws(Invalid) {
-        guard case .string(let text) = json else { throw Invalid("Must be a string.") }
+    init(text: String) throws(Invalid) {
+        guard text.utf8.allSatisfy({ hexadecimalDigit($0) != nil }), text.utf8.count.isMultiple(of: 2),
+            Self.digitCounts.contains(text.utf8.count)
+        else {
+            let (least, most) = (Self.digitCounts.lowerBound, Self.digitCounts.upperBound)
+            throw Invalid("Must be the device's token: \(least) to \(most) hexadecimal digits, two for each byte.")
+        }
+        self.text = text
+    }
+}
+
+/// An app installation's token of FCM. It stands in the body of a request.
+private struct FCMToken: TextField {
+    static let characterCountMax = 4_096
+    let text: String
+
+    init(text: String) throws(Invalid) {
         let isToken = text.utf8.allSatisfy { $0.isAlphanumeric || "-_.:~".utf8.contains($0) }
-        guard isToken, (1...characterCountMax).contains(text.utf8.count) else {
-            throw Invalid("Must be the device's token: 1 to \(characterCountMax) letters, digits, and any of -_.:~")
+        guard isToken, (1...Self.characterCountMax).contains(text.utf8.count) else {
+            throw Invalid(
+                "Must be the device's token: 1 to \(Self.characterCountMax) letters, digits, and any of -_.:~")
         }
         self.text = text
     }
@@ -93,17 +121,24 @@ private struct PushTopic: TextField {
     }
 }
 
-/// Where a client's push service takes alerts. Where that really is, is looked at when it is connected to.
+/// The URL at which a client's push service accepts alerts. A host that can never be called is refused here. Where a name
+/// leads is judged by the same rule (`RemoteAddress.isPublic`) whenever it is connected to.
 private struct PushEndpoint {
     let text: String
 
-    init(_ json: JSONValue, allowsPlainHTTP: Bool) throws(Invalid) {
+    init(_ json: JSONValue, allowsPrivate: Bool) throws(Invalid) {
         let url = try ImageURL(json).text
         let scheme = url.prefix { $0 != ":" }.lowercased()
-        guard scheme == "https" || allowsPlainHTTP else { throw Invalid("Must be an https URL.") }
+        guard scheme == "https" || allowsPrivate else { throw Invalid("Must be an https URL.") }
         let authority = url.dropFirst(scheme.utf8.count + 3).prefix { !"/?#".contains($0) }
         guard !authority.contains("@"), !url.contains("#") else {
             throw Invalid("Must be a URL without user or fragment.")
+        }
+        guard let host = URLHost(authority: authority) else {
+            throw Invalid("Must be a URL with a host's name or address.")
+        }
+        guard host.isPublic || allowsPrivate else {
+            throw Invalid("Must be a URL on the internet, not on this machine or in a private network.")
         }
         text = url
     }
@@ -114,10 +149,13 @@ private struct WebPushKeyFields {
     let key: [UInt8]
     let secret: [UInt8]
 
-    init(_ json: JSONValue) throws(Invalid) {
+    init(_ json: JSONValue, _ isPoint: ([UInt8]) -> Bool) throws(Invalid) {
         var fields = try Fields(json)
         let key = fields.required("p256dh") { json throws(Invalid) in
-            try Self.bytes(json, count: 65, first: 4, "Must be an uncompressed point on P-256, 65 bytes in base64url.")
+            let refusal = "Must be an uncompressed point on P-256, 65 bytes in base64url."
+            let key = try Self.bytes(json, count: 65, refusal)
+            guard isPoint(key) else { throw Invalid(refusal) }
+            return key
         }
         let secret = fields.required("auth") { json throws(Invalid) in
             try Self.bytes(json, count: 16, "Must be 16 bytes in base64url.")
@@ -125,14 +163,11 @@ private struct WebPushKeyFields {
         (self.key, self.secret) = try fields.values(key, secret)
     }
 
-    private static func bytes(
-        _ json: JSONValue, count: Int, first: UInt8? = nil, _ refusal: String
-    ) throws(Invalid) -> [UInt8] {
+    private static func bytes(_ json: JSONValue, count: Int, _ refusal: String) throws(Invalid) -> [UInt8] {
         guard case .string(let given) = json else { throw Invalid("Must be a string.") }
         // The longest padding there is.
         let unpadded = given.hasSuffix("==") ? given.dropLast(2) : given.hasSuffix("=") ? given.dropLast() : given[...]
-        guard let bytes = Base64.urlSafe.decode(unpadded) ?? Base64.standard.decode(unpadded), bytes.count == count,
-            first == nil || bytes.first == first
+        guard let bytes = Base64.urlSafe.decode(unpadded) ?? Base64.standard.decode(unpadded), bytes.count == count
         else { throw Invalid(refusal) }
         return bytes
     }

@@ -13,6 +13,36 @@ package struct Title: Hashable, Sendable {
         try self.init(text: text, characterCountMax: characterCountMax)
     }
 
-    /// What makes a room's title unique: neither case nor spacing tells two rooms apart.
-    package var key: String { text.folded }
+    /// What makes a room's title unique.
+    package var key: RoomKey { RoomKey(text) }
+}
+
+/// What a room is found by: rooms whose titles look alike are one.
+package struct RoomKey: Hashable, Sendable {
+    /// An index entry of PostgreSQL holds some 2,700 bytes. Titles with longer keys are one room if their keys begin alike.
+    static let byteCountMax = 2_000
+
+    /// `comparisonKey` of the title, or of its beginning.
+    package let text: String
+    /// The key by which rooms were stored before 2026-12, when only case and spacing were ignored. Rooms keep it until they
+    /// are renamed, so it is looked up first.
+    package let former: String
+
+    package init(_ title: String) {
+        text = title.comparisonKey.prefix(byteCountMax: Self.byteCountMax)
+        former = title.folded
+    }
+}
+
+extension String {
+    /// The longest beginning of whole scalars that has no more bytes of UTF-8.
+    fileprivate func prefix(byteCountMax: Int) -> String {
+        guard utf8.count > byteCountMax else { return self }
+        var byteCount = 0
+        let scalars = unicodeScalars.prefix { scalar in
+            byteCount += UTF8.width(scalar)
+            return byteCount <= byteCountMax
+        }
+        return String(scalars)
+    }
 }

@@ -28,7 +28,7 @@ extension String {
         folded.unicodeScalars.split { !$0.isWordPart }.map { String($0) }
     }
 
-    /// Trimmed and in form C; refuses what is empty, longer than the maximum or has control characters or line breaks.
+    /// Trimmed and in form C; refuses what is empty, longer than the maximum, or misleads as a name (`checkShowable`).
     ///
     /// Characters are counted as Unicode code points, as JSON Schema's `maxLength` counts them: one that people see may
     /// be built from any number of code points, so counting those would bound nothing.
@@ -38,9 +38,7 @@ extension String {
         let line = text.trimmed.normalized
         if line.isEmpty { throw Invalid("Must not be empty.") }
         if line.unicodeScalars.count > characterCountMax { throw .tooLong(characterCountMax) }
-        if line.unicodeScalars.contains(where: \.breaksLine) {
-            throw Invalid("Must have no control characters or line breaks.")
-        }
+        try line.checkShowable()
         return line
     }
 }
@@ -57,13 +55,6 @@ extension Unicode.Scalar {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .nonspacingMark,
             .spacingMark, .decimalNumber, .letterNumber, .otherNumber:
             true
-        default: false
-        }
-    }
-
-    fileprivate var breaksLine: Bool {
-        switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: true
         default: false
         }
     }

@@ -1,5 +1,6 @@
 // A transfer that is HTTP: its options, its guard, its answer.
 import CLibcurl
+import Domain
 import Foundation
 
 /// Of an exchange that is HTTP.

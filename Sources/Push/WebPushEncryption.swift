@@ -23,6 +23,11 @@ package struct WebPushKeys: Sendable {
         self.secret = secret
     }
 
+    /// Whether the bytes are an uncompressed point on P-256. 5 µs.
+    @Sendable package static func isPoint(_ key: [UInt8]) -> Bool {
+        key.count == 65 && (try? P256.KeyAgreement.PublicKey(x963Representation: key)) != nil
+    }
+
     /// The whole body: header and record. Key and salt are fresh each time, but in tests. 130 µs.
     /// - Throws: what libcrypto says.
     func encrypt(

@@ -28,15 +28,15 @@ extension Store {
         return try await made(rows)
     }
 
-    /// Joins the room with this case-folded title, or makes it.
+    /// Joins the room that is found by this key, or makes it.
     package func joinRoom(
-        id: ThreadID, title: String, key: String, user: UserID, memberCountMax: Int, retention: Retention,
+        id: ThreadID, title: String, key: RoomKey, user: UserID, memberCountMax: Int, retention: Retention,
         rules: AdmissionRules
     ) async throws -> (created: Bool, thread: JSONText) {
         let rows = try await rows(
-            Statement("room_join", "select * from room_join($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"),
+            Statement("room_join", "select * from room_join($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"),
             [
-                .id(id), .id(user), .text(title), .text(key), .int4(Int32(memberCountMax)),
+                .id(id), .id(user), .text(title), .text(key.text), .text(key.former), .int4(Int32(memberCountMax)),
                 .int4(orNull: retention.keepS), .int4(orNull: rules.threadCountMax32),
             ], spending: rules.buckets)
         return try await made(rows)
@@ -47,21 +47,23 @@ extension Store {
         return try await decoded { (try row.bool(0), try row.json(1)) }
     }
 
-    package func rooms(prefix: String, _ request: PageRequest) async throws -> Page {
-        try await page(Statement("room_list", "select * from room_list($1, $2, $3, $4)"), [.text(prefix)], request)
+    package func rooms(prefix: RoomKey, _ request: PageRequest) async throws -> Page {
+        try await page(
+            Statement("room_list", "select * from room_list($1, $2, $3, $4, $5)"),
+            [.text(prefix.text), .text(prefix.former)], request)
     }
 
     package func thread(_ thread: ThreadID, for user: UserID) async throws -> JSONText {
         try await json(Statement("thread_get", "select thread_get($1, $2)"), [.id(user), .id(thread)])
     }
 
-    /// `changes` is an object of what to change, `roomKey` a new title, case-folded.
+    /// `changes` is an object of what to change, `roomKey` that of a new title.
     package func updateThread(
-        _ thread: ThreadID, by user: UserID, changes: JSONText, roomKey: String?
+        _ thread: ThreadID, by user: UserID, changes: JSONText, roomKey: RoomKey?
     ) async throws -> (thread: JSONText, memberCount: Int) {
         let row = try await row(
-            Statement("thread_update", "select thread_update($1, $2, $3, $4), \(Self.memberCount)"),
-            [.id(user), .id(thread), .json(changes), .text(orNull: roomKey)])
+            Statement("thread_update", "select thread_update($1, $2, $3, $4, $5), \(Self.memberCount)"),
+            [.id(user), .id(thread), .json(changes), .text(orNull: roomKey?.text), .text(orNull: roomKey?.former)])
         return try await decoded { (try row.json(0), Int(try row.int4(1))) }
     }
 

@@ -273,7 +273,9 @@ struct Node: Sendable {
                 logger: logger, adminToken: settings.adminToken.map(AdminToken.init),
                 metricsAccess: settings.metricsInUse.access,
                 push: PushRegistration(
-                    webPushKey: pushKeys.publicText, allowsPlainHTTP: settings.pushAllowsPrivate)),
+                    webPushKey: pushKeys.publicText,
+                    rules: PushTargetRules(
+                        allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint))),
             sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)

@@ -3,12 +3,42 @@ import Domain
 import TestSupport
 import Testing
 
+private let path = "/v1/sessions/current/push"
+private let key = TestBrowser().keyText
+private let goodKeys = #"{"p256dh":"\#(key)","auth":"AAAAAAAAAAAAAAAAAAAAAA"}"#
+
+private func web(_ endpoint: String, keys: String = goodKeys) -> String {
+    #"{"platform":"webpush","endpoint":"\#(endpoint)","keys":\#(keys)}"#
+}
+
+private func apns(_ token: String) -> String {
+    #"{"platform":"apns","token":"\#(token)","environment":"production"}"#
+}
+
+/// Bodies, and the field that is wrong in each.
+private let useless: [(String, String)] = [
+    (apns("ababababababab"), "token"), (apns("ababababababababa"), "token"),
+    (apns("abababababababag"), "token"), (apns("abababab-babababab"), "token"),
+    (apns(String(repeating: "ab", count: 101)), "token"),
+    (web("https://localhost/x"), "endpoint"), (web("https://a.localhost./x"), "endpoint"),
+    (web("https://127.1/"), "endpoint"), (web("https://2130706433?x"), "endpoint"),
+    (web("https://0x7f.1:8443/"), "endpoint"), (web("https://0177.0.0.01./"), "endpoint"),
+    (web("https://[::ffff:10.0.0.1]/"), "endpoint"), (web("https://[64:ff9b::7f00:1]/"), "endpoint"),
+    (web("https://[2002:a9fe:a9fe::]/"), "endpoint"), (web("https://[fe80::1%25eth0]/"), "endpoint"),
+    (web("https://%6cocalhost/"), "endpoint"), (web("https://1.2.3.4.5/"), "endpoint"),
+    (web("https://a.example:99999/"), "endpoint"),
+    // The right length and first byte, but no point of the curve; a point in its short form; infinity.
+    (web("https://a.example/", keys: goodKeys.replacing(key, with: TestNode.webPushKey)), "keys.p256dh"),
+    (
+        web("https://a.example/", keys: goodKeys.replacing(key, with: "Ag" + key.dropFirst(2).prefix(42))),
+        "keys.p256dh"
+    ),
+    (web("https://a.example/", keys: goodKeys.replacing(key, with: "AA")), "keys.p256dh"),
+    (web("https://a.example/", keys: goodKeys.replacing("AAAA\"", with: "\"")), "keys.auth"),
+]
+
 @Suite("Registering for push")
 struct RegisteringForPush {
-    private static let path = "/v1/sessions/current/push"
-    /// 65 and 16 bytes.
-    private static let keys = #"{"p256dh":"\#(TestNode.webPushKey)","auth":"AAAAAAAAAAAAAAAAAAAAAA"}"#
-
     private func targets(of person: Person) async throws -> String {
         try await Psql.run(
             """
@@ -20,41 +50,42 @@ struct RegisteringForPush {
     @Test("keeps what is registered, in place of what was before, and answers with it")
     func registers() async throws {
         let ann = try await Person.make("Ann")
-        let apns = #"{"platform":"apns","token":"\#(ann.id)ab","environment":"production","topic":"com.example.app"}"#
-        var reply = try await ann.client.put(Self.path, apns)
+        let token = ann.id.replacing("-", with: "")
+        let apns = #"{"platform":"apns","token":"\#(token)aB","environment":"production","topic":"com.example.app"}"#
+        var reply = try await ann.client.put(path, apns)
         #expect(reply.status == 200 && reply.text == apns)
-        #expect(try await targets(of: ann) == "apns|\(ann.id)ab|production|com.example.app||")
+        #expect(try await targets(of: ann) == "apns|\(token)aB|production|com.example.app||")
         reply = try await ann.client.put(
-            Self.path, #"{"platform":"apns","token":"\#(ann.id)","environment":"sandbox","topic":null}"#)
-        #expect(reply.text == #"{"platform":"apns","token":"\#(ann.id)","environment":"development"}"#)
-        reply = try await ann.client.put(Self.path, #"{"platform":"fcm","token":"\#(ann.id):APA91b-_x"}"#)
+            path, #"{"platform":"apns","token":"\#(token)","environment":"sandbox","topic":null}"#)
+        #expect(reply.text == #"{"platform":"apns","token":"\#(token)","environment":"development"}"#)
+        reply = try await ann.client.put(path, #"{"platform":"fcm","token":"\#(ann.id):APA91b-_x"}"#)
         #expect(reply.text == #"{"platform":"fcm","token":"\#(ann.id):APA91b-_x"}"#)
         #expect(try await targets(of: ann) == "fcm|\(ann.id):APA91b-_x||||")
-        let web = #"{"platform":"webpush","endpoint":"https://push.example/\#(ann.id)?a=b","keys":\#(Self.keys)}"#
-        reply = try await ann.client.put(Self.path, web)
+        let web = web("https://push.example/\(ann.id)?a=b")
+        reply = try await ann.client.put(path, web)
         #expect(reply.status == 200 && reply.text == web)
         #expect(try await targets(of: ann) == "webpush|https://push.example/\(ann.id)?a=b|||65|16")
         // As some clients write it.
         let padded = web.replacing(#"AAAAAA"}"#, with: #"AAAAAA=="}"#)
-        #expect(try await ann.client.put(Self.path, padded).text == web)
+        #expect(try await ann.client.put(path, padded).text == web)
 
-        #expect(try await ann.client.delete(Self.path).status == 204)
+        #expect(try await ann.client.delete(path).status == 204)
         #expect(try await targets(of: ann) == "")
-        #expect(try await ann.client.delete(Self.path).status == 204)
+        #expect(try await ann.client.delete(path).status == 204)
     }
 
     @Test("is one device's: a token moves to who registers it last, and goes with the session")
     func moves() async throws {
         let ann = try await Person.make("Ann")
         let ben = try await Person.make("Ben")
-        let body = #"{"platform":"fcm","token":"shared-\#(ann.id)"}"#
-        #expect(try await ann.client.put(Self.path, body).status == 200)
-        #expect(try await ben.client.put(Self.path, body).status == 200)
+        let token = ann.id.replacing("-", with: "")
+        let body = #"{"platform":"fcm","token":"\#(token)"}"#
+        #expect(try await ann.client.put(path, body).status == 200)
+        #expect(try await ben.client.put(path, body).status == 200)
         #expect(try await targets(of: ann) == "")
-        #expect(try await targets(of: ben) == "fcm|shared-\(ann.id)||||")
+        #expect(try await targets(of: ben) == "fcm|\(token)||||")
         // The same text is another token elsewhere.
-        let apns = #"{"platform":"apns","token":"shared-\#(ann.id)","environment":"production"}"#
-        #expect(try await ann.client.put(Self.path, apns).status == 200)
+        #expect(try await ann.client.put(path, apns(token)).status == 200)
         #expect(try await targets(of: ben) != "")
         #expect(try await ben.client.post("/v1/auth/logout").status == 204)
         #expect(try await targets(of: ben) == "")
@@ -75,7 +106,7 @@ struct RegisteringForPush {
                     for round in 0..<20 {
                         let token = tokens[(index + round) % tokens.count]
                         let reply = try await person.client.put(
-                            Self.path, #"{"platform":"fcm","token":"\#(token)"}"#)
+                            path, #"{"platform":"fcm","token":"\#(token)"}"#)
                         #expect(reply.status == 200, "\(reply.text)")
                     }
                 }
@@ -90,14 +121,12 @@ struct RegisteringForPush {
             (#"{"platform":"fcm"}"#, ["token"]), (#"{"platform":"fcm","token":""}"#, ["token"]),
             (#"{"platform":"fcm","token":"a b"}"#, ["token"]), (#"{"platform":"fcm","token":"a/../b"}"#, ["token"]),
             (#"{"platform":"fcm","token":"a","environment":"production"}"#, ["environment"]),
-            (#"{"platform":"apns","token":"a"}"#, ["environment"]),
+            (#"{"platform":"apns","token":"abababababababab"}"#, ["environment"]),
             (#"{"platform":"apns","token":7,"environment":"test"}"#, ["token", "environment"]),
-            (#"{"platform":"apns","token":"a","environment":"production","topic":"a b"}"#, ["topic"]),
+            (#"{"platform":"apns","token":"abababababababab","environment":"production","topic":"a b"}"#, ["topic"]),
             (#"{"platform":"webpush"}"#, ["endpoint", "keys"]),
-            (#"{"platform":"webpush","endpoint":"http://a.example","keys":\#(keys)}"#, ["endpoint"]),
-            (#"{"platform":"webpush","endpoint":"https://","keys":\#(keys)}"#, ["endpoint"]),
-            (#"{"platform":"webpush","endpoint":"https://u:p@a.example/","keys":\#(keys)}"#, ["endpoint"]),
-            (#"{"platform":"webpush","endpoint":"https://a.example/#x","keys":\#(keys)}"#, ["endpoint"]),
+            (web("http://a.example"), ["endpoint"]), (web("https://"), ["endpoint"]),
+            (web("https://u:p@a.example/"), ["endpoint"]), (web("https://a.example/#x"), ["endpoint"]),
             (
                 #"{"platform":"webpush","endpoint":"https://a.example/","keys":{"p256dh":"AAAA","auth":"AAAA"}}"#,
                 ["keys.p256dh", "keys.auth"]
@@ -108,9 +137,17 @@ struct RegisteringForPush {
             ),
         ])
     private func refuses(_ body: String, _ fields: [String]) async throws {
-        let reply = try await Person.make("Ann").client.put(Self.path, body)
+        let reply = try await Person.make("Ann").client.put(path, body)
         #expect(reply.status == 422)
         #expect(Set(reply.errorFields) == Set(fields), "\(reply.text)")
+    }
+
+    @Test(
+        "refuses what can never work: tokens that are none, hosts that are not on the internet, keys off the curve",
+        arguments: useless)
+    private func refusesUseless(_ body: String, _ field: String) async throws {
+        let reply = try await Person.make("Ann").client.put(path, body)
+        #expect(reply.status == 422 && reply.errorFields == [field], "\(body): \(reply.text)")
     }
 
     @Test("gives the key that browsers subscribe with")

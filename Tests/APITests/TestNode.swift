@@ -7,6 +7,7 @@ import Foundation
 import Log
 import Logging
 import Postgres
+import Push
 import Store
 import Synchronization
 import Telemetry
@@ -71,7 +72,10 @@ struct TestNode: Sendable {
                 return text
             },
             figures: figures, log: RequestLog(logger: quiet, slow: nil), logger: quiet,
-            adminToken: AdminToken(Self.adminToken), push: PushRegistration(webPushKey: Self.webPushKey))
+            adminToken: AdminToken(Self.adminToken),
+            push: PushRegistration(
+                webPushKey: Self.webPushKey,
+                rules: PushTargetRules(allowsPrivate: false, isPoint: WebPushKeys.isPoint)))
         routes = api.routes
         let sync = SyncEndpoint(
             authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: quiet)

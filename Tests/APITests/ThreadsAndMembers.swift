@@ -71,6 +71,16 @@ struct ThreadsAndMembers {
         #expect(reply.errorFields == ["members"])
     }
 
+    @Test("makes ids whose eighth byte is the lane, 0, for threads of every kind")
+    func lanes() async throws {
+        let ann = try await Person.make("Ann")
+        let room = try await ann.client.post("/v1/rooms", #"{"title":"Lane of \#(ann.username)"}"#).string("id")
+        for id in [try await ann.group(), try await ann.direct(with: Person.make("Ben")), room] {
+            let version = try #require(id.split(separator: "-").dropFirst(2).first)
+            #expect(version.hasPrefix("7") && version.hasSuffix("00"), "\(id)")
+        }
+    }
+
     @Test("joins the room of a title, made if there is none, whatever the case and spacing")
     func joinsRooms() async throws {
         let ann = try await Person.make("Ann")

@@ -100,15 +100,6 @@ struct AccountValues {
             #expect(throws: Invalid.self) { try read(text) }
         }
     }
-
-    @Test("gives rooms of one title one key, whatever the case and spacing")
-    func foldsTitles() throws {
-        func key(_ text: String) throws -> String { try Title(text: text, characterCountMax: 128).key }
-        #expect(try key(" Book \u{2003} Club ") == "book club")
-        #expect(try key("BOOK CLUB") == "book club")
-        #expect(try Array(key("CAFE\u{301}").unicodeScalars) == Array("caf\u{e9}".unicodeScalars))
-        #expect(try key("bookclub") != "book club")
-    }
 }
 
 @Suite("E-mail addresses")

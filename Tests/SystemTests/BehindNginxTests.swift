@@ -101,6 +101,36 @@ extension SystemTests {
             #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
         }
 
+        @Test("are kept from a flood of one address, which is told so as a problem, and serve that address again")
+        func flood() async throws {
+            let site = try await Site.open()
+            let address = site.nginx.address
+            let answers = try await withThrowingTaskGroup(of: [Int: Answer].self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        let connection = Connection(address)
+                        var last: [Int: Answer] = [:]
+                        for _ in 0..<1_000 {
+                            let answer = try await connection.get("/health/live")
+                            last[answer.status] = answer
+                        }
+                        return last
+                    }
+                }
+                return try await group.reduce(into: [:]) { $0.merge($1) { $1 } }
+            }
+            #expect(Set(answers.keys) == [200, 429])
+            let refusal = try #require(answers[429])
+            #expect(refusal.code == "rate_limited" && refusal.headers["retry-after"] == "1", "\(refusal)")
+            #expect(refusal.headers["content-type"] == "application/problem+json")
+            // A poll is not among what was too much, and neither is anything a second later.
+            let ann = try await site.nodes[0].curl.register("Ann")
+            #expect(try await Connection(site.nginx.address).get("/v1/sync", as: ann).status == 200)
+            try await eventually("the address to be served again") {
+                try await Connection(site.nginx.address).get("/v1/inbox", as: ann).status == 200 ? true : nil
+            }
+        }
+
         @Test("are answered for with a problem document when none of them is there")
         func noneThere() async throws {
             let site = try await Site.open()

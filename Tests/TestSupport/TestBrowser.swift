@@ -31,6 +31,10 @@ package struct TestBrowser: Sendable {
 
     /// As in `keys.p256dh`.
     package var key: [UInt8] { Array(privateKey.publicKey.x963Representation) }
+    package var keyText: String { Self.text(key) }
+
+    /// As subscriptions have it.
+    package static func text(_ bytes: [UInt8]) -> String { Base64.urlSafe.encode(bytes) }
 
     /// Whether PyPI's http_ece is there; `.ci/deps test` brings it if it can be had.
     package static let canRead: Bool = {
@@ -47,10 +51,10 @@ package struct TestBrowser: Sendable {
     package func read(_ bodies: [[UInt8]]) throws -> [String] {
         let directory = try TemporaryDirectory()
         let (input, output) = (directory.path + "/input", directory.path + "/output")
-        func text(_ bytes: [UInt8]) -> String { Base64.urlSafe.encode(bytes) }
         let lines = try bodies.map { body in
             let line = Line(
-                private: text(Array(privateKey.rawRepresentation)), auth: text(secret), body: text(body))
+                private: Self.text(Array(privateKey.rawRepresentation)), auth: Self.text(secret),
+                body: Self.text(body))
             return String(decoding: try JSONEncoder().encode(line), as: UTF8.self) + "\n"
         }
         try Data(lines.joined().utf8).write(to: URL(filePath: input))

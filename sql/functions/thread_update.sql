@@ -1,10 +1,13 @@
 -- Changes what `p_changes` names (title, image, keep_s) and tells: thread.updated to members and invited, and of a new title
--- a system message, too. How long content is kept goes for messages sent from then on. `p_room_key` is the new title
--- case-folded; only a room's is kept. Gives the thread as the caller sees it. What is as asked already is no change.
+-- a system message, too. How long content is kept goes for messages sent from then on. `p_room_key` is the new title's
+-- key and `p_former_key` what it would have been before 2026-12 (room_join); only a room's is kept. Gives the thread as the
+-- caller sees it. What is as asked already is no change.
 -- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 title_taken (of a room);
 --        PY422 (title, image: a direct thread has none of its own; a room needs a title).
 -- locks: the thread, the announcement, then the log
-create or replace function thread_update(p_user uuid, p_thread uuid, p_changes json, p_room_key text) returns text
+drop function if exists thread_update(uuid, uuid, json, text);
+create or replace function thread_update(
+    p_user uuid, p_thread uuid, p_changes json, p_room_key text, p_former_key text default null) returns text
 language plpgsql volatile as $$
 declare
     v_old threads := thread_lock(p_thread);
@@ -25,15 +28,25 @@ begin
         v_new.keep_s := v_changes ->> 'keep_s';
     end if;
     if (v_new.title, v_new.image, v_new.keep_s) is distinct from (v_old.title, v_old.image, v_old.keep_s) then
+        if v_new.room_key is not null and v_new.title is distinct from v_old.title
+            and exists (select from threads t where t.room_key = p_former_key and t.id <> p_thread) then
+            perform title_refuse();
+        end if;
         begin
             update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s
             where t.id = p_thread;
         exception when unique_violation then
-            raise exception using errcode = 'PY409', message = 'title_taken', detail = 'There is a room of that title.';
+            perform title_refuse();
         end;
         perform thread_update_log(v_old, v_new, v_now, p_user);
     end if;
     return thread_view(v_new, v_member)::text;
+end $$;
+
+create or replace function title_refuse() returns void
+language plpgsql stable as $$
+begin
+    raise exception using errcode = 'PY409', message = 'title_taken', detail = 'There is a room of that title.';
 end $$;
 
 -- Raises unless the member may change this of the thread.

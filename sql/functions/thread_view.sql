@@ -267,13 +267,19 @@ begin
     return v_view;
 end $$;
 
--- Public rooms whose title begins with `p_prefix` (folded by the caller), the most populous first.
-create or replace function room_list(p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid)
+-- Public rooms whose key begins with `p_prefix`, the key of a title's beginning, the most populous first. `p_former_prefix`:
+-- what that key was before 2026-12 (room_join).
+drop function if exists room_list(text, int, bigint, uuid);
+create or replace function room_list(
+    p_prefix text, p_former_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid)
 returns table (item text, rank bigint, id uuid)
 language sql stable as $$
     select thread_json(t)::text, -t.member_count::bigint, t.id
     from threads t
-    where t.kind = 'room' and t.room_key >= p_prefix collate "C" and t.room_key < (p_prefix || U&'\+10FFFF') collate "C"
+    where t.kind = 'room'
+        and (t.room_key >= p_prefix collate "C" and t.room_key < (p_prefix || U&'\+10FFFF') collate "C"
+            or t.room_key >= p_former_prefix collate "C"
+                and t.room_key < (p_former_prefix || U&'\+10FFFF') collate "C")
         and (p_after_rank is null or (-t.member_count, t.id) > (p_after_rank, p_after_id))
     order by -t.member_count, t.id
     limit p_limit

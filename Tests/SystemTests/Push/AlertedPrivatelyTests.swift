@@ -164,15 +164,17 @@ extension SystemTests {
                 return try await connection.put(Self.path, body, as: try await connection.logIn(again: ben))
             }
             #expect(try await register("http://push.example\(path)").status == 422)
-            // Each is a device, so each is asked for.
+            // Each is a device, so each is asked for. A name may lead anywhere by the time an alert is sent: so here each
+            // target leads to a private address only after it was registered.
             let hosts = ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433"]
-            for host in hosts {
-                let answer = try await register("https://\(host):\(port)\(path)")
-                #expect((200...204).contains(answer.status) || answer.status == 422, "\(host): \(answer)")
+            for (index, host) in hosts.enumerated() {
+                #expect(try await register("https://\(host):\(port)\(path)").status == 422)
+                #expect(try await register("https://push\(index).example:\(port)\(path)").status == 200)
+                try await Psql.run(
+                    "update push_targets set token = replace(token, 'push\(index).example', '\(host)')",
+                    conninfo: database)
             }
-            let registered = try await Psql.run("select count(*) from push_targets", conninfo: database)
-            let registeredCount = try #require(Int(registered))
-            #expect(registeredCount >= 2)
+            let registeredCount = hosts.count
             let thread = try await connection.thread("direct", by: ann, with: [ben])
             _ = try await connection.sent("hi", in: thread, as: ann)
             try await eventually("all to be dropped") {

@@ -1,8 +1,14 @@
-// Which addresses anybody may have us connect to. Pure, but for reading the system's own form.
-import Foundation
+// Which addresses anybody may have the service connect to: the one list, asked of what a client names (URLHost) and of what
+// is connected to in the end (Outbound).
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// An IPv4 or IPv6 address, without port and zone.
-struct RemoteAddress: Equatable, Sendable {
+package struct RemoteAddress: Equatable, Sendable {
     /// The 128 bits of an IPv6 address; an IPv4 address is mapped into it (RFC 4291, 2.5.5.2).
     let high: UInt64
     let low: UInt64
@@ -14,20 +20,10 @@ struct RemoteAddress: Equatable, Sendable {
         self.low = low
     }
 
-    init(v4: UInt32) { self.init(high: 0, low: Self.mappedPrefix << 32 | UInt64(v4)) }
+    package init(v4: UInt32) { self.init(high: 0, low: Self.mappedPrefix << 32 | UInt64(v4)) }
 
-    /// Nil for what is neither IPv4 nor IPv6.
-    init?(_ address: UnsafePointer<sockaddr>) {
-        let raw = UnsafeRawPointer(address)
-        switch Int32(address.pointee.sa_family) {
-        case AF_INET: self.init(v4: UInt32(bigEndian: raw.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr))
-        case AF_INET6: self.init(raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr)
-        default: return nil
-        }
-    }
-
-    /// As libcurl writes it; of a zone behind `%` nothing is kept.
-    init?(text: String) {
+    /// In the usual text forms; of a zone behind `%` nothing is kept. Nil for anything else.
+    package init?(text: String) {
         let text = text.prefix { $0 != "%" }
         var v4 = in_addr()
         var v6 = in6_addr()
@@ -40,7 +36,15 @@ struct RemoteAddress: Equatable, Sendable {
         }
     }
 
-    private init(_ address: in6_addr) {
+    /// An IPv4 address in any form that resolvers read: one to four parts, each decimal, octal or hexadecimal
+    /// (`127.1`, `017700000001`, `0x7f000001`). Nil for anything else.
+    package init?(resolving text: String) {
+        var v4 = in_addr()
+        guard inet_aton(text, &v4) == 1 else { return nil }
+        self.init(v4: UInt32(bigEndian: v4.s_addr))
+    }
+
+    package init(_ address: in6_addr) {
         self = withUnsafeBytes(of: address) { bytes in
             RemoteAddress(
                 high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
@@ -51,7 +55,7 @@ struct RemoteAddress: Equatable, Sendable {
     /// Whether it is one of the internet's: not of a private network, of this machine or its link, of a carrier's, for many,
     /// or set aside for other uses (IANA's registries of special-purpose addresses, RFC 6890). An IPv4 address within an
     /// IPv6 one counts as itself.
-    var isPublic: Bool {
+    package var isPublic: Bool {
         if high == 0, low >> 32 == Self.mappedPrefix { return Self.isPublic(v4: UInt32(truncatingIfNeeded: low)) }
         // NAT64 (RFC 6052).
         if high == 0x0064_ff9b_0000_0000, low >> 32 == 0 { return Self.isPublic(v4: UInt32(low)) }

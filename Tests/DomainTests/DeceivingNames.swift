@@ -1,0 +1,157 @@
+// Names that mislead: what is refused, what must stay possible, and which names count as one.
+import Domain
+import Testing
+
+@Suite("Names that mislead")
+struct DeceivingNames {
+    /// What every name, title, device name and status text is held to.
+    private func refusals(_ text: String) -> [String?] {
+        func detail(_ read: () throws -> Void) -> String? {
+            do { try read() } catch { return (error as? Invalid)?.fields.first?.detail ?? "\(error)" }
+            return nil
+        }
+        return [
+            detail { _ = try DisplayName(text: text) }, detail { _ = try DeviceName(text: text) },
+            detail { _ = try StatusText(text: text) }, detail { _ = try Title(text: text, characterCountMax: 128) },
+        ]
+    }
+
+    @Test(
+        "that change the direction of text are refused, by the character",
+        arguments: [
+            "\u{061C}", "\u{200E}", "\u{200F}", "\u{202A}", "\u{202B}", "\u{202C}", "\u{202D}", "\u{202E}", "\u{2066}",
+            "\u{2067}", "\u{2068}", "\u{2069}",
+        ])
+    func directions(_ control: String) {
+        for refusal in refusals("Ann \(control)nnA") {
+            #expect(refusal?.hasSuffix("which changes the direction of text.") == true, "\(refusal ?? "")")
+        }
+    }
+
+    @Test(
+        "with tag characters that make no flag are refused",
+        arguments: [
+            "Ann\u{E0041}\u{E006E}", "\u{E0001}Ann", "Ann\u{E007F}", "\u{1F3F4}\u{E0067}\u{E0062}",
+            "\u{1F3F4}\u{E007F}",
+            "\u{1F3F4}\u{E0067}\u{E007F}", "\u{1F3F4}\u{E0067}\u{E0042}\u{E0063}\u{E007F}",
+            "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E0067}\u{E0067}\u{E007F}",
+            "\u{1F44D}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+        ])
+    func tags(_ text: String) {
+        for refusal in refusals(text) { #expect(refusal?.contains("a tag character") == true, "\(refusal ?? "")") }
+    }
+
+    @Test(
+        "with nothing to see are refused",
+        arguments: [
+            "\u{200B}", "\u{200D}", "\u{2060}", "\u{FEFF}", "\u{AD}", "\u{34F}", "\u{3164}", "\u{FFA0}", "\u{115F}",
+            "\u{2800}",
+            "\u{180E}", "\u{FE0F}", "\u{1D159}", "\u{301}", "\u{20DD}", "\u{200B} \u{AD}\u{3164}\u{2800}", "\u{17B4}",
+        ])
+    func invisible(_ text: String) {
+        for refusal in refusals(text) { #expect(refusal == "Must have at least one visible character.") }
+    }
+
+    @Test(
+        "are not those of any script, with the joiners that it needs",
+        arguments: [
+            "Ann", "Åsa Ö", "李小龍", "שרה", "محمد", "می\u{200C}خواهم", "क्\u{200D}ष", "නි\u{200D}මල්", "ᏣᎳᎩ", "Ελένη", "Аня",
+            "José-María O'Hara",
+            "e\u{301}", "!", "7", "\u{200B}A", "A\u{AD}b",
+        ])
+    func scripts(_ text: String) { #expect(refusals(text) == [nil, nil, nil, nil]) }
+
+    @Test(
+        "are not emoji, however they are made",
+        arguments: [
+            "👩‍👩‍👧", "❤️", "❤", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "Ann 🏴󠁧󠁢󠁥󠁮󠁧󠁿🏴󠁧󠁢󠁷󠁬󠁳󠁿!", "🏴", "🏴‍☠️", "🇩🇪", "1️⃣", "👍🏽", "🏳️‍🌈", "👨🏿‍❤️‍💋‍👨🏻", "©️",
+        ])
+    func emoji(_ text: String) throws {
+        #expect(refusals(text) == [nil, nil, nil, nil])
+        #expect(try Array(DisplayName(text: text).text.utf8) == Array(text.utf8))
+    }
+
+    @Test(
+        "are not those of erased accounts",
+        arguments: [
+            "Deleted user", "deleted  USER", "Ｄｅｌｅｔｅｄ user", "Deleted\u{A0}user", "De\u{200B}leted user",
+            "Dеleted uѕer",
+            "Dele\u{AD}ted user\u{2800}",
+        ])
+    func erased(_ text: String) throws {
+        #expect(throws: Invalid.self) { try DisplayName(text: text) }
+        // The name of a room deceives nobody about who speaks.
+        #expect(try Title(text: text, characterCountMax: 128).text.isEmpty == false)
+    }
+
+    @Test("such as “Deleted users” are somebody's own")
+    func nearlyErased() throws {
+        for text in ["Deleted", "Deleted users", "A deleted user"] { _ = try DisplayName(text: text) }
+    }
+
+    @Test("of the host app are made showable")
+    func showable() {
+        #expect("A\u{202E}b\u{E0041}\n".showable == "A b  ")
+        #expect("🏴󠁧󠁢󠁳󠁣󠁴󠁿 \u{200F}x".showable == "🏴󠁧󠁢󠁳󠁣󠁴󠁿  x")
+    }
+
+    @Test(
+        "reserved for the service are nobody's choice, in any case; the operator may give them",
+        arguments: [
+            "me", "Null", "ADMIN", "support", "root", "System", "parley", "everyone", "here", "no-reply",
+            "Deleted_User",
+        ])
+    func reserved(_ text: String) throws {
+        #expect(throws: Invalid.self) { try Username.chosen(.string(text)) }
+        #expect(try Username(text: text).isReserved)
+    }
+
+    @Test("that only begin like those are free", arguments: ["meg", "admin2", "supporter", "rooted", "ann"])
+    func unreserved(_ text: String) throws { #expect(try Username.chosen(.string(text)).text == text) }
+}
+
+@Suite("Keys of rooms")
+struct KeysOfRooms {
+    private func key(_ text: String) -> String { RoomKey(text).text }
+
+    @Test(
+        "are equal for titles that people can't tell apart",
+        arguments: [
+            "Room", " ROOM ", "Rооm", "Rοom", "Room\u{200B}", "R\u{AD}oom", "Ｒｏｏｍ", "\u{1D411}oom", "Room\u{2800}",
+            "Room\u{FE0F}",
+            "ℝoom", "Ro\u{34F}om",
+        ])
+    func alike(_ title: String) { #expect(key(title) == "room") }
+
+    @Test("fold case and compatibility forms fully")
+    func folds() {
+        #expect(key("Straße") == key("STRASSE") && key("ΣΊΣΥΦΟΣ") == key("σίσυφος") && key("ﬁn") == "fin")
+        #expect(key(" Book \u{2003} Club ") == "book club" && key("BOOK CLUB") == "book club")
+        #expect(Array(key("CAFE\u{301}").unicodeScalars) == Array("caf\u{e9}".unicodeScalars))
+        #expect(key("bookclub") != "book club")
+    }
+
+    @Test(
+        "differ for words of different scripts, for flags, and for what looks different",
+        arguments: [
+            ("сор", "cop"), ("Ооо", "Ooo"), ("🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"), ("Room", "Roοms"), ("Room 1", "Room I"), ("é", "e"), ("李", "季"),
+            ("🇩🇪", "🇫🇷"),
+        ])
+    func different(_ one: String, _ other: String) { #expect(key(one) != key(other)) }
+
+    @Test("are their own keys, whatever characters they have")
+    func idempotent() {
+        for value in (0x20...0x2FFFF) as ClosedRange<UInt32> {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let once = key("a\(scalar)")
+            #expect(key(once) == once, "U+\(String(value, radix: 16))")
+        }
+    }
+
+    @Test("fit into an index, however much a title grows")
+    func bounded() {
+        let title = String(repeating: "\u{FDFA}", count: 1_000)
+        #expect((1_900...2_000).contains(key(title).utf8.count))
+        #expect(RoomKey("Ｂook  Club").former == "ｂook club")
+    }
+}
