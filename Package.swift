@@ -164,7 +164,9 @@ let package = Package(
             name: "TransportTests",
             dependencies: ["TestSupport", "Transport", hummingbird, httpTypes, logging, nioCore, nioPosix],
             swiftSettings: settings),
-        .testTarget(name: "StoreTests", dependencies: ["Postgres", "Store", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "StoreTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", logging],
+            swiftSettings: settings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],
             swiftSettings: settings),

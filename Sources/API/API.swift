@@ -26,6 +26,7 @@ package struct API: Sendable {
     let adminGuard: AdminGuard?
     let metricsAccess: MetricsAccess
     let push: PushRegistration
+    let reads: AccountReads
     let searches = SearchSlots()
 
     /// - Parameters:
@@ -37,15 +38,17 @@ package struct API: Sendable {
     ///   - adminToken: nil: there are no routes for those who run the service.
     ///   - metricsAccess: who may read the figures here.
     ///   - push: what registering for alerts needs to know of sending them.
+    ///   - reads: the bound on the reads of an account, shared with `SyncEndpoint`.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
         rates: RateLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
-        metricsAccess: MetricsAccess = .open, push: PushRegistration
+        metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads
     ) {
         self.store = store
+        self.reads = reads
         self.writer = writer
         self.presence = presence
         self.authenticator = authenticator

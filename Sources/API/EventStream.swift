@@ -89,8 +89,9 @@ package final class EventStream: Waiter, StreamSource {
 
     private func read(from cursor: Cursor) async {
         do {
-            let outcome = try await streams.hub.read(
-                identity, from: cursor, limit: limit, waitMs: 0, waiter: self, acks: false)
+            let outcome = try await streams.reads.run(for: identity.user) {
+                try await streams.hub.read(identity, from: cursor, limit: limit, waitMs: 0, waiter: self, acks: false)
+            }
             switch outcome {
             case .answer(.events(let events, let upTo, _)) where events.isEmpty:
                 // There is nothing to say; but from here on the mailbox has it.
@@ -120,13 +121,16 @@ package final class EventStream: Waiter, StreamSource {
         case .events: break
         case .revoked: end(.signedOut)
         case .closing: end(.stopping)
+        case .displaced(let upTo):
+            // Its client reconnects by itself, which ends the oldest stream of that time. So it must not do so at once.
+            end(.displaced, last: Self.opening(upTo, retryMs: Self.displacedRetryMs))
         }
     }
 
     /// A stream has no status to say why it ends: whoever asks again is told.
-    private func end(_ end: StreamFigures.End) {
+    private func end(_ end: StreamFigures.End, last: ByteBuffer = ByteBuffer()) {
         state.withLock { $0.end = end }
-        reply.body.end()
+        reply.body.end(last)
     }
 
     /// Gives streams that waited the same answer, rendered once.
@@ -145,9 +149,11 @@ extension EventStream {
     /// Milliseconds from which a client takes a moment to come back: different ones, so that those whose node has died
     /// don't come all at once.
     private static let retryMs = 1000...3000
+    /// The same after a stream was ended to make room for a newer one of its session or account.
+    private static let displacedRetryMs = 15_000...30_000
 
     /// What a stream begins with: when to come back, and where the client is unless events follow.
-    static func opening(_ cursor: Cursor?) -> ByteBuffer {
+    static func opening(_ cursor: Cursor?, retryMs: ClosedRange<Int> = retryMs) -> ByteBuffer {
         var bytes = ByteBuffer(string: "retry: \(Int.random(in: retryMs))\n")
         if let cursor { bytes.writeString("id: \(cursor)\n") }
         bytes.writeStaticString("\n")

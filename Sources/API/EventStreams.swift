@@ -23,10 +23,15 @@ final class EventStreams: Sendable {
     let authenticator: Authenticator
     let hub: Hub
     let figures: StreamFigures
+    let reads: AccountReads
     private let store: Store
     private let logger: Logger
 
-    init(authenticator: Authenticator, hub: Hub, store: Store, figures: StreamFigures, logger: Logger) {
+    init(
+        authenticator: Authenticator, hub: Hub, store: Store, reads: AccountReads, figures: StreamFigures,
+        logger: Logger
+    ) {
+        self.reads = reads
         self.authenticator = authenticator
         self.hub = hub
         self.store = store
@@ -76,14 +81,21 @@ final class EventStreams: Sendable {
             case .digest(let digest): identity = try await authenticator.find(digest)
             }
             guard let cursor else {
-                let now = try await store.now()
+                let now = try await reads.run(for: identity.user) { try await store.now() }
                 return EventStream(self, reply, identity, limit: limit, from: now)
                     .begin(.events([], upTo: now, more: false))
             }
             let waiter = ParkedPollReply(reply: reply, preferredWaitS: nil)
-            switch try await hub.read(identity, from: cursor, limit: limit, waitMs: 0, waiter: waiter) {
+            let outcome = try await reads.run(for: identity.user) {
+                try await hub.read(identity, from: cursor, limit: limit, waitMs: 0, waiter: waiter)
+            }
+            switch outcome {
             case .answer(let answer): EventStream(self, reply, identity, limit: limit, from: cursor).begin(answer)
-            case .expired: reply.send(try await SyncEndpoint.expiry(of: cursor, identity, store))
+            case .expired:
+                reply.send(
+                    try await reads.run(for: identity.user) {
+                        try await SyncEndpoint.expiry(of: cursor, identity, store)
+                    })
             case .cold, .parked: throw Problem(.overloaded, "Ask again.", retryAfterS: 1)
             }
         } catch {
@@ -100,9 +112,10 @@ final class EventStreams: Sendable {
 
 /// How many streams there are, and how they ended.
 package final class StreamFigures: Sendable {
-    /// Why a stream ended: `gone` is the client's going, or its having taken nothing for too long.
+    /// Why a stream ended: `gone` is the client's going, or its having taken nothing for too long; `displaced`, that
+    /// its session or account opened more than may wait.
     enum End: String, CaseIterable {
-        case gone, signedOut, stopping, expired, failed
+        case gone, signedOut, stopping, expired, failed, displaced
     }
 
     private let begun = Counter()
@@ -120,7 +133,8 @@ package final class StreamFigures: Sendable {
         text.counter("parley_streams_total", "Streams begun.", begun.value)
         text.counter(
             "parley_streams_ended_total",
-            "Streams by how they ended; `gone`: the client went, or took nothing for too long.",
+            "Streams by how they ended; `gone`: the client went, or took nothing for too long; `displaced`: its session or "
+                + "account had more polls and streams than may wait.",
             zip(End.allCases, counts).map { ([("reason", $0.rawValue)], $1) })
     }
 }

@@ -10,7 +10,7 @@ extension API {
     }
 
     private func exportOwnAccount(_ call: Call, _ identity: Identity) async throws -> Answer {
-        let export = AccountExport(store: store, identity: identity, authenticator: authenticator)
+        let export = AccountExport(store: store, identity: identity, authenticator: authenticator, reads: reads)
         // What fails up to here is a problem as anywhere; afterwards the answer is cut.
         let account = try await store.exportAccount(identity.user)
         var answer = Answer(status: .ok, headers: Headers.of(type: "application/x-ndjson"))
@@ -31,6 +31,8 @@ private struct AccountExport: Sendable {
     let store: Store
     let identity: Identity
     let authenticator: Authenticator
+    /// A statement counts while it is under way, and not while the client takes what it gave.
+    let reads: AccountReads
 
     func write(_ account: JSONText, to writer: inout any ResponseBodyWriter) async throws {
         var lineCount = 1
@@ -40,7 +42,9 @@ private struct AccountExport: Sendable {
             repeat {
                 // Who is signed out meanwhile gets no more.
                 guard authenticator.goesOn(identity.session) else { throw Problem.badToken }
-                let rows = try await store.export(part, of: identity.user, after: after, limit: Self.rowCountMax)
+                let rows = try await reads.run(for: identity.user) {
+                    try await store.export(part, of: identity.user, after: after, limit: Self.rowCountMax)
+                }
                 try await Self.write(rows.map(\.line), to: &writer)
                 lineCount += rows.count
                 for row in rows where row.isEdited { lineCount += try await writeVersions(of: row.key, to: &writer) }
@@ -58,8 +62,10 @@ private struct AccountExport: Sendable {
         var lineCount = 0
         var after: Int32 = -1
         while true {
-            let versions = try await store.exportVersions(
-                of: message, by: identity.user, after: after, limit: Self.versionCountMax)
+            let versions = try await reads.run(for: identity.user) {
+                try await store.exportVersions(
+                    of: message, by: identity.user, after: after, limit: Self.versionCountMax)
+            }
             guard let last = versions.last else { return lineCount }
             try await Self.write(versions.map(\.line), to: &writer)
             lineCount += versions.count

@@ -33,7 +33,8 @@ struct RouteResponder: HTTPResponder {
             let identity = try await api.authenticator.identity(call.request.headers[.authorization])
             for limit in route.operation.accountLimits { try api.rates.take(limit, by: identity.user) }
             try check(call, route)
-            return try await endpoint(call, identity)
+            guard route.method == .get else { return try await endpoint(call, identity) }
+            return try await api.reads.run(for: identity.user) { try await endpoint(call, identity) }
         case .admin(let endpoint):
             let actor = try api.adminActor(call)
             try check(call, route)

@@ -29,21 +29,24 @@ package final class SyncEndpoint: Sendable {
     private let catchUp: @Sendable () async throws -> Void
     private let logger: Logger
     private let streams: EventStreams
+    private let reads: AccountReads
 
     /// - Parameters:
+    ///   - reads: the bound that the router's calls share. A poll that is answered or parked at once does not count.
     ///   - catchUp: returns once the hub has all that was committed before the call.
     ///   - streams: how many answers are streams, and how they ended.
     package init(
-        authenticator: Authenticator, hub: Hub, store: Store,
+        authenticator: Authenticator, hub: Hub, store: Store, reads: AccountReads,
         catchUp: @escaping @Sendable () async throws -> Void, streams: StreamFigures = StreamFigures(), logger: Logger
     ) {
         self.authenticator = authenticator
         self.hub = hub
         self.store = store
+        self.reads = reads
         self.catchUp = catchUp
         self.logger = logger
         self.streams = EventStreams(
-            authenticator: authenticator, hub: hub, store: store, figures: streams, logger: logger)
+            authenticator: authenticator, hub: hub, store: store, reads: reads, figures: streams, logger: logger)
     }
 
     private struct Poll: Sendable {
@@ -92,16 +95,20 @@ package final class SyncEndpoint: Sendable {
             case .digest(let digest): identity = try await authenticator.find(digest)
             }
             guard let cursor = poll.cursor else {
-                return finish(.answer(.events([], upTo: try await store.now(), more: false)), identity, waiter)
+                let now = try await reads.run(for: identity.user) { try await store.now() }
+                return finish(.answer(.events([], upTo: now, more: false)), identity, waiter)
             }
             if poll.waitMs == 0 { try await catchUp() }
             var outcome = hub.poll(identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
             if case .cold = outcome {
-                outcome = try await hub.read(
-                    identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
+                outcome = try await reads.run(for: identity.user) {
+                    try await hub.read(
+                        identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
+                }
             }
             if case .expired = outcome {
-                waiter.reply.send(try await Self.expiry(of: cursor, identity, store))
+                waiter.reply.send(
+                    try await reads.run(for: identity.user) { try await Self.expiry(of: cursor, identity, store) })
             } else {
                 finish(outcome, identity, waiter)
             }
@@ -150,6 +157,8 @@ extension SyncEndpoint {
             response(body(events, upTo, more), preferredWaitS)
         case .closing(let upTo):
             response(body([], upTo, false), preferredWaitS, closes: true)
+        case .displaced(let upTo):
+            response(body([], upTo, false), preferredWaitS)
         case .revoked:
             refusal(.badToken)
         }

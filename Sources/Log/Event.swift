@@ -39,4 +39,6 @@ package enum PollAnswer: Sendable {
     case revoked
     /// The node is going away: no events, ask another.
     case closing(upTo: Cursor)
+    /// One more poll of its session or account came than may wait, and this was the oldest: no events.
+    case displaced(upTo: Cursor)
 }

@@ -17,7 +17,8 @@ package final class Hub: Sendable {
 
     /// - Parameters:
     ///   - start: where this node's tail begins.
-    ///   - send: answers parked polls; called without any lock held, from the tail's and the clock's tasks.
+    ///   - send: answers parked polls; called without any lock held, from the tail's and the clock's tasks, and from
+    ///     who polls.
     package init(
         store: Store, start: Cursor, limits: HubLimits = HubLimits(), send: @escaping @Sendable ([Wake]) -> Void
     ) {
@@ -51,10 +52,12 @@ package final class Hub: Sendable {
         let decision = state.withLock {
             $0.poll(identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter, acks: acks)
         }
-        return switch decision {
-        case .answer(let answer): .answer(answer)
-        case .parked(let poll): .parked(poll)
-        case .cold: .cold
+        switch decision {
+        case .answer(let answer): return .answer(answer)
+        case .parked(let poll, let displaced):
+            if let displaced { send([displaced]) }
+            return .parked(poll)
+        case .cold: return .cold
         }
     }
 

@@ -148,4 +148,6 @@ package struct HubCounters: Sendable {
     package var dropped = 0
     /// Polls whose client went away.
     package var abandoned = 0
+    /// Polls that made room for a newer one of their session or account.
+    package var displaced = 0
 }

@@ -10,6 +10,9 @@ package struct HubLimits: Sendable {
     package var recentEventCountMax = 8192
     package var recentByteCountMax = 32 << 20
     package var answerByteCountMax = 256 << 10
+    /// Polls that may wait, streams among them: of one session, and of all sessions of an account.
+    package var sessionPollCountMax = 8
+    package var accountPollCountMax = 64
     /// Ticks after its last poll that a mailbox is kept: 90 s.
     package var mailboxIdleTickCountMax = 90_000 / HubLimits.tickMs
     /// Ticks after the last poll that its user counts as online: 60 s.
@@ -38,7 +41,8 @@ package struct Wake: Sendable {
 struct HubState {
     enum PollDecision {
         case answer(PollAnswer)
-        case parked(UInt64)
+        /// The poll waits under this number. The oldest one may have had to make room, and is to be answered.
+        case parked(UInt64, displaced: Wake?)
         /// No mailbox reaches back to the cursor: read the database, then `open`.
         case cold
     }
@@ -107,6 +111,7 @@ struct HubState {
             noteEnd(poller)
             return .answer(answer(found, mailbox: mailbox, after: position))
         }
+        let displaced = makeRoom(for: identity.session, in: mailbox)
         lastPoll += 1
         // The tick that is passing isn't whole any more.
         let deadlineTick = deadlineTick(after: waitTickCount)
@@ -117,7 +122,7 @@ struct HubState {
         poller.openCount += 1
         setAlarm(mailbox)
         counters.parked += 1
-        return .parked(lastPoll)
+        return .parked(lastPoll, displaced: displaced)
     }
 
     private func isKept(_ cursor: Cursor) -> Bool {
@@ -127,6 +132,27 @@ struct HubState {
     func answer(_ found: (events: [Event], more: Bool), mailbox: Mailbox, after position: Position) -> PollAnswer {
         let upTo = found.more ? found.events[found.events.count - 1].position : max(head, mailbox.openedAt, position)
         return .events(found.events, upTo: Cursor(epoch: epoch, position: upTo), more: found.more)
+    }
+
+    /// Sees to it that one more poll of the session may wait: when it or its account has as many as may, the oldest of them
+    /// is taken away. Costs a comparison, unless the account has enough polls for one session to have too many.
+    private mutating func makeRoom(for session: SessionID, in mailbox: Mailbox) -> Wake? {
+        let count = mailbox.parked.count
+        guard count >= min(limits.sessionPollCountMax, limits.accountPollCountMax) else { return nil }
+        // They stand in the order in which they came.
+        let oldest: Int?
+        if mailbox.parked.count(where: { $0.session == session }) >= limits.sessionPollCountMax {
+            oldest = mailbox.parked.firstIndex { $0.session == session }
+        } else {
+            oldest = count >= limits.accountPollCountMax ? 0 : nil
+        }
+        guard let oldest else { return nil }
+        let poll = mailbox.parked.remove(at: oldest)
+        noteEnd(poll)
+        counters.parked -= 1
+        counters.displaced += 1
+        let upTo = max(head, mailbox.openedAt, poll.after)
+        return Wake(waiters: [poll.waiter], answer: .displaced(upTo: Cursor(epoch: epoch, position: upTo)))
     }
 
     /// Takes a poll away that is not to be answered from here any more; false if it has been answered.

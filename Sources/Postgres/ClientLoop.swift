@@ -12,6 +12,7 @@ struct ClientLoop {
     private var outcomes: [(connection: ConnectionID, outcome: PipelinedConnection.Outcome)] = []
     private var readLinks: [ConnectionID] = []
     private var losses: [ConnectionID] = []
+    private var isServerReadOnly = false
     private var actions: [PoolState<Request>.Action] = []
     private var results: [(Request, Result<Rows, any Error>)] = []
     private var deadline: Instant?
@@ -72,6 +73,8 @@ struct ClientLoop {
             deadline = state.pool.nextDeadline()
             return (arrivals, failures, unwanted)
         }
+        if isServerReadOnly { shared.serverIsReadOnly?() }
+        isServerReadOnly = false
         for (request, result) in results { request.done(result) }
         for (request, error) in failures { request.done(.failure(error)) }
         results.removeAll(keepingCapacity: true)
@@ -92,16 +95,21 @@ struct ClientLoop {
             switch outcome {
             case .rows(let rows): result = .success(rows)
             case .failure(let error):
-                if error.sqlState == "25006" { pool.isReadOnly(connection, now: now, random: .random(in: 0..<1)) }
+                // In a read-only pool it is the statement that is wrong, and not the server.
+                if error.sqlState == "25006", !shared.settings.isReadOnly {
+                    pool.isReadOnly(connection, now: now, random: .random(in: 0..<1))
+                    isServerReadOnly = true
+                }
+                if error.isTimeout { pool.totals.timeoutCount += 1 } else { pool.totals.serverErrorCount += 1 }
                 result = .failure(PostgresError.server(error))
             case .mustPrepareAgain(let error):
                 if pool.retry(connection, now: now) {
                     pool.totals.retryCount += 1
                     continue
                 }
+                pool.totals.serverErrorCount += 1
                 result = .failure(PostgresError.server(error))
             }
-            if case .failure = result { pool.totals.serverErrorCount += 1 }
             if let request = pool.finished(connection, now: now) { results.append((request, result)) }
         }
         outcomes.removeAll(keepingCapacity: true)

@@ -34,11 +34,15 @@ final class ClientShared: Sendable {
     let waker: Waker
     /// Ends attempts to connect.
     let stop: Waker
+    let serverIsReadOnly: (@Sendable () -> Void)?
     private let requestCount = Atomic<RequestID>(0)
 
-    init(_ settings: PostgresSettings, logger: Logger) throws(PostgresError) {
+    init(
+        _ settings: PostgresSettings, logger: Logger, serverIsReadOnly: (@Sendable () -> Void)?
+    ) throws(PostgresError) {
         self.settings = settings
         self.logger = logger
+        self.serverIsReadOnly = serverIsReadOnly
         waker = try Waker()
         stop = try Waker()
         var limits = PoolState<Request>.Limits()
@@ -73,6 +77,14 @@ final class ClientShared: Sendable {
         let mustWake = state.withLock { state in
             guard state.shutdownWaiters != nil else { return false }
             state.arrivals.append(arrival)
+            return state.takeWake()
+        }
+        if mustWake { waker.wake() }
+    }
+
+    func reconnect() {
+        let mustWake = state.withLock { state in
+            state.pool.leaveConnections(now: .now, random: .random(in: 0..<1))
             return state.takeWake()
         }
         if mustWake { waker.wake() }

@@ -17,6 +17,7 @@ struct ConnectFailure: Error, Equatable, Sendable {
     static let isolation = ConnectFailure(
         reason: "behind a pooler, default_transaction_isolation of the database or the role must be 'read committed'",
         isRefusal: true)
+    static let readOnly = ConnectFailure(reason: "the server takes no writes: it is a standby, or was made read-only")
     static let stopped = ConnectFailure(reason: "shutting down")
 
     /// Reads libpq's text. With more than one host it holds one message each; the last one counts.

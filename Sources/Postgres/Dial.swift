@@ -89,11 +89,12 @@ enum Dial {
         } catch {
             throw ConnectFailure(reason: "the server closed the connection")
         }
-        let found: (isPooled: Bool, isolation: String)?
-        do { found = try rows.first.map { (try $0.bool(0), try $0.text(1)) } } catch { found = nil }
+        let found: (isPooled: Bool, isolation: String, isReadOnly: Bool)?
+        do { found = try rows.first.map { (try $0.bool(0), try $0.text(1), try $0.bool(2)) } } catch { found = nil }
         guard let found else { throw ConnectFailure(reason: "the session settings were answered with nonsense") }
         // Only behind a pooler is it not ours to set.
         guard !found.isPooled || found.isolation == "read committed" else { throw .isolation }
+        guard !settings.isReadOnly || !found.isReadOnly else { throw .readOnly }
         handle.isPooled = found.isPooled
     }
 

@@ -67,6 +67,10 @@ extension PoolState {
     /// no more statements and are closed when what is in flight is through; the next may be led to the server that does.
     mutating func isReadOnly(_ connection: ConnectionID, now: Instant, random: Double) {
         guard let index = index(of: connection), !members[index].isLeaving else { return }
+        leaveConnections(now: now, random: random)
+    }
+
+    mutating func leaveConnections(now: Instant, random: Double) {
         for index in members.indices where members[index].isReady { members[index].isLeaving = true }
         connectNotBefore = now + backoff.next(random: random)
     }

@@ -11,8 +11,10 @@ package struct PoolStatistics: Sendable, Equatable {
     package struct Totals: Sendable, Equatable {
         /// Statements taken in.
         package var statementCount = 0
-        /// Statements that the server answered with an error.
+        /// Statements that the server answered with an error, other than those of `timeoutCount`.
         package var serverErrorCount = 0
+        /// Statements that the server ended because they took longer than `statementTimeout`.
+        package var timeoutCount = 0
         package var poolFullCount = 0
         /// Statements that waited in vain.
         package var waitTimeoutCount = 0

@@ -11,9 +11,13 @@ package final class PostgresClient: Sendable {
     private let shared: Result<ClientShared, PostgresError>
 
     /// Connects at the first query, not here.
-    package init(_ settings: PostgresSettings, logger: Logger) {
+    /// - Parameter serverIsReadOnly: called on the I/O thread when a write was refused because the server takes none. The
+    ///   client then replaces its connections by itself.
+    package init(
+        _ settings: PostgresSettings, logger: Logger, serverIsReadOnly: (@Sendable () -> Void)? = nil
+    ) {
         shared = Result { () throws(PostgresError) in
-            let shared = try ClientShared(settings, logger: logger)
+            let shared = try ClientShared(settings, logger: logger, serverIsReadOnly: serverIsReadOnly)
             let poller = try Poller(waker: shared.waker)
             try startThread("pg-io") {
                 var loop = ClientLoop(shared, poller)
@@ -62,6 +66,13 @@ package final class PostgresClient: Sendable {
         } catch {
             done(.failure(error))
         }
+    }
+
+    /// Replaces every connection once its statements in flight have ended: the server that they lead to is not, or no
+    /// longer, the one to ask.
+    package func reconnect() {
+        guard case .success(let shared) = shared else { return }
+        shared.reconnect()
     }
 
     /// Lets what is in flight end (at most `shutdownMax`), fails what waits with `closed`, closes all connections and

@@ -59,6 +59,11 @@ package struct ServerError: Error, Equatable, Sendable {
     }
 }
 
+extension ServerError {
+    /// `statement_timeout` was up (57014, query_canceled; nobody else cancels statements here).
+    package var isTimeout: Bool { sqlState == "57014" }
+}
+
 extension ServerError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package var description: String {
         "database error \(sqlState)" + (constraint.map { " (constraint \($0))" } ?? "")

@@ -21,6 +21,9 @@ package struct PostgresSettings: Sendable {
     package var lockTimeout: Duration = .seconds(5)
     package var statementTimeout: Duration = .seconds(15)
     package var idleInTransactionSessionTimeout: Duration = .seconds(10)
+    /// Every transaction is read-only: a statement that writes or locks rows fails with 25006. The pool connects to no
+    /// server that refuses writes itself, because a pool that never writes would not notice an old primary.
+    package var isReadOnly = false
     /// A connection without a sign of life for `statementTimeout` and this is given up: the server would have
     /// ended the statement by then. Not watched when `statementTimeout` is zero.
     package var stallGrace: Duration = .seconds(5)

@@ -5,6 +5,7 @@ struct SessionSettings {
     private let values: [(name: String, value: String)]
     /// Of no use within a transaction.
     private let ofSession: [(name: String, value: String)]
+    private let isReadOnly: Bool
 
     init(_ settings: PostgresSettings) {
         values = [
@@ -27,21 +28,28 @@ struct SessionSettings {
             ("tcp_keepalives_idle", "30"), ("tcp_keepalives_interval", "10"), ("tcp_keepalives_count", "3"),
             ("tcp_user_timeout", "30000"),
         ]
+        isReadOnly = settings.isReadOnly
     }
 
     /// Sets the session up, given the server process (`$1::int4`) that was named at the start. Answers with whether
-    /// another one runs this, so that a pooler stands between, and the isolation that transactions begin with. Behind a
-    /// pooler nothing is left set: the session is others', too.
+    /// another one runs this, so that a pooler stands between, the isolation that transactions begin with, and whether
+    /// the server takes no writes. Behind a pooler nothing is left set: the session is others', too.
     var setUp: String {
-        let calls = (values + ofSession).map { "set_config('\($0.name)', '\($0.value)', pg_backend_pid() <> $1::int4)" }
+        let readOnly = isReadOnly ? [(name: "default_transaction_read_only", value: "on")] : []
+        let calls = (values + ofSession + readOnly).map {
+            "set_config('\($0.name)', '\($0.value)', pg_backend_pid() <> $1::int4)"
+        }
         return """
             select pg_backend_pid() <> $1::int4, current_setting('transaction_isolation'), \
+            current_setting('transaction_read_only')::bool, \
             \(calls.joined(separator: ", "))
             """
     }
 
     /// Sets the transaction up that it runs in.
     var setUpTransaction: String {
-        "select " + values.map { "set_config('\($0.name)', '\($0.value)', true)" }.joined(separator: ", ")
+        let readOnly = isReadOnly ? [(name: "transaction_read_only", value: "on")] : []
+        let calls = (values + readOnly).map { "set_config('\($0.name)', '\($0.value)', true)" }
+        return "select " + calls.joined(separator: ", ")
     }
 }

@@ -61,7 +61,10 @@ package struct Settings: Sendable, Equatable {
     package var databaseURL: String?
     /// For `LISTEN`, where `databaseURL` leads through a pooler; nil for the same.
     package var listenURL: String?
-    package var databaseConnectionCountMax = 4
+    /// Of the pools together.
+    package var databaseConnectionCountMax = 10
+    /// After which PostgreSQL ends a statement that only reads.
+    package var readTimeoutMs = 3_000
     package var preparedStatements = PreparedStatements.auto
     /// Of the embedded PostgreSQL; relative to the working directory.
     package var dataDirectory = ".parley"
@@ -111,6 +114,12 @@ package struct Settings: Sendable, Equatable {
     /// What such tokens must have as their `iss` and among their `aud`; nil for no matter.
     package var jwtIssuer: String?
     package var jwtAudience: String?
+
+    /// Reads of one account under way on a node.
+    package var accountReadCountMax = 4
+    /// Polls and streams that wait on a node: of one session, and of all sessions of an account.
+    package var sessionPollCountMax = 8
+    package var accountPollCountMax = 64
 
     package var rateLimitsEnabled = true
     package var rateQuotas = RateQuotas()

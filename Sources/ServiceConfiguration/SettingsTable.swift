@@ -22,7 +22,11 @@ extension Setting {
             exposure: .connectionString),
         Setting(
             "database_connections", \.databaseConnectionCountMax, .integer(1...100), "COUNT",
-            "connections to PostgreSQL in the pool; each carries many statements at once, so few are enough"),
+            "connections of a node to PostgreSQL, besides two for LISTEN: half for reads, three tenths for the log, the "
+                + "rest for other writes, at least one each (docs/architecture.md)"),
+        Setting(
+            "read_timeout_ms", \.readTimeoutMs, .integer(100...15_000), "MS",
+            "PostgreSQL ends a read that takes longer, and the call is answered 503; writes have 15 s"),
         Setting(
             "prepared_statements", \.preparedStatements, .word, "auto|on|off",
             "auto: unless a pooler stands between; on: with PgBouncer 1.21 or newer, which can keep them"),
@@ -97,6 +101,16 @@ extension Setting {
         Setting(
             "jwt_audience", \.jwtAudience, .optional(.text), "TEXT",
             "what such a token must have as `aud`, or in it; unset: anything"),
+        Setting(
+            "account_reads_max", \.accountReadCountMax, .integer(1...1_000), "COUNT",
+            "reads of one account that run at the same time on a node; more wait for up to 1 s, then get 429; keep it below "
+                + "half of the database connections"),
+        Setting(
+            "session_polls_max", \.sessionPollCountMax, .integer(1...10_000), "COUNT",
+            "polls and streams of one session that wait on a node; one more ends the oldest without events"),
+        Setting(
+            "account_polls_max", \.accountPollCountMax, .integer(1...100_000), "COUNT",
+            "the same for all sessions of an account together"),
         Setting(
             "rate_limits", \.rateLimitsEnabled, .onOrOff, "on|off",
             "off: lifts the limits per time, and no other (docs/limits.md)"),

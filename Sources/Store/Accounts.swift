@@ -70,7 +70,7 @@ extension Store {
     }
 
     package func account(_ user: UserID) async throws -> JSONText {
-        try await json(Statement("account_get", "select account_get($1)"), [.id(user)])
+        try await reads.json(Statement("account_get", "select account_get($1)"), [.id(user)])
     }
 
     /// `changes` is an object of the members to change; `words` the directory's words for the new name, if it has one.
@@ -89,14 +89,14 @@ extension Store {
 
     /// A profile, with the user's presence if the viewer may see it. Throws `user_not_found`.
     package func user(_ user: UserID, for viewer: UserID) async throws -> JSONText {
-        let row = try await row(Statement("user_get", "select user_get($1, $2)"), [.id(user), .id(viewer)])
+        let row = try await reads.row(Statement("user_get", "select user_get($1, $2)"), [.id(user), .id(viewer)])
         guard !row.isNull(0) else { throw Problem(.userNotFound, "There is no such user.") }
         return try await decoded { try row.json(0) }
     }
 
     /// The directory, by a case-folded prefix, with the presence of those with whom the viewer has a direct thread.
     package func searchUsers(prefix: String, for viewer: UserID, _ request: PageRequest) async throws -> Page {
-        try await page(
+        try await reads.page(
             Statement("user_search", "select * from user_search($1, $3, $4, $5, $2)"), [.text(prefix), .id(viewer)],
             request)
     }
@@ -105,7 +105,7 @@ extension Store {
 extension Store {
     /// Whose token has this digest; nil for none, and for one that hasn't been used for so many days.
     package func findSession(digest: [UInt8], idleDays: Int) async throws -> FoundSession? {
-        let rows = try await rows(
+        let rows = try await log.rows(
             Statement("session_find", "select * from session_find($1, $2)"), [.bytes(digest), .int4(Int32(idleDays))])
         return try await decoded {
             try rows.first.map {
@@ -117,7 +117,8 @@ extension Store {
     }
 
     package func sessions(of user: UserID, _ request: PageRequest) async throws -> Page {
-        try await page(Statement("session_list", "select * from session_list($1, $2, $3, $4)"), [.id(user)], request)
+        try await reads.page(
+            Statement("session_list", "select * from session_list($1, $2, $3, $4)"), [.id(user)], request)
     }
 
     /// Signs a device out. Throws `session_not_found`.

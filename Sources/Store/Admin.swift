@@ -32,12 +32,12 @@ extension Store {
 
     /// An account with all that isn't for others. Throws `user_not_found`.
     package func adminUser(_ user: UserID) async throws -> JSONText {
-        try await json(Statement("admin_user_get", "select admin_user_get($1)"), [.id(user)])
+        try await reads.json(Statement("admin_user_get", "select admin_user_get($1)"), [.id(user)])
     }
 
     /// All accounts, the newest first, or the one of a case-folded username.
     package func adminUsers(key: String?, _ request: PageRequest) async throws -> Page {
-        try await page(
+        try await reads.page(
             Statement("admin_user_list", "select * from admin_user_list($1, $2, $3, $4)"), [.text(orNull: key)],
             request)
     }
@@ -71,7 +71,7 @@ extension Store {
     }
 
     package func adminThread(_ thread: ThreadID) async throws -> JSONText {
-        try await json(Statement("admin_thread_get", "select admin_thread_get($1)"), [.id(thread)])
+        try await reads.json(Statement("admin_thread_get", "select admin_thread_get($1)"), [.id(thread)])
     }
 
     /// Removes a message for everyone.
@@ -82,11 +82,11 @@ extension Store {
     }
 
     package func stats() async throws -> JSONText {
-        try await json(Statement("admin_stats", "select admin_stats()"), [])
+        try await reads.json(Statement("admin_stats", "select admin_stats()"), [])
     }
 
     /// What was done, the latest first.
     package func audit(_ request: PageRequest) async throws -> Page {
-        try await page(Statement("audit_list", "select * from audit_list($1, $2, $3)"), [], request)
+        try await reads.page(Statement("audit_list", "select * from audit_list($1, $2, $3)"), [], request)
     }
 }

@@ -11,6 +11,6 @@ extension Store {
 
     /// Whom the user has blocked, the latest first.
     package func blocks(of user: UserID, _ request: PageRequest) async throws -> Page {
-        try await page(Statement("block_list", "select * from block_list($1, $2, $3, $4)"), [.id(user)], request)
+        try await reads.page(Statement("block_list", "select * from block_list($1, $2, $3, $4)"), [.id(user)], request)
     }
 }

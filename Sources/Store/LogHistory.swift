@@ -23,7 +23,7 @@ package struct LogPlace: Sendable {
 extension Store {
     /// Whether the log still goes on from a point.
     package func place(of cursor: Cursor) async throws -> LogPlace {
-        let row = try await row(
+        let row = try await log.row(
             Statement("log_place", "select * from log_place($1, $2)"),
             [.int4(cursor.epoch), .int8(cursor.position.value)])
         return try await decoded {
@@ -39,7 +39,7 @@ extension Store {
     /// Says that this node has read up to a point that isn't there any more though its epoch still is: a new epoch is
     /// opened, unless somebody has done so already.
     package func reportLoss(of cursor: Cursor) async throws {
-        _ = try await rows(
+        _ = try await log.rows(
             Statement("log_report_loss", "select log_report_loss($1, $2)"),
             [.int4(cursor.epoch), .int8(cursor.position.value)])
     }

@@ -63,7 +63,7 @@ package struct LogPart: Sendable {
 extension Store {
     /// The events after a position, at most `limit`.
     package func readLog(after position: Position, limit: Int) async throws -> LogPart {
-        let rows = try await rows(
+        let rows = try await log.rows(
             Statement("log_read", "select * from log_read($1, $2)"), [.int8(position.value), .int4(Int32(limit))])
         return try await decoded { try Self.logPart(rows) }
     }
@@ -73,7 +73,7 @@ extension Store {
     package func readLogInTurn(
         after position: Position, limit: Int, _ done: @escaping @Sendable (Result<LogPart, any Error>) -> Void
     ) {
-        client.begin(
+        log.client.begin(
             Statement("log_read_in_turn", "select * from log_read($1, $2, true)"),
             [.int8(position.value), .int4(Int32(limit))]
         ) { result in
@@ -98,7 +98,7 @@ extension Store {
 
     /// The point of the log that is now.
     package func now() async throws -> Cursor {
-        let row = try await row(Statement("sync_start", "select * from sync_start()"), [])
+        let row = try await reads.row(Statement("sync_start", "select * from sync_start()"), [])
         return try await decoded { Cursor(epoch: try row.int4(1), position: Position(try row.int8(0))) }
     }
 
@@ -106,7 +106,7 @@ extension Store {
     package func catchUp(
         _ user: UserID, from cursor: Cursor, limit: Int, byteCountMax: Int
     ) async throws -> CatchUp {
-        let row = try await row(
+        let row = try await reads.row(
             Statement("sync_read", "select * from sync_read($1, $2, $3, $4, $5)"),
             [
                 .id(user), .int4(cursor.epoch), .int8(cursor.position.value), .int4(Int32(limit)),
@@ -131,7 +131,7 @@ extension Store {
     /// For a client whose cursor is no good any more: a fresh one, and the threads that it has to load again, with their
     /// heads (a JSON array).
     package func restart(_ user: UserID, from cursor: Cursor) async throws -> (cursor: Cursor, threads: JSONText) {
-        let row = try await row(
+        let row = try await reads.row(
             Statement("sync_restart", "select * from sync_restart($1, $2, $3)"),
             [.id(user), .int4(cursor.epoch), .int8(cursor.position.value)])
         return try await decoded {

@@ -103,7 +103,7 @@ extension Store {
     package func settleMail(
         _ mail: ClaimedMail, again: Duration?, _ done: @escaping @Sendable (Result<Bool, any Error>) -> Void
     ) {
-        client.begin(
+        changes.client.begin(
             Statement("mail_settle", "select mail_settle($1, $2, $3)"),
             [.id(mail.id), .int4(Int32(mail.attempt)), again.map { .int4(Int32($0 / .seconds(1))) } ?? .null]
         ) { result in

@@ -147,7 +147,7 @@ extension Store {
         _ statement: Statement, _ parameters: [Parameter], by deadline: ContinuousClock.Instant?,
         _ done: @escaping BatchDone
     ) {
-        client.begin(statement, parameters, by: deadline) { result in
+        log.client.begin(statement, parameters, by: deadline) { result in
             done(result.mapError { Self.batchFailure($0) })
         }
     }
@@ -180,7 +180,7 @@ extension Store {
 
 extension Store {
     package func message(_ message: MessageID, in thread: ThreadID, for user: UserID) async throws -> JSONText {
-        try await json(
+        try await reads.json(
             Statement("message_get", "select message_get($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
     }
 
@@ -188,7 +188,7 @@ extension Store {
     package func messages(
         in thread: ThreadID, for user: UserID, before: ArchiveBound?, after: ArchiveBound?, limit: Int
     ) async throws -> JSONText {
-        try await json(
+        try await reads.json(
             Statement(
                 "message_page",
                 "select message_page($1, $2, $3, $4, $5::timestamptz, $6, $7, $8::timestamptz, $9)"),
@@ -236,7 +236,7 @@ extension Store {
 
     /// Who has a message and who read it, `{receipts}`.
     package func receipts(of message: MessageID, in thread: ThreadID, for user: UserID) async throws -> JSONText {
-        try await json(
+        try await reads.json(
             Statement("message_receipts", "select message_receipts($1, $2, $3)"),
             [.id(user), .id(thread), .id(message)])
     }

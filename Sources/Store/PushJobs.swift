@@ -52,7 +52,7 @@ extension Store {
         _ platform: PushPlatform, limit: Int, leaseSeconds: Int, lifeSeconds: Int
     ) async throws -> PushClaim {
         let result = await withCheckedContinuation { continuation in
-            client.begin(
+            changes.client.begin(
                 Statement("push_claim", "select * from push_claim($1, $2, $3, $4)"),
                 [
                     .text(platform.rawValue), .int4(Int32(limit)), .int4(Int32(leaseSeconds)),
@@ -83,7 +83,7 @@ extension Store {
     ) {
         let claimed = settlements.map(\.claimed)
         let outcomes = settlements.map(\.outcome.parts)
-        client.begin(
+        changes.client.begin(
             Statement("push_settle", "select push_settle($1, $2, $3, $4, $5, $6)"),
             [
                 .ids(claimed.map(\.session)), .int8s(claimed.map(\.position.value)),

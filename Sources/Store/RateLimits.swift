@@ -51,7 +51,7 @@ extension Store {
         _ statement: Statement, _ parameters: [Parameter], spending buckets: [SharedBucket]
     ) async throws -> Rows {
         do {
-            return try await client.query(statement, parameters + buckets.parameters)
+            return try await changes.client.query(statement, parameters + buckets.parameters)
         } catch let error as PostgresError {
             if case .server(let refusal) = error, refusal.sqlState == "PY429",
                 let number = refusal.hint.flatMap({ Int($0) }), buckets.indices.contains(number - 1),

@@ -8,7 +8,7 @@ extension Store {
     package func searchMessages(
         _ query: String, in thread: ThreadID?, for user: UserID, _ request: PageRequest
     ) async throws -> Page {
-        try await page(
+        try await reads.page(
             Statement("message_search", "select * from message_search($1, $2, $3, $4, $5, $6)"),
             [.id(user), .uuid(orNull: thread?.uuid), .text(query)], request)
     }

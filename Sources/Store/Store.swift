@@ -7,59 +7,45 @@ import Postgres
 /// Calls the database's functions. Every method throws `Problem` or `CancellationError` and nothing else.
 /// A method that changes something is one function call, which commits or fails whole.
 package struct Store: Sendable {
-    let client: PostgresClient
+    /// See `DatabasePools` for what each is for.
+    let log: Pool
+    let changes: Pool
+    let reads: Pool
 
-    package init(_ client: PostgresClient) { self.client = client }
+    package init(_ pools: DatabasePools) {
+        log = Pool(pools.log)
+        changes = Pool(pools.changes)
+        reads = Pool(pools.reads, isForReads: true)
+    }
 
-    /// The rows of a statement.
+    /// With one pool for everything: for commands that call the database a few times, and for tests.
+    package init(_ client: PostgresClient) {
+        log = Pool(client)
+        changes = Pool(client)
+        reads = Pool(client, isForReads: true)
+    }
+
+    // A statement that names no pool is a change: a missing `reads` makes a read slower to give up, and nothing worse.
+
     func rows(_ statement: Statement, _ parameters: [Parameter]) async throws -> Rows {
-        do {
-            return try await client.query(statement, parameters)
-        } catch let error as PostgresError {
-            throw Problem(database: error)
-        }
+        try await changes.rows(statement, parameters)
     }
 
-    /// The first row of a statement that always gives one.
     func row(_ statement: Statement, _ parameters: [Parameter]) async throws -> Row {
-        guard let row = try await rows(statement, parameters).first else {
-            throw Problem(.internalError, "The database gave no answer.")
-        }
-        return row
+        try await changes.row(statement, parameters)
     }
 
-    /// A JSON text that is the only column of the only row.
     func json(_ statement: Statement, _ parameters: [Parameter]) async throws -> JSONText {
-        try await decoded { try await row(statement, parameters).json(0) }
-    }
-
-    /// A list from a function with the columns (item, rank, id), which was asked for one entry more than the page holds.
-    func page(_ statement: Statement, _ leading: [Parameter], _ request: PageRequest) async throws -> Page {
-        let rows = try await rows(
-            statement,
-            leading + [
-                .int4(Int32(request.limit + 1)), .int8(orNull: request.after?.rank), .uuid(orNull: request.after?.id),
-            ])
-        return try await decoded {
-            let shown = rows.prefix(request.limit)
-            let last = rows.count > request.limit ? shown.last : nil
-            return Page(
-                items: try shown.map { try $0.json(0) },
-                next: try last.map { PageKey(rank: try $0.int8(1), id: try $0.uuid(2)) })
-        }
-    }
-
-    /// Runs a decoding; a value of an unexpected type is our own fault and shows as an internal error.
-    func decoded<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            return try await body()
-        } catch let error as PostgresError {
-            throw Problem(database: error)
-        }
+        try await changes.json(statement, parameters)
     }
 }
 
 extension Problem {
+    /// 503. The statement was ended; asking for the same again soon would most likely end the same way.
+    static let readTimeout = Problem(
+        .overloaded, "The database did not finish this read in time. Ask for a smaller page, or retry later.",
+        retryAfterS: 5)
+
     /// What a failure of the database means to the caller of the API.
     package init(database error: PostgresError) {
         switch error {

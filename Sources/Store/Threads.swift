@@ -48,13 +48,13 @@ extension Store {
     }
 
     package func rooms(prefix: RoomKey, _ request: PageRequest) async throws -> Page {
-        try await page(
+        try await reads.page(
             Statement("room_list", "select * from room_list($1, $2, $3, $4, $5)"),
             [.text(prefix.text), .text(prefix.former)], request)
     }
 
     package func thread(_ thread: ThreadID, for user: UserID) async throws -> JSONText {
-        try await json(Statement("thread_get", "select thread_get($1, $2)"), [.id(user), .id(thread)])
+        try await reads.json(Statement("thread_get", "select thread_get($1, $2)"), [.id(user), .id(thread)])
     }
 
     /// `changes` is an object of what to change, `roomKey` that of a new title.
@@ -75,7 +75,7 @@ extension Store {
         "coalesce((select t.member_count from threads t where t.id = $2 and t.kind <> 'room'), 0)"
 
     package func members(of thread: ThreadID, for user: UserID, _ request: PageRequest) async throws -> Page {
-        try await page(
+        try await reads.page(
             Statement("member_list", "select * from member_list($1, $2, $3, $4, $5)"), [.id(user), .id(thread)], request
         )
     }
@@ -115,7 +115,7 @@ extension Store {
     }
 
     package func inbox(for user: UserID, unreadOnly: Bool, _ request: PageRequest) async throws -> InboxPage {
-        let row = try await row(
+        let row = try await reads.row(
             Statement("inbox", "select * from inbox($1, $2, $3, $4, $5)"),
             [
                 .id(user), .int4(Int32(request.limit)), .bool(unreadOnly), .int8(orNull: request.after?.rank),

@@ -32,7 +32,12 @@ package struct ResponseStream: Sendable {
     }
 
     /// The body is whole. Fewer bytes than were announced cut the connection.
-    package func end() { handle.onLoop { [id] in $0.endStream(id) } }
+    /// - Parameter last: sent before the end. The stream's source is not asked for another piece after it.
+    package func end(_ last: ByteBuffer = ByteBuffer()) {
+        handle.onLoop { [id] in
+            if $0.writeStream(id, last) { $0.endStream(id) }
+        }
+    }
 
     /// The body will never be whole: cuts the connection, so that the client sees it.
     package func abort() { handle.onLoop { [id] in $0.abortStream(id) } }

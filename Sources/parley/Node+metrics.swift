@@ -1,7 +1,9 @@
 // What /metrics shows of a node: every figure by its name, gathered from the parts that count.
 import API
 import Log
+import Postgres
 import ServiceConfiguration
+import Store
 import Telemetry
 import Transport
 
@@ -25,7 +27,8 @@ extension Node {
         announcementMetrics.write(to: &text)
         pushMakerFigures.write(to: &text)
         rates.write(to: &text)
-        writePool(to: &text)
+        accountReads.write(to: &text)
+        writePools(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text
     }
@@ -113,6 +116,10 @@ extension Node {
         let polls = hub.counters
         text.gauge("parley_polls_waiting", "Parked polls, open streams among them.", polls.parked)
         text.counter("parley_polls_abandoned_total", "Parked polls whose client went away.", polls.abandoned)
+        text.counter(
+            "parley_polls_displaced_total",
+            "Parked polls and streams that ended because their session or account had one more than may wait.",
+            polls.displaced)
         text.gauge("parley_mailboxes", "Open mailboxes.", hub.mailboxCount)
         text.counter("parley_mailbox_events_total", "Events put into mailboxes.", polls.delivered)
         text.counter("parley_mailbox_dropped_total", "Events a full mailbox let go.", polls.dropped)
@@ -128,23 +135,39 @@ extension Node {
             "parley_device_change_failures_total", "Calls with them that failed.", deviceFigures.failures.value)
     }
 
-    private func writePool(to text: inout MetricsText) {
-        let pool = client.statistics
-        text.gauge("parley_database_connections", "Open connections.", pool.connectionCount)
-        text.gauge("parley_database_connecting", "Connections being opened.", pool.connectingCount)
-        text.gauge("parley_database_in_flight", "Statements under way.", pool.inFlightCount)
-        text.gauge("parley_database_waiting", "Statements waiting for a connection.", pool.waitingCount)
-        text.counter("parley_database_statements_total", "Statements taken in.", pool.totals.statementCount)
+    private func writePools(to text: inout MetricsText) {
+        let pools = pools.named.map { pool in
+            (labels: [(name: "pool", value: pool.name)] as MetricsText.Labels, statistics: pool.client.statistics)
+        }
+        func gauge(_ name: StaticString, _ help: String, _ figure: (PoolStatistics) -> Int) {
+            text.gauge(name, help, pools.map { ($0.labels, Double(figure($0.statistics))) })
+        }
+        func counter(_ name: StaticString, _ help: String, _ figure: (PoolStatistics.Totals) -> Int) {
+            text.counter(name, help, pools.map { ($0.labels, figure($0.statistics.totals)) })
+        }
+        gauge("parley_database_connections", "Open connections, by pool (docs/architecture.md).", \.connectionCount)
+        gauge("parley_database_connecting", "Connections being opened.", \.connectingCount)
+        gauge("parley_database_in_flight", "Statements under way.", \.inFlightCount)
+        gauge("parley_database_waiting", "Statements waiting for a connection.", \.waitingCount)
+        counter("parley_database_statements_total", "Statements taken in.", \.statementCount)
+        let kinds: [(name: String, figure: (PoolStatistics.Totals) -> Int)] = [
+            ("server", \.serverErrorCount), ("timeout", \.timeoutCount), ("full", \.poolFullCount),
+            ("waited", \.waitTimeoutCount),
+        ]
         text.counter(
-            "parley_database_errors_total", "Statements that went wrong, by how.",
-            [
-                ([("kind", "server")], pool.totals.serverErrorCount), ([("kind", "full")], pool.totals.poolFullCount),
-                ([("kind", "waited")], pool.totals.waitTimeoutCount),
-            ])
-        text.counter("parley_database_connects_total", "Connections opened.", pool.totals.connectCount)
-        text.counter(
-            "parley_database_connect_failures_total", "Attempts that failed.", pool.totals.connectFailureCount)
-        text.counter("parley_database_connections_lost_total", "Connections that broke.", pool.totals.lostCount)
-        text.counter("parley_database_retries_total", "Statements sent again.", pool.totals.retryCount)
+            "parley_database_errors_total",
+            "Statements that went wrong, by how; `timeout`: PostgreSQL ended it after its statement_timeout.",
+            pools.flatMap { pool in
+                kinds.map { kind in
+                    (
+                        labels: pool.labels + [(name: "kind", value: kind.name)],
+                        value: kind.figure(pool.statistics.totals)
+                    )
+                }
+            })
+        counter("parley_database_connects_total", "Connections opened.", \.connectCount)
+        counter("parley_database_connect_failures_total", "Attempts that failed.", \.connectFailureCount)
+        counter("parley_database_connections_lost_total", "Connections that broke.", \.lostCount)
+        counter("parley_database_retries_total", "Statements sent again.", \.retryCount)
     }
 }

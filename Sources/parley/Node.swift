@@ -19,12 +19,13 @@ struct Node: Sendable {
     let logger: Logger
     let settings: Settings
     let database: Database
-    let client: PostgresClient
+    let pools: DatabasePools
     let store: Store
     /// Of the host app's tokens.
     let keys: KeyFile?
     let proxies: TrustedProxies
     let rates: RateLimits
+    let accountReads: AccountReads
     let sessions: SessionCache
     let hub: Hub
     let tail: Tail
@@ -61,15 +62,16 @@ struct Node: Sendable {
         let database = try await Database.open(settings, logger: logger)
         do {
             try await database.using { try await Migration.prepare(database, settings, logger: logger) }
-            let client = PostgresClient(database.settings, logger: logger)
+            let pools = DatabasePools(
+                database.settings, readTimeout: .milliseconds(settings.readTimeoutMs), logger: logger)
             do {
-                let node = try await Node(settings, database, client, logger)
+                let node = try await Node(settings, database, pools, logger)
                 try await node.run(until: signals)
             } catch {
-                await client.shutdown()
+                await pools.shutdown()
                 throw error
             }
-            await client.shutdown()
+            await pools.shutdown()
         } catch {
             await database.close()
             throw error
@@ -78,12 +80,13 @@ struct Node: Sendable {
         logger.info("stopped")
     }
 
-    private init(_ settings: Settings, _ database: Database, _ client: PostgresClient, _ logger: Logger) async throws {
+    private init(_ settings: Settings, _ database: Database, _ pools: DatabasePools, _ logger: Logger) async throws {
         self.settings = settings
         self.database = database
-        self.client = client
+        self.pools = pools
         self.logger = logger
-        store = Store(client)
+        store = Store(pools)
+        accountReads = AccountReads(runningCountMax: settings.accountReadCountMax)
         mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
         pushKeys = try await PushUpkeep.keys(store)
         push = try PushUpkeep(settings, keys: pushKeys, store: store, figures: pushFigures, logger: logger)
@@ -256,8 +259,8 @@ struct Node: Sendable {
         let isReady: @Sendable () -> Bool = { [tail, isClosing] in tail.isFresh() && !isClosing.isSet }
         let authenticator = Authenticator(sessions: sessions) { [tail] in tail.isFresh(within: .seconds(1)) }
         let sync = SyncEndpoint(
-            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, streams: streams,
-            logger: logger)
+            authenticator: authenticator, hub: hub, store: store, reads: accountReads, catchUp: tail.catchUp,
+            streams: streams, logger: logger)
         let delegation = keys.map {
             Delegation(
                 keys: $0, expecting: .init(issuer: settings.jwtIssuer, audience: settings.jwtAudience))
@@ -275,7 +278,8 @@ struct Node: Sendable {
                 push: PushRegistration(
                     webPushKey: pushKeys.publicText,
                     rules: PushTargetRules(
-                        allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint))),
+                        allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint)),
+                reads: accountReads),
             sync: sync, crossOrigin: transport.crossOrigin)
         let server = try await HTTPServer.bind(transport, handler: handler, logger: logger)
         self.server.set(server)
@@ -307,6 +311,8 @@ extension Settings {
     fileprivate var hubLimits: HubLimits {
         var hub = HubLimits()
         hub.deviceWaitTickCount = pushWaitMs / HubLimits.tickMs
+        hub.sessionPollCountMax = sessionPollCountMax
+        hub.accountPollCountMax = accountPollCountMax
         return hub
     }
 

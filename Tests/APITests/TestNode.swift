@@ -39,16 +39,17 @@ struct TestNode: Sendable {
         logger.logLevel = .error
         let quiet = logger
         database = try await MigratedDatabase.create()
-        let connection = PostgresSettings(conninfo: database, applicationName: "parley-test")
-        let client = PostgresClient(connection, logger: quiet)
-        let store = Store(client)
+        var connection = PostgresSettings(conninfo: database, applicationName: "parley-test")
+        connection.connectionCountMax = 10
+        // As in a real node: what reads does so in read-only transactions.
+        let store = Store(DatabasePools(connection, readTimeout: .seconds(3), logger: quiet))
         self.store = store
-        let running = Task { await client.run() }
         let sessions = SessionCache(store)
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
         let listener = PostgresListener(connection, channel: Tail.channel, logger: quiet)
         let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
         let writer = Writer(store, tail: tail, logger: quiet, answer: SendEndpoint.answer(logger: quiet))
+        let reads = AccountReads(runningCountMax: 4)
         let authenticator = Authenticator(sessions: sessions) { tail.isFresh() }
         hostApp = try await HostApp(.es256)
         directory = try TemporaryDirectory()
@@ -75,10 +76,10 @@ struct TestNode: Sendable {
             adminToken: AdminToken(Self.adminToken),
             push: PushRegistration(
                 webPushKey: Self.webPushKey,
-                rules: PushTargetRules(allowsPrivate: false, isPoint: WebPushKeys.isPoint)))
+                rules: PushTargetRules(allowsPrivate: false, isPoint: WebPushKeys.isPoint)), reads: reads)
         routes = api.routes
         let sync = SyncEndpoint(
-            authenticator: authenticator, hub: hub, store: store, catchUp: tail.catchUp, logger: quiet)
+            authenticator: authenticator, hub: hub, store: store, reads: reads, catchUp: tail.catchUp, logger: quiet)
         var settings = TransportSettings(host: "127.0.0.1", port: 0)
         settings.crossOrigin = CrossOriginPolicy(origins: [Self.origin])
         let server = try await HTTPServer.bind(
@@ -87,7 +88,6 @@ struct TestNode: Sendable {
         // Nothing ends them but the process: the suites that share the node run in any order.
         _ = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await running.value }
                 group.addTask { try await tail.run() }
                 group.addTask { try await hub.run() }
                 group.addTask { try await ReceiptKeeper(untold: writer.untold, store: store, logger: quiet).run() }

@@ -38,7 +38,7 @@ struct DevicesThatPoll {
         let decision = state.poll(
             identity(session), from: cursor(after), limit: 100, waitTickCount: wait, waiter: NumberedWaiter(1),
             acks: acks)
-        guard case .parked(let poll) = decision else { return nil }
+        guard case .parked(let poll, _) = decision else { return nil }
         return poll
     }
 

@@ -79,7 +79,7 @@ struct HubStateTests {
         _ state: inout HubState, _ user: UserID, after: Int64, waiter: Int = 1,
         sourceLocation: SourceLocation = #_sourceLocation
     ) -> UInt64? {
-        guard case .parked(let id) = poll(&state, user, after: after, wait: 10, waiter: waiter) else {
+        guard case .parked(let id, _) = poll(&state, user, after: after, wait: 10, waiter: waiter) else {
             Issue.record("not parked", sourceLocation: sourceLocation)
             return nil
         }

@@ -121,7 +121,7 @@ private struct World {
                 waitTickCount: waitTickCount, waiter: NumberedWaiter(index))
             switch decision {
             case .answer(let answer): return take(answer, index, from: node)
-            case .parked(let poll):
+            case .parked(let poll, _):
                 parkedCount += 1
                 devices[index].parked = (node, poll)
                 return

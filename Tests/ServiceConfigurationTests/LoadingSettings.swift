@@ -101,7 +101,8 @@ struct LoadingSettings {
         "apns_team_id": "TEAM012345", "apns_topic": "chat.example", "apns_url": "https://127.0.0.1:8443",
         "fcm_account_file": "account.json", "fcm_url": "http://127.0.0.1:8080", "push_allow_private": "true",
         "webpush_subject": "mailto:ops@chat.example", "push_wait_ms": "100", "push_life_hours": "48",
-        "push_connections": "2",
+        "push_connections": "2", "read_timeout_ms": "500", "account_reads_max": "2", "session_polls_max": "3",
+        "account_polls_max": "30",
     ]
 
     @Test("counts an empty variable as unset")

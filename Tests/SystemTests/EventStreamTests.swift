@@ -151,7 +151,9 @@ extension SystemTests {
 
         @Test("ends when its node goes away, with the others spread over the drain time, and goes on at the other")
         func drained() async throws {
-            let own = try await Nodes.own(on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "2"])
+            let own = try await Nodes.own(
+                on: try await TestCluster.shared(),
+                settings: ["PARLEY_DRAIN_SECONDS": "2", "PARLEY_SESSION_POLLS_MAX": "10"])
             let cleo = try await own.a.curl.register("Cleo")
             let diary = try await own.a.curl.thread("group", by: cleo, with: [])
             let cursor = try await own.a.curl.cursor(of: cleo)

@@ -8,7 +8,9 @@ import Testing
 struct PollSwarmTests {
     @Test("follows every thread through the end of a node, losing and doubling nothing", .timeLimit(.minutes(1)))
     func nodeEnds() async throws {
-        let nodes = try await Nodes.own(on: try await TestCluster.shared())
+        let nodes = try await Nodes.own(
+            on: try await TestCluster.shared(),
+            settings: ["PARLEY_SESSION_POLLS_MAX": "100", "PARLEY_ACCOUNT_POLLS_MAX": "100"])
         let ann = try await nodes.b.curl.register("Ann")
         let ben = try await nodes.b.curl.register("Ben")
         let thread = try await nodes.b.curl.thread("direct", by: ann, with: [ben])

@@ -2,8 +2,10 @@
 import Domain
 
 struct IdleWorkload: Sendable {
-    /// Without a database, people are few: registering 10,000 would take minutes.
-    private static let registeredCountMax = 100
+    /// Without a database, people are few: registering one takes 75 ms of a core.
+    private static let registeredCount = 100
+    /// A node lets no more polls of one session wait (PARLEY_SESSION_POLLS_MAX).
+    private static let pollCountMaxPerSession = 8
     /// Seconds for the rush of opening to be over: buffers given back, everybody told who has come.
     private static let settling = 10.0
 
@@ -71,7 +73,9 @@ struct IdleWorkload: Sendable {
     /// People in pairs, each with a direct thread: a person without any thread would be cheaper than those there are.
     private func stage() async throws -> [PollSwarm.Member] {
         let pollCount = bench.settings.pollCount
-        let userCount = bench.settings.databaseURL == nil ? min(pollCount, Self.registeredCountMax) : pollCount
+        let fewest = (pollCount + Self.pollCountMaxPerSession - 1) / Self.pollCountMaxPerSession
+        let userCount =
+            bench.settings.databaseURL == nil ? max(fewest, min(pollCount, Self.registeredCount)) : pollCount
         Progress.say("making \(userCount) accounts")
         let accounts = try await bench.accounts.make(userCount)
         let pairs = stride(from: 0, to: userCount - 1, by: 2).map { (accounts[$0], accounts[$0 + 1]) }

@@ -39,7 +39,8 @@ extension SystemTests.Faults {
 
     @Test("clients that vanish without a word: their polls end, their waiters are given back, their cursors go on")
     func clientsVanish() async throws {
-        let node = try await Node.start(database: try await TestCluster.shared().createDatabase())
+        let node = try await Node.start(
+            database: try await TestCluster.shared().createDatabase(), settings: ["PARLEY_SESSION_POLLS_MAX": "25"])
         let proxy = try Proxy(to: .tcp(node.address.port))
         let outcome = try await Traffic.run(through: [node]) { traffic in
             let (ann, bob) = (try await node.curl.register("Ann"), try await node.curl.register("Bob"))

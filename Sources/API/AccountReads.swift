@@ -1,0 +1,147 @@
+// How many reads of one account are under way at once. Reads share a few connections to the database; without a bound, one
+// account with slow ones would have them all.
+import Domain
+import Synchronization
+import Telemetry
+
+/// Lets a few reads of each account run, and a bounded line of others wait for them for a moment. Each node counts for
+/// itself.
+package final class AccountReads: Sendable {
+    fileprivate struct Waiter {
+        let id: UInt64
+        /// True: the read may run. False: it is refused, or its client has gone.
+        let resume: CheckedContinuation<Bool, Never>
+    }
+
+    /// An account with reads under way.
+    fileprivate struct Account {
+        var runningCount = 1
+        /// In the order in which they came.
+        var line: [Waiter] = []
+    }
+
+    fileprivate struct State {
+        var accounts: [UserID: Account] = [:]
+        var lastWaiter: UInt64 = 0
+    }
+
+    /// Reads are mostly short, so many get their turn within the second. And a node that was restarted has to read for all
+    /// polls of an account at once (`PARLEY_ACCOUNT_POLLS_MAX`).
+    fileprivate static let waitingCountMax = 256
+
+    private let runningCountMax: Int
+    private let waitMax: Duration
+    private let state = Mutex(State())
+    private let waited = Counter()
+    private let refused = Counter()
+
+    /// - Parameters:
+    ///   - runningCountMax: reads of one account that run at the same time.
+    ///   - waitMax: how long the next one waits for one of them to end.
+    package init(runningCountMax: Int, waitMax: Duration = .seconds(1)) {
+        self.runningCountMax = runningCountMax
+        self.waitMax = waitMax
+    }
+
+    /// Runs a read of the account's. While there is room it costs some 100 ns, and suspends nobody.
+    /// - Throws: `rate_limited` when too many wait already or none ends in time; what `body` throws;
+    ///   `CancellationError` for a task that was cancelled while it waited.
+    func run<Value: Sendable>(for account: UserID, _ body: () async throws -> Value) async throws -> Value {
+        if !begin(account) { try await wait(account) }
+        defer { end(account) }
+        return try await body()
+    }
+
+    private func begin(_ account: UserID) -> Bool {
+        state.withLock { $0.begin(account, countMax: runningCountMax) }
+    }
+
+    private func end(_ account: UserID) {
+        state.withLock { $0.end(account) }?.resume(returning: true)
+    }
+
+    /// Returns once the read may run, and counts as running.
+    private func wait(_ account: UserID) async throws {
+        waited.add()
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        // Ends with this scope, which cancels it.
+        async let _: Void = giveUp(id, of: account, after: waitMax)
+        let mayRun = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let now = state.withLock { state -> Bool? in
+                    if state.begin(account, countMax: runningCountMax) { return true }
+                    return state.wait(Waiter(id: id, resume: continuation), account) ? nil : false
+                }
+                if let now { continuation.resume(returning: now) }
+                // A cancellation just before found nobody in the line.
+                if now == nil, Task.isCancelled { giveUp(id, of: account) }
+            }
+        } onCancel: {
+            giveUp(id, of: account)
+        }
+        guard !mayRun else { return }
+        try Task.checkCancellation()
+        refused.add()
+        throw Problem(
+            .rateLimited,
+            "Too many reads at once: \(runningCountMax) of this account run, and the others waited too long. "
+                + "Wait for answers before you ask for more.", retryAfterS: 1)
+    }
+
+    private func giveUp(_ id: UInt64, of account: UserID, after time: Duration) async {
+        guard (try? await Task.sleep(for: time)) != nil else { return }
+        giveUp(id, of: account)
+    }
+
+    private func giveUp(_ id: UInt64, of account: UserID) {
+        state.withLock { $0.remove(id, of: account) }?.resume(returning: false)
+    }
+
+    package func write(to text: inout MetricsText) {
+        text.counter(
+            "parley_account_reads_waited_total",
+            "Reads that waited because their account had as many under way as may be.",
+            waited.value)
+        text.counter("parley_account_reads_refused_total", "Those that were refused after it, with 429.", refused.value)
+    }
+}
+
+extension AccountReads.State {
+    fileprivate mutating func begin(_ account: UserID, countMax: Int) -> Bool {
+        guard let index = accounts.index(forKey: account) else {
+            accounts[account] = AccountReads.Account()
+            return true
+        }
+        guard accounts.values[index].runningCount < countMax else { return false }
+        accounts.values[index].runningCount += 1
+        return true
+    }
+
+    /// Gives whoever may run instead.
+    fileprivate mutating func end(_ account: UserID) -> CheckedContinuation<Bool, Never>? {
+        guard let index = accounts.index(forKey: account) else { return nil }
+        if !accounts.values[index].line.isEmpty { return accounts.values[index].line.removeFirst().resume }
+        accounts.values[index].runningCount -= 1
+        if accounts.values[index].runningCount == 0 { accounts.remove(at: index) }
+        return nil
+    }
+
+    /// False when the line is full.
+    fileprivate mutating func wait(_ waiter: AccountReads.Waiter, _ account: UserID) -> Bool {
+        guard let index = accounts.index(forKey: account),
+            accounts.values[index].line.count < AccountReads.waitingCountMax
+        else { return false }
+        accounts.values[index].line.append(waiter)
+        return true
+    }
+
+    fileprivate mutating func remove(_ id: UInt64, of account: UserID) -> CheckedContinuation<Bool, Never>? {
+        guard let index = accounts.index(forKey: account),
+            let place = accounts.values[index].line.firstIndex(where: { $0.id == id })
+        else { return nil }
+        return accounts.values[index].line.remove(at: place).resume
+    }
+}

@@ -1,0 +1,63 @@
+// Which connections a node has to PostgreSQL, and what each of them is for.
+import Logging
+import Postgres
+
+/// Three pools, so that a slow statement of one kind never stands in the way of another kind.
+///
+/// Each pool has an I/O thread of its own, which sleeps while nothing is under way, and opens its connections when they
+/// are wanted.
+package struct DatabasePools: Sendable {
+    /// For the log: appending to it, the tail, and the look-up of sessions, on which every request depends.
+    package let log: PostgresClient
+    /// For all else that writes or locks rows, background workers included.
+    package let changes: PostgresClient
+    /// For statements that only read, in read-only transactions. PostgreSQL ends a statement after `readTimeout`.
+    package let reads: PostgresClient
+
+    /// - Parameters:
+    ///   - settings: with the number of connections of all three together; each pool gets one at least.
+    ///   - readTimeout: `statement_timeout` of `reads`. The others keep the one of `settings`.
+    package init(_ settings: PostgresSettings, readTimeout: Duration, logger: Logger) {
+        let share = Share(of: settings.connectionCountMax)
+        func limited(to count: Int) -> PostgresSettings {
+            var limited = settings
+            limited.connectionCountMax = count
+            return limited
+        }
+        var reading = limited(to: share.reads)
+        reading.statementTimeout = readTimeout
+        reading.isReadOnly = true
+        // One at a time: a read never waits behind a slow one while another connection is free.
+        reading.inFlightPerConnectionMax = 1
+        let reads = PostgresClient(reading, logger: logger)
+        self.reads = reads
+        // Only who writes notices a server that takes no writes any more.
+        log = PostgresClient(limited(to: share.log), logger: logger) { reads.reconnect() }
+        changes = PostgresClient(limited(to: share.changes), logger: logger) { reads.reconnect() }
+    }
+
+    /// Half of the connections for reads, three tenths for the log, the rest for changes.
+    struct Share: Equatable {
+        let log: Int
+        let changes: Int
+        let reads: Int
+
+        init(of count: Int) {
+            log = max(1, count * 3 / 10)
+            reads = max(1, count / 2)
+            changes = max(1, count - log - reads)
+        }
+    }
+
+    /// Each pool with the name that it has in the metrics.
+    package var named: [(name: String, client: PostgresClient)] {
+        [("log", log), ("changes", changes), ("reads", reads)]
+    }
+
+    /// All at the same time: each may take `shutdownMax`.
+    package func shutdown() async {
+        await withDiscardingTaskGroup { group in
+            for pool in named { group.addTask { await pool.client.shutdown() } }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// One account with reads that take seconds each: what others notice of it, and what it is told itself.
+
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Slow reads of one account", .timeLimit(.minutes(1)))
+    struct SlowReads {
+        /// A node where looking at one's blocks takes so long: it stands for any read that somebody can make slow.
+        private static func node(blocksTake seconds: Double, settings: [String: String] = [:]) async throws -> Node {
+            let cluster = try await TestCluster.shared()
+            let database = try await MigratedDatabase.create()
+            let node = try await Node.start(database: database, settings: settings)
+            try await cluster.psql(
+                """
+                alter function block_list rename to block_list_at_once;
+                create function block_list(p_user uuid, p_limit int, p_after_rank bigint, p_after_id uuid)
+                returns table (item text, rank bigint, id uuid) language plpgsql stable as $$
+                begin
+                    perform pg_sleep(\(seconds));
+                    return query select * from block_list_at_once(p_user, p_limit, p_after_rank, p_after_id);
+                end $$;
+                """, database: database)
+            return node
+        }
+
+        private static let slowPath = "/v1/users/me/blocks"
+
+        /// How long a bystander's calls took at most, and what they were answered.
+        private final class Bystander: Sendable {
+            private let state = Mutex((slowest: Duration.zero, statuses: Set<Int>()))
+            var slowest: Duration { state.withLock { $0.slowest } }
+            var statuses: Set<Int> { state.withLock { $0.statuses } }
+
+            func time(_ call: () async throws -> Answer) async throws {
+                let began = ContinuousClock.now
+                let status = try await call().status
+                state.withLock {
+                    $0.slowest = max($0.slowest, began.duration(to: .now))
+                    $0.statuses.insert(status)
+                }
+            }
+        }
+
+        @Test("keep nobody else from sending, signing in or reading, and are answered or told to wait themselves")
+        func others() async throws {
+            let node = try await Self.node(blocksTake: 2)
+            let others = try await OtherUsers.join(node)
+            let attacker = try await node.curl.register("Mallory")
+            let bystander = try await node.curl.register("Cleo")
+            let (seen, answers) = (Bystander(), Bystander())
+            let notice = try await others.notice(connectionCount: 30) { connection, lane in
+                guard lane == 0 else {
+                    return try await answers.time { try await connection.get(Self.slowPath, as: attacker) }
+                }
+                let credentials: JSON = [
+                    "username": .string(bystander.username), "password": .string(bystander.password),
+                ]
+                try await seen.time { try await connection.post("/v1/auth/login", credentials) }
+                try await seen.time { try await connection.get("/v1/inbox", as: bystander) }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            notice.expect("slow reads of one account", ratioMax: 8)
+            #expect(seen.statuses == [200] && seen.slowest < .seconds(2), "\(seen.statuses) \(seen.slowest)")
+            // Four run for two seconds each, and the others have a second to wait for one of them.
+            #expect(answers.statuses == [200, 429] && answers.slowest < .seconds(6), "\(answers.slowest)")
+            try await node.stop()
+        }
+
+        @Test("are refused with 429 and the time to wait, with the limits per time off as well")
+        func refusal() async throws {
+            let node = try await Self.node(
+                blocksTake: 4, settings: ["PARLEY_ACCOUNT_READS_MAX": "1", "PARLEY_READ_TIMEOUT_MS": "15000"])
+            let ann = try await node.curl.register("Ann")
+            async let first = Connection(node.address).get(Self.slowPath, as: ann)
+            try await Task.sleep(for: .milliseconds(300))
+            // Asking where the log stands is a read as well.
+            for path in ["/v1/inbox", "/v1/sync"] {
+                let answer = try await Connection(node.address).get(path, as: ann)
+                #expect(answer.status == 429 && answer.code == "rate_limited", "\(answer)")
+                #expect(answer.headers["retry-after"] == "1" && answer.headers["ratelimit"] == nil, "\(answer)")
+            }
+            #expect(try await first.status == 200)
+            #expect(try await node.metric("parley_account_reads_refused_total") == 2)
+            #expect(try await Connection(node.address).get("/v1/inbox", as: ann).status == 200)
+            try await node.stop()
+        }
+
+        @Test("that take longer than they may end with 503 and a time to come back, and are counted")
+        func timeout() async throws {
+            let node = try await Self.node(blocksTake: 10, settings: ["PARLEY_READ_TIMEOUT_MS": "500"])
+            let ann = try await node.curl.register("Ann")
+            let began = ContinuousClock.now
+            let answer = try await Connection(node.address).get(Self.slowPath, as: ann)
+            #expect(began.duration(to: .now) < .seconds(5))
+            #expect(answer.status == 503 && answer.code == "overloaded", "\(answer)")
+            #expect(answer.headers["retry-after"].flatMap { Int($0) } ?? 0 >= 5, "\(answer)")
+            let metrics = try await Connection(node.address).get("/metrics").text
+            #expect(metrics.contains("parley_database_errors_total{pool=\"reads\",kind=\"timeout\"} 1\n"))
+            // Nobody tried it again.
+            try await Task.sleep(for: .seconds(1))
+            let later = try await Connection(node.address).get("/metrics").text
+            #expect(later.contains("parley_database_errors_total{pool=\"reads\",kind=\"timeout\"} 1\n"))
+            try await node.stop()
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// One session that opens poll upon poll, or stream upon stream: how many of them wait, and what becomes of the others.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Many polls of one session", .timeLimit(.minutes(1)))
+    struct WaitingPolls {
+        private static func node(_ settings: [String: String] = [:]) async throws -> Node {
+            try await Node.start(database: try await MigratedDatabase.create(), settings: settings)
+        }
+
+        /// Begins polls on a connection each; the node knows the session and has its mailbox.
+        private static func open(_ count: Int, of person: Person, at node: Node) async throws -> [Connection] {
+            let cursor = try await node.curl.cursor(of: person)
+            _ = try await node.curl.sync(person, from: cursor, wait: 0)
+            var request = Request("GET", "/v1/sync?wait=50&cursor=\(cursor)")
+            request.headers = [("Authorization", "Bearer \(person.token)")]
+            var connections: [Connection] = []
+            for _ in 0..<count {
+                connections.append(Connection(node.address))
+                try await connections[connections.count - 1].begin(request)
+            }
+            return connections
+        }
+
+        /// Has all that still wait get an event, and counts those that were answered before, with none.
+        private static func emptyAnswers(of polls: [Connection], of person: Person, at node: Node) async throws -> Int {
+            _ = try await node.curl.thread("group", by: person, with: [])
+            var count = 0
+            for poll in polls {
+                let answer = try await poll.receive()
+                #expect(answer.status == 200 && answer.json["cursor"].string != nil, "\(answer)")
+                #expect(answer.json["more"] == false, "\(answer)")
+                if answer.json["events"].items.isEmpty { count += 1 }
+            }
+            return count
+        }
+
+        @Test("leave a node's connections to others: eight wait, and those before were answered with no events")
+        func connections() async throws {
+            let node = try await Self.node(["PARLEY_CONNECTIONS_MAX": "60"])
+            let others = try await OtherUsers.join(node)
+            let ann = try await node.curl.register("Ann")
+            let polls = try await Self.open(52, of: ann, at: node)
+            try await node.waitForPolls(8)
+            #expect(try await node.metric("parley_polls_displaced_total") == 44)
+            #expect(try await others.sends(for: 0.5).refusedCount == 0)
+            #expect(try await Self.emptyAnswers(of: polls, of: ann, at: node) == 44)
+            try await node.stop()
+        }
+
+        @Test("are held to the account's bound over all of its sessions")
+        func account() async throws {
+            let node = try await Self.node(["PARLEY_ACCOUNT_POLLS_MAX": "10"])
+            let ann = try await node.curl.register("Ann")
+            var polls: [Connection] = []
+            for _ in 0..<3 {
+                polls += try await Self.open(6, of: try await node.curl.logIn(again: ann), at: node)
+            }
+            try await node.waitForPolls(10)
+            #expect(try await node.metric("parley_polls_displaced_total") == 8)
+            #expect(try await Self.emptyAnswers(of: polls, of: ann, at: node) == 8)
+            try await node.stop()
+        }
+
+        @Test("end as streams with an id and a long time to come back, so that they don't chase each other")
+        func streams() async throws {
+            let node = try await Self.node()
+            let ann = try await node.curl.register("Ann")
+            var streams: [EventSource] = []
+            for _ in 0..<10 {
+                streams.append(try await EventSource(Connection(node.address), as: ann))
+                _ = try await streams[streams.count - 1].next()
+                try await node.waitForPolls(min(streams.count, 8))
+            }
+            for stream in streams.prefix(2) {
+                let last = try #require(try await stream.connection.nextBlock(within: .seconds(5)))
+                let retry = try #require(last.firstMatch(of: /retry: ([0-9]+)/).flatMap { Int($0.1) })
+                #expect(retry >= 15_000 && last.contains("id: "), "\(last)")
+                #expect(try await stream.next(within: .seconds(5)) == nil)
+            }
+            // One poll more displaces the next, and the seven others stay as they are.
+            let poll = try await Self.open(1, of: ann, at: node)
+            #expect(try await streams[2].next(within: .seconds(5))?.id != nil)
+            try await Task.sleep(for: .milliseconds(500))
+            try await node.waitForPolls(8)
+            #expect(try await node.metric("parley_streams_total") == 10)
+            #expect(try await node.metric("parley_streams") == 7)
+            #expect(try await node.metric("parley_polls_displaced_total") == 3)
+            #expect(poll.count == 1)
+            try await node.stop()
+        }
+    }
+}
