@@ -15,6 +15,7 @@ extension SystemTests {
             "receipt_tell", "presence_put", "presence_beat", "presence_sweep", "presence_announce", "search_index",
             "retention_sweep", "session_sweep", "erasure_sweep", "rate_limit_sweep", "device_poll_put",
             "device_poll_beat", "device_poll_sweep", "push_make", "push_expire",
+            "announcement_continue",
         ]
 
         @Test("ten thousand rounds of polls cost no statement of their own")

@@ -23,7 +23,6 @@ begin
     end if;
     -- Locked as it may be changed: two who held it shared (session_create) would wait for each other.
     select u.* into v_user from users u where u.external_id = p_external_id for no key update;
-    v_session := (select s.session from session_create(v_user.id, p_session, p_digest, p_device) s);
     if p_name <> v_user.name then
         v_changes := jsonb_build_object('name', p_name);
     end if;
@@ -35,5 +34,7 @@ begin
         perform account_update(v_user.id, v_changes::json,
             case when v_user.username_key is null then p_words else p_words || v_user.username_key end);
     end if;
+    -- After the change of the profile: what ends a session takes the log's lock, which comes last.
+    v_session := (select s.session from session_create(v_user.id, p_session, p_digest, p_device) s);
     return query select account_get(v_user.id), v_session;
 end $$;
