@@ -191,7 +191,12 @@ CREATE TABLE public.mail_codes (
     code_hash text,
     code_email text,
     code_expires_at timestamp with time zone,
-    code_tries integer DEFAULT 0 NOT NULL
+    code_tries integer DEFAULT 0 NOT NULL,
+    registered_at timestamp with time zone,
+    first_hash text,
+    first_email text,
+    first_expires_at timestamp with time zone,
+    first_tries integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='80');
 CREATE TABLE public.mails (
@@ -319,6 +324,11 @@ CREATE TABLE public.search_state (
     CONSTRAINT search_state_is_only_check CHECK (is_only)
 )
 WITH (fillfactor='50');
+CREATE UNLOGGED TABLE public.sign_in_failures (
+    key bytea NOT NULL,
+    failed integer NOT NULL,
+    failed_at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.thread_counts (
     user_id uuid NOT NULL,
     count integer NOT NULL
@@ -418,6 +428,8 @@ ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_token_digest_key UNIQUE (token_digest);
+ALTER TABLE ONLY public.sign_in_failures
+    ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (key);
 ALTER TABLE ONLY public.thread_counts
     ADD CONSTRAINT thread_counts_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY public.thread_trims
@@ -460,6 +472,7 @@ CREATE INDEX push_jobs_by_time ON public.push_jobs USING btree (platform, due_at
 CREATE INDEX push_targets_by_user ON public.push_targets USING btree (user_id);
 CREATE INDEX rate_limits_by_time ON public.rate_limits USING btree (full_at);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
+CREATE INDEX sign_in_failures_by_time ON public.sign_in_failures USING btree (failed_at);
 CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);
 CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (due_at);
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);

@@ -17,6 +17,7 @@ package struct API: Sendable {
     let mailQueued: (@Sendable () -> Void)?
     let delegation: Delegation?
     let rates: RateLimits
+    let signIns: SignIns
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
@@ -42,7 +43,7 @@ package struct API: Sendable {
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
-        rates: RateLimits, limits: Limits,
+        signIns: SignIns, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads
@@ -55,7 +56,8 @@ package struct API: Sendable {
         self.hasher = hasher
         self.mailQueued = mailQueued
         self.delegation = delegation
-        self.rates = rates
+        rates = signIns.rates
+        self.signIns = signIns
         self.limits = limits
         self.isReady = isReady
         self.metrics = metrics
@@ -73,7 +75,8 @@ package struct API: Sendable {
 
     /// All calls that there are.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + pushRoutes + userRoutes + blockRoutes + exportRoutes + threadRoutes + memberRoutes
+        authRoutes + sessionRoutes + pushRoutes + userRoutes + passwordRoutes + blockRoutes + exportRoutes
+            + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + [SyncEndpoint.route] + adminRoutes + operationRoutes
     }

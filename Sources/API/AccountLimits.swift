@@ -11,7 +11,7 @@ extension OperationID {
         // A token more for each entry after the first (Receipts.swift).
         case .putReceipt, .putReceipts: [.receiptsOfAccount]
         case .putTyping: [.typingOfAccount]
-        case .updateOwnAccount: [.profileChangesOfAccount, .writesOfAccount]
+        case .updateOwnAccount, .changePassword: [.profileChangesOfAccount, .writesOfAccount]
         // Given back where the thread was there already. By the day, the database counts (thread_create).
         case .createThread, .joinRoom: [.threadsOfAccount, .writesOfAccount]
         case .updateThread, .putMember, .deleteMember, .updateSettings, .putUnread,

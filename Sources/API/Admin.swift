@@ -39,7 +39,7 @@ extension API {
     private func createUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
         let new = try await call.fields { fields in try NewUser(&fields) }
         var hash: String?
-        if let password = new.password { hash = try await hasher.hash(password.text) }
+        if let password = new.password { hash = try await hasher.hash(password.text, lane: "admin") }
         let user = try await store.createUser(
             .make(), username: new.username?.text, key: new.username?.key, name: new.name.text,
             words: new.name.directoryWords(with: new.username), passwordHash: hash, by: actor)
@@ -89,8 +89,8 @@ extension API {
             try fields.end()
             return device
         }
-        let (session, token) = NewSession.make(device)
-        return .json(.signedIn(try await store.issueSession(session, for: user, by: actor), token), status: .created)
+        let (session, token) = NewSession.make(device, limits)
+        return signedIn(try await store.issueSession(session, for: user, by: actor), token, status: .created)
     }
 
     private func getThread(_ call: Call, _ actor: AdminActor) async throws -> Answer {

@@ -1,6 +1,7 @@
 // Signing up, in and out. Sessions as a list are in Sessions.swift; who is asking is found in Authenticator.swift.
 import Credentials
 import Domain
+import HTTPTypes
 import Store
 
 extension API {
@@ -20,12 +21,12 @@ extension API {
         case .password(let registration): given = registration
         }
         try rates.register(call)
-        let hash = try await hasher.hash(given.password.text)
-        let (session, token) = NewSession.make(given.device)
-        let account = try await store.register(
+        let hash = try await hasher.hash(given.password.text, lane: rates.address(of: call).lane)
+        let (session, token) = NewSession.make(given.device, limits)
+        let made = try await store.register(
             user: .make(), username: given.username.text, key: given.username.key, name: given.name.text,
             words: given.name.directoryWords(with: given.username), passwordHash: hash, session: session)
-        return .json(.signedIn(account, token), status: .created)
+        return signedIn(made, token, status: .created)
     }
 
     private func requestCode(_ call: Call) async throws -> Answer {
@@ -33,29 +34,36 @@ extension API {
     }
 
     private func login(_ call: Call) async throws -> Answer {
+        let address = rates.address(of: call)
         switch try await call.fields(Self.login) {
         case .code(let given):
-            let (session, token) = NewSession.make(given.device)
-            return try await rates.signIn("email \(given.email.key)", call) {
-                .json(.signedIn(try await logIn(given, session: session), token))
-            }
-        case .password(let username, let password, let device):
-            let user = try await rates.signIn("username \(username.lowercased())", call) {
-                guard let user = try await check(username: username, password: password) else {
-                    throw Problem(.wrongCredentials, "The username or the password is wrong.")
-                }
-                return user
-            }
-            let (session, token) = NewSession.make(device)
-            return .json(.signedIn(try await store.signIn(user: user, session: session), token))
+            let (session, token) = NewSession.make(given.device, limits)
+            let attempt = SignInAttempt(way: .code, account: given.email.key, address: address)
+            let made = try await signIns.run(attempt) { try await logIn(given, session: session, lane: attempt.lane) }
+            return signedIn(made, token)
+        case .password(let given):
+            let (session, token) = NewSession.make(given.device, limits)
+            let attempt = SignInAttempt(way: .password, account: given.username.lowercased(), address: address)
+            let made = try await signIns.run(attempt) { try await logIn(given, session: session, lane: attempt.lane) }
+            return signedIn(made, token)
         case .token(let text, let device):
-            return try await rates.signIn(nil, call) { try await login(byToken: text, device) }
+            let (session, token) = NewSession.make(device, limits)
+            let attempt = SignInAttempt(way: .token, account: nil, address: address)
+            let made = try await signIns.run(attempt) { try await logIn(byToken: text, session: session) }
+            return signedIn(made, token)
         }
+    }
+
+    /// The answer to who has signed in. Sessions that made way are dead on this node at once, on the others when they read of
+    /// it in the log.
+    func signedIn(_ made: SignedIn, _ token: SessionToken, status: HTTPResponse.Status = .ok) -> Answer {
+        forget(made.ended)
+        return .json(.signedIn(made, token), status: status)
     }
 
     /// One way to sign in, as it was asked for.
     private enum Login {
-        case password(username: String, password: String, DeviceName?)
+        case password(PasswordLogin)
         case code(CodeLogin)
         case token(String, DeviceName?)
     }
@@ -77,7 +85,7 @@ extension API {
         let username = fields.required("username", GivenSecret.self)
         let password = fields.required("password", GivenSecret.self)
         let given = try fields.values(username, password)
-        return .password(username: given.0.text, password: given.1.text, device)
+        return .password(PasswordLogin(username: given.0.text, password: given.1.text, device: device))
     }
 
     private struct PasswordRegistration: Sendable {
@@ -114,17 +122,6 @@ extension API {
         return CodeRequest(email: try fields.values(email), registration: nil)
     }
 
-    /// The user of these credentials; nil if they are wrong, and then it has taken as long as if they were right.
-    private func check(username: String, password: String) async throws -> UserID? {
-        // A text that can be nobody's name still costs a look-up, for the same reason.
-        let key = (try? Username(text: username))?.key ?? "-"
-        guard let found = try await store.credentials(key: key), let hash = found.passwordHash else {
-            try await hasher.dummyVerify(password)
-            return nil
-        }
-        return try await hasher.verify(password, against: hash) ? found.user : nil
-    }
-
     private func logout(_ call: Call, _ identity: Identity) async throws -> Answer {
         do {
             try await signOut(identity.session, of: identity.user)
@@ -143,14 +140,17 @@ extension API {
 
 extension NewSession {
     /// A new session and the token that the client gets, once.
-    package static func make(_ device: DeviceName?) -> (NewSession, token: SessionToken) {
+    package static func make(_ device: DeviceName?, _ limits: Limits) -> (NewSession, token: SessionToken) {
         let token = SessionToken.random()
-        return (NewSession(id: .make(), digest: token.digest, deviceName: device?.text), token)
+        let session = NewSession(
+            id: .make(), digest: token.digest, deviceName: device?.text,
+            accountCountMax: limits.accountSessionCountMax)
+        return (session, token)
     }
 }
 
 /// Something to be compared and not judged: too short a password is as wrong as any other.
-private struct GivenSecret: TextField {
+struct GivenSecret: TextField {
     private static let byteCountMax = 8 * 1024
     let text: String
 
@@ -173,9 +173,7 @@ extension Fields where Raw == JSONValue {
 
 extension JSONText {
     /// `{user, session}`, the session with its token.
-    package static func signedIn(
-        _ account: (user: JSONText, session: JSONText), _ token: SessionToken
-    ) -> JSONText {
+    package static func signedIn(_ account: SignedIn, _ token: SessionToken) -> JSONText {
         var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
         writer.raw("{\"user\":")
         writer.raw(account.user)

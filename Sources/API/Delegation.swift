@@ -19,7 +19,7 @@ package struct Delegation: Sendable {
 }
 
 extension API {
-    func login(byToken text: String, _ device: DeviceName?) async throws -> Answer {
+    func logIn(byToken text: String, session: NewSession) async throws -> SignedIn {
         guard let delegation else {
             throw Problem(.wrongCredentials, "Signing in with the host app's tokens is not configured here.")
         }
@@ -33,10 +33,9 @@ extension API {
             logger.debug("a delegated token was refused", metadata: ["reason": "\(error.rawValue)"])
             throw Problem(.wrongCredentials, "The token is not good.")
         }
-        let (session, token) = NewSession.make(device)
-        let account = try await store.delegate(
+        try await rates.signIn(byTokenOf: given.subject)
+        return try await store.delegate(
             given.subject, user: .make(), name: given.name, nameOrElse: Delegation.nameOrElse, picture: given.picture,
             session: session)
-        return .json(.signedIn(account, token))
     }
 }

@@ -7,7 +7,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case register, requestCode, login, logout
     case listSessions, deleteSession, deleteOtherSessions
     case putPush, deletePush, getWebPushKey
-    case getOwnAccount, updateOwnAccount, eraseOwnAccount, exportOwnAccount, searchUsers, getUser
+    case getOwnAccount, updateOwnAccount, eraseOwnAccount, exportOwnAccount, changePassword, searchUsers, getUser
     case putBlock, deleteBlock, listBlocks
     case createThread, getThread, updateThread, joinRoom, searchRooms
     case listMembers, putMember, deleteMember

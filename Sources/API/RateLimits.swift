@@ -10,10 +10,10 @@ import Transport
 
 /// Refuses what is too often, with `rate_limited`. From any thread.
 package final class RateLimits: Sendable {
-    private let isOn: Bool
+    let isOn: Bool
     private let quotas: RateQuotas
     let proxies: TrustedProxies
-    private let store: Store
+    let store: Store
     /// Apart from the rest, so that a send looks nothing up.
     private let sends: NodeBuckets
     /// Of every limit that this node counts for itself, by the limit's name.
@@ -32,6 +32,9 @@ package final class RateLimits: Sendable {
             })
         sends = buckets[RateLimit.sendsOfAccount.name] ?? NodeBuckets(quotas.applied(to: .sendsOfAccount))
     }
+
+    /// Where a call comes from; nil where the connection has no address.
+    func address(of call: Call) -> IPAddress? { call.clientAddress(proxies) }
 
     // MARK: On this node
 
@@ -59,7 +62,7 @@ package final class RateLimits: Sendable {
     }
 
     func register(_ call: Call) throws(Problem) {
-        guard isOn, let address = call.clientAddress(proxies) else { return }
+        guard isOn, let address = address(of: call) else { return }
         guard let buckets = buckets[RateLimit.registrationsFromAddress.name] else { return }
         try take(buckets, address)
     }
@@ -92,52 +95,23 @@ package final class RateLimits: Sendable {
 
     // MARK: On all nodes together
 
-    /// Runs a try to sign in as `account`, whether there is one or not. One that succeeds doesn't count.
-    func signIn<Value: Sendable>(
-        _ account: String?, _ call: Call, _ attempt: () async throws -> Value
-    ) async throws -> Value {
-        guard isOn else { return try await attempt() }
-        var buckets = bucket(.signInsFromAddress, call).map { [$0] } ?? []
-        if let account { buckets.append(bucket(.signInsOfAccount, account)) }
-        try await take(buckets)
-        let value: Value
-        do {
-            value = try await attempt()
-        } catch let problem as Problem where problem.code == .wrongCredentials {
-            throw problem
-        } catch {
-            // Nothing was learned: no guess.
-            await giveBack(buckets)
-            throw error
-        }
-        await giveBack(buckets)
-        return value
-    }
-
-    /// Whatever becomes of it: a session that was made, and a code that was used for it, are not to be lost with an answer
-    /// for this. What isn't given back comes back by itself.
-    private func giveBack(_ buckets: [SharedBucket]) async { try? await store.giveTokensBack(buckets) }
-
     /// A code is to be mailed.
     func mailCode(to address: EmailAddress, _ call: Call) async throws {
         guard isOn else { return }
-        let buckets = bucket(.codesFromAddress, call).map { [$0] } ?? []
+        let buckets = self.address(of: call).map { [bucket(.codesFromAddress, "\($0)")] } ?? []
         try await take(buckets + [bucket(.codesToMailbox, address.key)])
     }
 
-    private func take(_ buckets: [SharedBucket]) async throws {
+    func take(_ buckets: [SharedBucket]) async throws {
         if let (limit, waitMs) = try await store.takeTokens(buckets) { throw refusal(limit, waitMs: waitMs) }
     }
 
-    private func bucket(_ limit: RateLimit, _ call: Call) -> SharedBucket? {
-        call.clientAddress(proxies).map { bucket(limit, "\($0)") }
+    func bucket(_ limit: RateLimit, _ who: String) -> SharedBucket {
+        SharedBucket(limit: quotas.applied(to: limit), key: Self.digest("\(limit.name) \(who)"))
     }
 
-    private func bucket(_ limit: RateLimit, _ who: String) -> SharedBucket {
-        SharedBucket(
-            limit: quotas.applied(to: limit),
-            key: Array(SHA256.digest(Array("\(limit.name) \(who)".utf8)).prefix(16)))
-    }
+    /// What stands for somebody in a table: no name is kept.
+    static func digest(_ text: String) -> [UInt8] { Array(SHA256.digest(Array(text.utf8)).prefix(16)) }
 
     /// An account's bucket, for SQL that takes its tokens in the transaction of what they are for; nil: no limit.
     func bucket(_ limit: RateLimit, of user: UserID) -> SharedBucket? {
@@ -146,7 +120,7 @@ package final class RateLimits: Sendable {
 
     // MARK: Refusing
 
-    private func refusal(_ limit: RateLimit, waitMs: Int) -> Problem {
+    func refusal(_ limit: RateLimit, waitMs: Int) -> Problem {
         count(limit)
         return .rateLimited(limit, waitMs: waitMs)
     }

@@ -20,6 +20,17 @@ package struct Limits: Sendable, Equatable {
     package var accountThreadCountMax = 5_000
     package var strangers = StrangerRule.join
     package var titleCharacterCountMax = 128
+    /// Sessions of an account; one more ends the one unused for longest.
+    package var accountSessionCountMax = 100
+    /// What `accountSessionCountMax` may be set to: as many sessions end in one transaction.
+    package static let accountSessionCountCeiling = 1_000
+    /// Sign-ins by password or code to one account, and from one address, under way on a node: hashed or in line for it.
+    package var accountSignInCountMax = 2
+    package var addressSignInCountMax = 8
+    /// The longest wait between two wrong passwords of one account.
+    package var signInWaitMaxS = 300
+    /// Different accounts, or addresses, whose sign-ins fail on a node within a minute, from which on the log warns.
+    package var signInAlarmCount = 100
     /// Of any other request: enough to name all members of a group. Small, since anyone may send one and it is parsed whole.
     package var plainBodyByteCountMax: Int { max(64 * 1024, 64 * groupMemberCountMax) }
     /// Values in the JSON of a body, keys of objects not counted: more than the largest payload can hold.

@@ -15,6 +15,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case notReachable = "not_reachable"
     case accountSuspended = "account_suspended"
     case memberLeft = "member_left"
+    case wrongPassword = "wrong_password"
     // 404
     case notFound = "not_found"
     case threadNotFound = "thread_not_found"
@@ -28,6 +29,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case requestTimeout = "request_timeout"
     // 409
     case usernameTaken = "username_taken"
+    case noPassword = "no_password"
     case idTaken = "id_taken"
     case directMembersFixed = "direct_members_fixed"
     case lastOwner = "last_owner"

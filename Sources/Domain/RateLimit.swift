@@ -36,11 +36,16 @@ package struct RateLimit: Hashable, Sendable {
 }
 
 extension RateLimit {
-    /// Failed sign-ins of one account, whether there is such an account or not. 2,900 guesses a day.
+    /// Failed sign-ins of one account, whether there is such an account or not. Wrong passwords wait for each other besides.
     package static let signInsOfAccount = RateLimit(
         "account-sign-ins", quota: 30, windowS: 900, .service, "failed sign-ins to one account")
     package static let signInsFromAddress = RateLimit(
         "address-sign-ins", quota: 1_000, windowS: 900, .service, "failed sign-ins from one address")
+    /// Each has a password hashed, and makes a session.
+    package static let successesOfAccount = RateLimit(
+        "account-successful-sign-ins", quota: 60, windowS: 900, .service, "sign-ins to one account that succeed")
+    package static let successesFromAddress = RateLimit(
+        "address-successful-sign-ins", quota: 600, windowS: 900, .service, "sign-ins from one address that succeed")
     /// Whether the address has an account or not.
     package static let codesToMailbox = RateLimit(
         "mailbox-codes", quota: 10, windowS: 900, .service, "codes mailed to one e-mail address")
@@ -74,8 +79,9 @@ extension RateLimit {
         "address-admin-guesses", quota: 60, windowS: 900, "wrong admin tokens from one address")
 
     package static let all = [
-        signInsOfAccount, signInsFromAddress, codesToMailbox, codesFromAddress, registrationsFromAddress,
-        sendsOfAccount, writesOfAccount, receiptsOfAccount, typingOfAccount, profileChangesOfAccount,
+        signInsOfAccount, signInsFromAddress, successesOfAccount, successesFromAddress, codesToMailbox,
+        codesFromAddress, registrationsFromAddress, sendsOfAccount, writesOfAccount, receiptsOfAccount, typingOfAccount,
+        profileChangesOfAccount,
         threadsOfAccount, dailyThreadsOfAccount, strangersOfAccount, directoryOfAccount,
         adminGuessesFromAddress,
     ]

@@ -126,6 +126,9 @@ package struct Settings: Sendable, Equatable {
     /// Addresses and ranges of proxies whose `X-Forwarded-For` is believed.
     package var trustedProxies: [String] = []
     package var limits = Limits()
+    /// 0: as many as the machine has cores, less one.
+    package var passwordWorkerCount = 0
+    package var passwordQueueMax = 256
 
     /// From which time to the answer on a request is logged; 0: never for that.
     package var slowRequestMs = 1000

@@ -141,6 +141,27 @@ extension Setting {
             "title_characters_max", \.limits.titleCharacterCountMax, .integer(1...1_000), "COUNT",
             "longest title of a thread, in characters"),
         Setting(
+            "account_sessions_max", \.limits.accountSessionCountMax, .integer(1...Limits.accountSessionCountCeiling),
+            "COUNT", "sessions of an account; one more ends the one unused for longest", commands: [.serve, .admin]),
+        Setting(
+            "account_sign_ins_max", \.limits.accountSignInCountMax, .integer(1...1_000), "COUNT",
+            "sign-ins to one account by password or code under way on a node at a time; one more is answered 429"),
+        Setting(
+            "address_sign_ins_max", \.limits.addressSignInCountMax, .integer(1...10_000), "COUNT",
+            "sign-ins from one address by password or code under way on a node at a time; one more is answered 429"),
+        Setting(
+            "sign_in_wait_max_s", \.limits.signInWaitMaxS, .integer(1...86_400), "SECONDS",
+            "longest wait after a wrong password: it doubles from the tenth in a row, 1 s at first (docs/limits.md)"),
+        Setting(
+            "sign_in_alarm", \.limits.signInAlarmCount, .integer(1...10_000), "COUNT",
+            "different accounts or addresses whose sign-ins fail on a node within a minute before the log warns"),
+        Setting(
+            "password_workers", \.passwordWorkerCount, .integer(0...256), "COUNT",
+            "passwords hashed at a time, each by a core and in 32 MiB; 0: as many as there are cores less one, 1 to 16"),
+        Setting(
+            "password_queue_max", \.passwordQueueMax, .integer(1...10_000), "COUNT",
+            "passwords that wait to be hashed, served by client address in turn; one more is answered 503"),
+        Setting(
             "tls_certificate_file", \.tlsCertificateFile, .optional(.path), "FILE",
             "PEM file of a certificate, and of those that sign it, to serve HTTPS by itself; taken up anew when it "
                 + "changes; unset: HTTP"),

@@ -7,10 +7,31 @@ package struct NewSession: Sendable {
     package var id: SessionID
     package var digest: [UInt8]
     package var deviceName: String?
-    package init(id: SessionID, digest: [UInt8], deviceName: String?) {
+    /// How many sessions the account may have, this one included; the one unused for longest makes way.
+    package var accountCountMax: Int
+
+    package init(id: SessionID, digest: [UInt8], deviceName: String?, accountCountMax: Int) {
         self.id = id
         self.digest = digest
         self.deviceName = deviceName
+        self.accountCountMax = accountCountMax
+    }
+
+    var parameters: [Parameter] { [.id(id), .bytes(digest), .text(orNull: deviceName)] }
+}
+
+/// An account that has just been signed in to.
+package struct SignedIn: Sendable {
+    package var user: JSONText
+    package var session: JSONText
+    /// Sessions that made way: dead from now on.
+    package var ended: [SessionID] = []
+}
+
+extension Row {
+    /// The columns (account, session, ended).
+    func signedIn() throws -> SignedIn {
+        SignedIn(user: try json(0), session: try json(1), ended: try uuids(2).map { SessionID($0) })
     }
 }
 
@@ -27,29 +48,12 @@ extension Store {
     package func register(
         user: UserID, username: String, key: String, name: String, words: [String], passwordHash: String,
         session: NewSession
-    ) async throws -> (user: JSONText, session: JSONText) {
+    ) async throws -> SignedIn {
         let row = try await row(
             Statement("account_register", "select * from account_register($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
-            [
-                .id(user), .text(username), .text(key), .text(name), .texts(words), .text(passwordHash),
-                .id(session.id), .bytes(session.digest), .text(orNull: session.deviceName),
-            ])
-        return try await decoded { (try row.json(0), try row.json(1)) }
-    }
-
-    /// What a password is checked against: nil for an unknown name; no hash for accounts that sign in another way.
-    package func credentials(key: String) async throws -> (user: UserID, passwordHash: String?)? {
-        let rows = try await rows(
-            Statement("account_credentials", "select * from account_credentials($1)"), [.text(key)])
-        return try await decoded { try rows.first.map { (UserID(try $0.uuid(0)), try $0.textOrNull(1)) } }
-    }
-
-    /// Signs an account in on one more device.
-    package func signIn(user: UserID, session: NewSession) async throws -> (user: JSONText, session: JSONText) {
-        let row = try await row(
-            Statement("session_create", "select * from session_create($1, $2, $3, $4)"),
-            [.id(user), .id(session.id), .bytes(session.digest), .text(orNull: session.deviceName)])
-        return try await decoded { (try row.json(0), try row.json(1)) }
+            [.id(user), .text(username), .text(key), .text(name), .texts(words), .text(passwordHash)]
+                + session.parameters)
+        return try await decoded { SignedIn(user: try row.json(0), session: try row.json(1)) }
     }
 
     /// Signs in whom a token of the host app's is about, with the profile that it brings. Makes the account at first use,
@@ -57,16 +61,15 @@ extension Store {
     package func delegate(
         _ externalID: ExternalID, user: UserID, name: DisplayName?, nameOrElse: String, picture: ImageURL?,
         session: NewSession
-    ) async throws -> (user: JSONText, session: JSONText) {
+    ) async throws -> SignedIn {
         let words = name?.directoryWords(with: nil) ?? nameOrElse.words
         let row = try await row(
-            Statement("account_delegate", "select * from account_delegate($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
+            Statement("account_delegate", "select * from account_delegate($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"),
             [
                 .text(externalID.text), .id(user), .text(orNull: name?.text), .text(nameOrElse), .texts(words),
-                .text(orNull: picture?.text), .id(session.id), .bytes(session.digest),
-                .text(orNull: session.deviceName),
-            ])
-        return try await decoded { (try row.json(0), try row.json(1)) }
+                .text(orNull: picture?.text),
+            ] + session.parameters + [.int4(Int32(session.accountCountMax))])
+        return try await decoded { try row.signedIn() }
     }
 
     package func account(_ user: UserID) async throws -> JSONText {

@@ -61,13 +61,11 @@ extension Store {
     /// Signs a user in without their doing. Throws `user_not_found`, `account_suspended`.
     package func issueSession(
         _ session: NewSession, for user: UserID, by actor: AdminActor
-    ) async throws -> (user: JSONText, session: JSONText) {
+    ) async throws -> SignedIn {
         let row = try await row(
-            Statement("admin_session_create", "select * from admin_session_create($1, $2, $3, $4, $5, $6)"),
-            actor.parameters + [
-                .id(user), .id(session.id), .bytes(session.digest), .text(orNull: session.deviceName),
-            ])
-        return try await decoded { (try row.json(0), try row.json(1)) }
+            Statement("admin_session_create", "select * from admin_session_create($1, $2, $3, $4, $5, $6, $7)"),
+            actor.parameters + [.id(user)] + session.parameters + [.int4(Int32(session.accountCountMax))])
+        return try await decoded { try row.signedIn() }
     }
 
     package func adminThread(_ thread: ThreadID) async throws -> JSONText {

@@ -45,24 +45,26 @@ extension Store {
             ])
     }
 
-    /// The hash of the code that is good for an address; nil for none. Counts as a try.
-    package func tryCode(_ email: EmailAddress) async throws -> String? {
-        let row = try await row(Statement("mail_code_try", "select mail_code_try($1)"), [.text(email.key)])
-        return try await decoded { try row.textOrNull(0) }
+    /// How many codes of an address may be good at a time.
+    package static let codeCountMax = 2
+
+    /// The hashes of the codes that are good for an address, `codeCountMax` at most. Counts as a try.
+    package func tryCode(_ email: EmailAddress) async throws -> [String] {
+        let row = try await row(
+            Statement("mail_code_attempt", "select mail_code_attempt($1)"), [.text(email.key)])
+        return try await decoded { try row.texts(0) }
     }
 
     /// Signs in by the code with this hash; nil if it isn't good any more.
     /// - Parameter user: of the account, if it has to be made.
     package func useCode(
         _ email: EmailAddress, hash: String, user: UserID, session: NewSession
-    ) async throws -> (user: JSONText, session: JSONText)? {
+    ) async throws -> SignedIn? {
         let rows = try await rows(
-            Statement("mail_code_use", "select * from mail_code_use($1, $2, $3, $4, $5, $6)"),
-            [
-                .text(email.key), .text(hash), .id(user), .id(session.id), .bytes(session.digest),
-                .text(orNull: session.deviceName),
-            ])
-        return try await decoded { try rows.first.map { (try $0.json(0), try $0.json(1)) } }
+            Statement("mail_code_use", "select * from mail_code_use($1, $2, $3, $4, $5, $6, $7)"),
+            [.text(email.key), .text(hash), .id(user)] + session.parameters
+                + [.int4(Int32(session.accountCountMax))])
+        return try await decoded { try rows.first?.signedIn() }
     }
 }
 

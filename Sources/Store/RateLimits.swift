@@ -13,6 +13,13 @@ package struct SharedBucket: Sendable {
     }
 }
 
+/// How a try to sign in ended.
+package enum SignInOutcome: String, Sendable {
+    case right, wrong
+    /// Nothing was learned.
+    case none
+}
+
 /// What bounds that somebody comes into threads, and adds others to them.
 package struct AdmissionRules: Sendable {
     /// Threads that an account may have; nil: any number.
@@ -73,11 +80,39 @@ extension Store {
         }
     }
 
-    /// Puts a token back into each.
-    package func giveTokensBack(_ buckets: [SharedBucket]) async throws {
+    /// A try to sign in begins: counts it as a failure of `name`, a digest, until `endSignIn`, and takes a token out of each
+    /// bucket. Returns which bucket is empty (nil: the name has to wait) and for how long; then nothing was counted or taken.
+    /// - Parameter waitMaxS: the longest wait between two wrong tries in a row.
+    package func beginSignIn(
+        name: [UInt8]?, waitMaxS: Int, buckets: [SharedBucket]
+    ) async throws -> (bucket: SharedBucket?, waitMs: Int)? {
+        let rows = try await rows(
+            Statement("sign_in_begin", "select * from sign_in_begin($1, $2, $3, $4, $5)"),
+            [name.map(Parameter.bytes) ?? .null, .int4(Int32(waitMaxS))] + buckets.parameters)
+        return try await decoded {
+            try rows.first.map {
+                let number = Int(try $0.int4(0))
+                return (number == 0 ? nil : buckets[number - 1], Int(try $0.int4(1)))
+            }
+        }
+    }
+
+    /// Says how a try ended, and puts a token back into each bucket.
+    package func endSignIn(
+        name: [UInt8]?, _ outcome: SignInOutcome, giveBack buckets: [SharedBucket]
+    ) async throws {
         _ = try await rows(
-            Statement("rate_limit_give_back", "select rate_limit_give_back($1, $2)"),
-            [.bytesArray(buckets.map(\.key)), .int4s(buckets.map { Int32($0.limit.stepMs) })])
+            Statement("sign_in_end", "select sign_in_end($1, $2, $3, $4)"),
+            [
+                name.map(Parameter.bytes) ?? .null, .text(outcome.rawValue), .bytesArray(buckets.map(\.key)),
+                .int4s(buckets.map { Int32($0.limit.stepMs) }),
+            ])
+    }
+
+    /// Forgets names that nobody has tried to sign in as for a day, at most so many; returns how many.
+    package func sweepSignIns(limit: Int) async throws -> Int {
+        let row = try await row(Statement("sign_in_sweep", "select sign_in_sweep($1)"), [.int4(Int32(limit))])
+        return try await decoded { Int(try row.int4(0)) }
     }
 
     /// Forgets buckets that are full, at most so many; gives how many.

@@ -12,6 +12,7 @@ import Store
 /// Does one thing, and prints what it gives as JSON.
 struct Administration: Sendable {
     let store: Store
+    let limits: Limits
     let values: [String: String]
 
     static func run(_ request: AdminRequest) async throws {
@@ -24,7 +25,10 @@ struct Administration: Sendable {
             try await database.using { try await Migration.prepare(database, settings, logger: logger) }
             let client = PostgresClient(database.settings, logger: logger)
             do {
-                let answer = try await Administration(store: Store(client), values: request.values).run(request.action)
+                let answer = try await Administration(
+                    store: Store(client), limits: settings.limits, values: request.values
+                )
+                .run(request.action)
                 await client.shutdown()
                 if let answer { print(String(decoding: answer.utf8, as: UTF8.self)) }
             } catch {
@@ -87,7 +91,7 @@ struct Administration: Sendable {
             // Not as a flag, which everyone on the machine can see.
             let line = try String(contentsOfFile: path, encoding: .utf8).prefix { !$0.isNewline }
             let password = try Self.read("--password-file") { () throws(Invalid) in try Password(text: String(line)) }
-            hash = try await PasswordHasher(waitingCountMax: 1).hash(password.text)
+            hash = try await PasswordHasher(workerCount: 1).hash(password.text, lane: "admin")
         }
         return try await store.createUser(
             .make(), username: username?.text, key: username?.key, name: name.text,
@@ -96,7 +100,7 @@ struct Administration: Sendable {
 
     private func issueSession() async throws -> JSONText {
         let device = try value("--device-name") { text throws(Invalid) in try DeviceName(text: text) }
-        let (session, token) = NewSession.make(device)
+        let (session, token) = NewSession.make(device, limits)
         return .signedIn(try await store.issueSession(session, for: user(), by: actor), token)
     }
 

@@ -28,6 +28,7 @@ struct LogUpkeep: Sendable {
                 try await repeating(every: .seconds(60)) {
                     let limit = 10_000
                     while try await store.sweepRateLimits(limit: limit) == limit {}
+                    while try await store.sweepSignIns(limit: limit) == limit {}
                 }
             }
         }

@@ -15,6 +15,8 @@ import Telemetry
 /// A code is made just before it is sent and again for another try, so that nothing but its hash is ever stored. What a
 /// relay took without our hearing so is sent once more, with another code: SMTP has no way to ask.
 struct MailUpkeep: Sendable {
+    /// The hashing of mailed codes has a lane of its own in the password hasher's line.
+    private static let hashLane = "mail"
     /// Mails on their way at once. More would be more hashing than a small machine has cores for.
     private static let laneCount = 4
     /// Between looks whether there is a mail that another node left, or that is to be tried again. An index probe.
@@ -95,7 +97,7 @@ struct MailUpkeep: Sendable {
                 case .withheld:
                     figures.handled.add()
                     // As much work as for a mail: who asks again meanwhile would feel which it was.
-                    try await hasher.dummyVerify(OneTimeCode.random().text)
+                    try await hasher.dummyVerify(OneTimeCode.random().text, lane: Self.hashLane)
                 case .send(let mail):
                     // Where there is one there may be more, for the other lanes.
                     wake()
@@ -126,7 +128,7 @@ struct MailUpkeep: Sendable {
     private func prepare(_ mail: ClaimedMail) async throws -> MailDelivery? {
         do {
             let code = OneTimeCode.random()
-            let hash = try await hasher.hash(code.text)
+            let hash = try await hasher.hash(code.text, lane: Self.hashLane)
             let now = Int(Date().timeIntervalSince1970)
             guard let message = CodeMail(appName: appName, from: from, mail: mail, code: code).message(time: now),
                 try await store.putCode(mail, hash: hash, leaseSeconds: Self.leaseSeconds)

@@ -28,6 +28,8 @@ extension Node {
         pushMakerFigures.write(to: &text)
         rates.write(to: &text)
         accountReads.write(to: &text)
+        signIns.write(to: &text)
+        writeHasher(to: &text)
         writePools(to: &text)
         ProcessFigures.read()?.write(to: &text)
         return text
@@ -133,6 +135,12 @@ extension Node {
             deviceFigures.changes.value)
         text.counter(
             "parley_device_change_failures_total", "Calls with them that failed.", deviceFigures.failures.value)
+    }
+
+    private func writeHasher(to text: inout MetricsText) {
+        let load = hasher.load
+        text.gauge("parley_password_hashes_running", "Passwords and codes being hashed.", load.busy)
+        text.gauge("parley_password_hashes_waiting", "Passwords and codes waiting to be hashed.", load.waiting)
     }
 
     private func writePools(to text: inout MetricsText) {

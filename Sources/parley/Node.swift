@@ -26,6 +26,7 @@ struct Node: Sendable {
     let proxies: TrustedProxies
     let rates: RateLimits
     let accountReads: AccountReads
+    let signIns: SignIns
     let sessions: SessionCache
     let hub: Hub
     let tail: Tail
@@ -42,7 +43,7 @@ struct Node: Sendable {
     let searchFigures = SearchFigures()
     let retentionFigures = RetentionFigures()
     let mailFigures = MailFigures()
-    let hasher = PasswordHasher(waitingCountMax: 256)
+    let hasher: PasswordHasher
     let mail: MailUpkeep?
     let pushFigures = PushFigures()
     let pushKeys: VAPIDKeyPair
@@ -87,6 +88,10 @@ struct Node: Sendable {
         self.logger = logger
         store = Store(pools)
         accountReads = AccountReads(runningCountMax: settings.accountReadCountMax)
+        hasher = PasswordHasher(
+            workerCount: settings.passwordWorkerCount > 0
+                ? settings.passwordWorkerCount : PasswordHasher.workerCountOfMachine,
+            waitingCountMax: settings.passwordQueueMax)
         mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
         pushKeys = try await PushUpkeep.keys(store)
         push = try PushUpkeep(settings, keys: pushKeys, store: store, figures: pushFigures, logger: logger)
@@ -94,6 +99,7 @@ struct Node: Sendable {
         proxies = try Self.proxies(settings.trustedProxies)
         rates = RateLimits(
             isOn: settings.rateLimitsEnabled, quotas: settings.rateQuotas, proxies: proxies, store: store)
+        signIns = SignIns(rates: rates, limits: settings.limits, logger: logger)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchUpkeep.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
@@ -268,7 +274,7 @@ struct Node: Sendable {
         let handler = APIHandler(
             API(
                 store: store, writer: writer, presence: presence, authenticator: authenticator,
-                hasher: hasher, delegation: delegation, mailQueued: mail?.wake, rates: rates,
+                hasher: hasher, delegation: delegation, mailQueued: mail?.wake, signIns: signIns,
                 limits: settings.limits, isReady: isReady,
                 metrics: { [self] in metrics() }, figures: requests,
                 log: RequestLog(

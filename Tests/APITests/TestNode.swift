@@ -57,15 +57,20 @@ struct TestNode: Sendable {
         try Data(HostApp.keySet(hostApp.key()).utf8).write(to: URL(filePath: keyFile))
         let delegation = Delegation(keys: try await KeyFile(path: keyFile, logger: quiet), expecting: .init())
         let figures = RequestFigures()
+        var limits = Limits()
+        // All suites come from one address, and all at once.
+        limits.addressSignInCountMax = 1_000
         let api = API(
             store: store, writer: writer,
             presence: PresenceKeeper(
                 hub: hub, store: store,
                 listener: PostgresListener(connection, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
             authenticator: authenticator,
-            hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), waitingCountMax: 256),
-            delegation: delegation, rates: RateLimits(isOn: false, proxies: TrustedProxies(), store: store),
-            limits: Limits(),
+            hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), workerCount: 2, waitingCountMax: 10_000),
+            delegation: delegation,
+            signIns: SignIns(
+                rates: RateLimits(isOn: false, proxies: TrustedProxies(), store: store), limits: limits, logger: quiet),
+            limits: limits,
             isReady: { tail.isFresh() },
             metrics: {
                 var text = MetricsText()

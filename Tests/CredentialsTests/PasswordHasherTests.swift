@@ -1,6 +1,7 @@
 // Hashing at once, in line, refused and cancelled; what a hasher tells of a stored hash.
 
 import Dispatch
+import Synchronization
 import Testing
 
 @testable import Credentials
@@ -13,69 +14,97 @@ struct PasswordHasherTests {
     @Test("knows the password again, and no other")
     func verify() async throws {
         let hasher = PasswordHasher(cost: cheap)
-        let stored = try await hasher.hash("correct horse")
-        #expect(try await hasher.verify("correct horse", against: stored))
-        #expect(try await !hasher.verify("correct horse ", against: stored))
-        #expect(try await !hasher.verify("", against: stored))
-        #expect(try await hasher.verify("caf\u{e9}", against: hasher.hash("cafe\u{301}")))
+        let stored = try await hasher.hash("correct horse", lane: "a")
+        #expect(try await hasher.verify("correct horse", against: stored, lane: "a"))
+        #expect(try await !hasher.verify("correct horse ", against: stored, lane: "a"))
+        #expect(try await !hasher.verify("", against: stored, lane: "a"))
+        #expect(try await hasher.verify("caf\u{e9}", against: hasher.hash("cafe\u{301}", lane: "a"), lane: "a"))
     }
 
     @Test("never makes the same hash twice")
     func salted() async throws {
         let hasher = PasswordHasher(cost: cheap)
-        #expect(try await hasher.hash("same") != hasher.hash("same"))
+        #expect(try await hasher.hash("same", lane: "a") != hasher.hash("same", lane: "a"))
     }
 
     @Test("reads hashes of another cost and asks for new ones")
     func rehash() async throws {
         let old = PasswordHasher(cost: cheap)
         let new = PasswordHasher(cost: ScryptCost(logN: 5, r: 8, p: 1))
-        let stored = try await old.hash("password")
-        #expect(try await new.verify("password", against: stored))
+        let stored = try await old.hash("password", lane: "a")
+        #expect(try await new.verify("password", against: stored, lane: "a"))
         #expect(new.needsRehash(stored))
-        #expect(try await !new.needsRehash(new.hash("password")))
+        #expect(try await !new.needsRehash(new.hash("password", lane: "a")))
         #expect(!new.needsRehash("not a hash"))
     }
 
     @Test("throws at a stored line that is no hash")
     func malformed() async {
         await #expect(throws: CredentialsError.malformedHash) {
-            try await PasswordHasher(cost: cheap).verify("password", against: "plain")
+            try await PasswordHasher(cost: cheap).verify("password", against: "plain", lane: "a")
         }
     }
 
     @Test("takes as long for a user who doesn't exist: the same computation, never a match")
     func dummy() async throws {
         let hasher = PasswordHasher(cost: cheap)
-        let real = try PasswordHash(parsing: try await hasher.hash("password"))
+        let real = try PasswordHash(parsing: try await hasher.hash("password", lane: "a"))
         #expect(hasher.dummy.cost == real.cost)
         #expect(hasher.dummy.salt.count == real.salt.count)
         #expect(hasher.dummy.key.count == real.key.count)
-        try await hasher.dummyVerify("password")
+        try await hasher.dummyVerify("password", lane: "a")
     }
 
     @Test("refuses past its line, and serves all who are in it")
     func busy() async throws {
         let hasher = PasswordHasher(cost: cheap, workerCount: 1, waitingCountMax: 2)
         let gate = DispatchSemaphore(value: 0)
-        async let working: Void = hasher.run { gate.wait() }
+        async let working: Void = hasher.run(lane: "a") { gate.wait() }
         try await eventually { hasher.load == (busy: 1, waiting: 0) }
-        async let second = hasher.hash("second")
-        async let third = hasher.hash("third")
+        async let second = hasher.hash("second", lane: "a")
+        async let third = hasher.hash("third", lane: "a")
         try await eventually { hasher.load == (busy: 1, waiting: 2) }
-        await #expect(throws: CredentialsError.hasherBusy) { try await hasher.hash("one too many") }
+        await #expect(throws: CredentialsError.hasherBusy) { try await hasher.hash("one too many", lane: "a") }
         gate.signal()
         _ = try await (working, second, third)
         #expect(hasher.load == (busy: 0, waiting: 0))
+    }
+
+    @Test("serves a newcomer before a lane that is in line already and being served")
+    func fair() async throws {
+        let hasher = PasswordHasher(cost: cheap, workerCount: 1, waitingCountMax: 8)
+        let gate = DispatchSemaphore(value: 0)
+        let served = Served()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await hasher.run(lane: "a") { gate.wait() } }
+            try await eventually { hasher.load == (busy: 1, waiting: 0) }
+            for (number, lane) in ["a", "a", "a", "b"].enumerated() {
+                group.addTask { try await hasher.run(lane: lane) { served.lanes.withLock { $0.append(lane) } } }
+                try await eventually { hasher.load == (busy: 1, waiting: number + 1) }
+            }
+            gate.signal()
+            try await group.waitForAll()
+        }
+        #expect(served.lanes.withLock { $0 } == ["b", "a", "a", "a"])
+    }
+
+    @Test("finds the one of several hashes, and computes as many whether there are any or not")
+    func verifiesAny() async throws {
+        let hasher = PasswordHasher(cost: cheap)
+        let stored = [try await hasher.hash("one", lane: "a"), try await hasher.hash("two", lane: "a")]
+        #expect(try await hasher.verify("two", againstAny: stored, count: 2, lane: "a") == stored[1])
+        #expect(try await hasher.verify("one", againstAny: stored, count: 2, lane: "a") == stored[0])
+        #expect(try await hasher.verify("three", againstAny: stored, count: 2, lane: "a") == nil)
+        #expect(try await hasher.verify("one", againstAny: [], count: 2, lane: "a") == nil)
     }
 
     @Test("works on as many at once as it has workers")
     func parallel() async throws {
         let hasher = PasswordHasher(cost: cheap, workerCount: 2, waitingCountMax: 1)
         let gate = DispatchSemaphore(value: 0)
-        async let first: Void = hasher.run { gate.wait() }
-        async let second: Void = hasher.run { gate.wait() }
-        async let third: Void = hasher.run { gate.wait() }
+        async let first: Void = hasher.run(lane: "a") { gate.wait() }
+        async let second: Void = hasher.run(lane: "a") { gate.wait() }
+        async let third: Void = hasher.run(lane: "a") { gate.wait() }
         try await eventually { hasher.load == (busy: 2, waiting: 1) }
         for _ in 1...3 { gate.signal() }
         _ = try await (first, second, third)
@@ -85,9 +114,9 @@ struct PasswordHasherTests {
     func cancelled() async throws {
         let hasher = PasswordHasher(cost: cheap, workerCount: 1)
         let gate = DispatchSemaphore(value: 0)
-        async let working: Void = hasher.run { gate.wait() }
+        async let working: Void = hasher.run(lane: "a") { gate.wait() }
         try await eventually { hasher.load == (busy: 1, waiting: 0) }
-        let second = Task { try await hasher.hash("second") }
+        let second = Task { try await hasher.hash("second", lane: "a") }
         try await eventually { hasher.load == (busy: 1, waiting: 1) }
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
@@ -96,6 +125,11 @@ struct PasswordHasherTests {
         try await working
         #expect(hasher.load == (busy: 0, waiting: 0))
     }
+}
+
+/// Which lanes were served, in order.
+private final class Served: Sendable {
+    let lanes = Mutex<[String]>([])
 }
 
 /// Asks again until it is so, for at most ten seconds.
@@ -109,29 +143,63 @@ private func eventually(_ isSo: () -> Bool) async throws {
 
 @Suite("Work slots")
 struct WorkSlotsTests {
+    /// Waiters are named by their lane and number: `a1`.
+    private func enter(_ slots: inout WorkSlots<String>, _ waiter: String) -> String {
+        let id = UInt64(waiter.dropFirst()) ?? 0
+        return switch slots.enter(id: id, lane: String(waiter.prefix(1)), waiter) {
+        case .go: "go"
+        case .wait: "wait"
+        case .waitInsteadOf(let displaced): displaced
+        case .refused: "refused"
+        }
+    }
+
+    private func drain(_ slots: inout WorkSlots<String>) -> [String] {
+        var served: [String] = []
+        while let waiter = slots.leave() { served.append(waiter) }
+        return served
+    }
+
     @Test("let in up to their number, line up to the limit, refuse the rest")
     func limits() {
         var slots = WorkSlots<String>(slotCount: 2, waitingCountMax: 1)
-        #expect(slots.enter(id: 1, "a") == .go)
-        #expect(slots.enter(id: 2, "b") == .go)
-        #expect(slots.enter(id: 3, "c") == .wait)
-        #expect(slots.enter(id: 4, "d") == .refused)
-        #expect(slots.leave() == "c")
+        #expect(["a1", "a2", "a3", "a4"].map { enter(&slots, $0) } == ["go", "go", "wait", "refused"])
+        #expect(slots.leave() == "a3")
         #expect(slots.busyCount == 2)
         #expect(slots.leave() == nil)
         #expect(slots.leave() == nil)
         #expect(slots.busyCount == 0)
     }
 
-    @Test("serve in order and forget who gave up")
+    @Test("serve a lane in order and forget a waiter that gave up")
     func order() {
         var slots = WorkSlots<String>(slotCount: 1, waitingCountMax: 3)
-        _ = slots.enter(id: 1, "a")
-        for (id, name) in [(2, "b"), (3, "c"), (4, "d")] { #expect(slots.enter(id: UInt64(id), name) == .wait) }
-        #expect(slots.giveUp(id: 3) == "c")
-        #expect(slots.giveUp(id: 3) == nil)
-        #expect(slots.leave() == "b")
-        #expect(slots.leave() == "d")
-        #expect(slots.leave() == nil)
+        for waiter in ["a1", "a2", "a3", "a4"] { _ = enter(&slots, waiter) }
+        #expect(slots.giveUp(id: 3, lane: "a") == "a3")
+        #expect(slots.giveUp(id: 3, lane: "a") == nil)
+        #expect(slots.waitingCount == 2)
+        #expect(drain(&slots) == ["a2", "a4"])
+    }
+
+    @Test("serve the lanes in turn, however many wait in one")
+    func turns() {
+        var slots = WorkSlots<String>(slotCount: 1, waitingCountMax: 10)
+        for waiter in ["a1", "a2", "a3", "a4", "b5", "c6", "b7"] { _ = enter(&slots, waiter) }
+        #expect(drain(&slots) == ["b5", "c6", "a2", "b7", "a3", "a4"])
+    }
+
+    @Test("make room in a full line for a lane with few at the expense of the longest one, and never for that one")
+    func displaces() {
+        var slots = WorkSlots<String>(slotCount: 1, waitingCountMax: 3)
+        for waiter in ["a1", "a2", "a3", "a4"] { _ = enter(&slots, waiter) }
+        #expect(enter(&slots, "a5") == "refused")
+        #expect(enter(&slots, "b6") == "a4")
+        // Now two to one: nobody would be better off.
+        #expect(enter(&slots, "b7") == "refused")
+        #expect(enter(&slots, "c8") == "a3")
+        #expect(enter(&slots, "d9") == "refused")
+        #expect(slots.waitingCount == 3)
+        #expect(drain(&slots) == ["b6", "c8", "a2"])
+        #expect(slots.busyCount == 0)
     }
 }

@@ -138,7 +138,8 @@ struct People: Sendable {
             _ = try await store.register(
                 user: user, username: "u\(index)-\(user)", key: "u\(index)-\(user)", name: "User \(index)",
                 words: ["user"], passwordHash: "-",
-                session: NewSession(id: SessionID.make(), digest: Array("\(user)".utf8), deviceName: nil))
+                session: NewSession(
+                    id: SessionID.make(), digest: Array("\(user)".utf8), deviceName: nil, accountCountMax: 100))
             users.append(user)
         }
         self.users = users

@@ -103,6 +103,8 @@ struct LoadingSettings {
         "webpush_subject": "mailto:ops@chat.example", "push_wait_ms": "100", "push_life_hours": "48",
         "push_connections": "2", "read_timeout_ms": "500", "account_reads_max": "2", "session_polls_max": "3",
         "account_polls_max": "30",
+        "account_sessions_max": "5", "account_sign_ins_max": "3", "address_sign_ins_max": "4",
+        "sign_in_wait_max_s": "60", "sign_in_alarm": "10", "password_workers": "2", "password_queue_max": "20",
     ]
 
     @Test("counts an empty variable as unset")

@@ -37,12 +37,6 @@ begin
     return query select s.account, s.session from session_create(p_user, p_session, p_digest, p_device) s;
 end $$;
 
--- What signing in by password compares with: no row for an unknown name.
-create or replace function account_credentials(p_key text) returns table (user_id uuid, password_hash text)
-language sql stable as $$
-    select u.id, u.password_hash from users u where u.username_key = p_key
-$$;
-
 -- With the presence that others see, so that one sees whether one shares it.
 create or replace function account_get(p_user uuid) returns text
 language plpgsql stable as $$

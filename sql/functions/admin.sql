@@ -107,16 +107,19 @@ end $$;
 
 -- A session for a user, as session_create.
 -- Fails: PY404 user_not_found; PY403 account_suspended.
+-- The one with fewer arguments would make a call that leaves out the last ambiguous.
+drop function if exists admin_session_create(text, text, uuid, uuid, bytea, text);
 create or replace function admin_session_create(
-    p_actor text, p_request text, p_user uuid, p_session uuid, p_digest bytea, p_device text
-) returns table (account text, session text)
+    p_actor text, p_request text, p_user uuid, p_session uuid, p_digest bytea, p_device text, p_count_max int default 100
+) returns table (account text, session text, ended uuid[])
 language plpgsql volatile as $$
 begin
     if not exists (select from users u where u.id = p_user and u.erased_at is null) then
         perform user_refuse();
     end if;
     perform audit_note(p_actor, p_request, 'session.create', p_user);
-    return query select s.account, s.session from session_create(p_user, p_session, p_digest, p_device) s;
+    return query select s.account, s.session, s.ended
+    from session_create(p_user, p_session, p_digest, p_device, p_count_max) s;
 end $$;
 
 -- A thread, with how far it has got and how many of what are in it.

@@ -6,12 +6,22 @@
 create or replace function mail_life() returns interval language sql immutable parallel safe as $$ select interval '10 minutes' $$;
 
 -- How often a code may be tried; how many failures an address has a day, over all its codes; how many mails.
--- 25 failures a day are a chance of 1 in 40,000 a day for who guesses without pause, however many nodes and codes.
+-- An address has at most two codes that are good at a time, so 10 failures a day are a chance of 1 in 50,000 a day for a
+-- guesser, however many nodes and codes.
 create or replace function mail_tries_max() returns int language sql immutable parallel safe as $$ select 5 $$;
-create or replace function mail_failures_max() returns int language sql immutable parallel safe as $$ select 25 $$;
+create or replace function mail_failures_max() returns int language sql immutable parallel safe as $$ select 10 $$;
 create or replace function mail_asked_max() returns int language sql immutable parallel safe as $$ select 20 $$;
 
+-- Whether a code of this age, tried so often, can still be used.
+create or replace function mail_code_is_good(p_expires_at timestamptz, p_tries int, p_now timestamptz) returns boolean
+language sql immutable parallel safe as $$
+    select coalesce(p_expires_at > p_now, false) and p_tries < mail_tries_max()
+$$;
+
 -- Has a code mailed to an address; with `p_name` (and the directory's words for it) an account is made when it is used.
+-- The first registration stays for 20 minutes, as long as it may take until its mail is sent and the code in it expires.
+-- Anybody may ask for any address, so the last to ask must not decide what the account of the first is called. A request
+-- without a name goes on with the registration that there is.
 -- The same work whoever is asking for whatever address. Above the day's number of mails nothing is sent.
 -- locks: the address's rows in mail_codes and mails
 create or replace function mail_ask(
@@ -19,20 +29,18 @@ create or replace function mail_ask(
 ) returns void
 language plpgsql volatile as $$
 declare
-    v_asked int;
+    v_code mail_codes;
 begin
-    insert into mail_codes as c (email_key, counted_from, asked, failed, name, words, device_name)
-    values (p_key, p_now, 1, 0, p_name, p_words, p_device)
+    insert into mail_codes as c (email_key, counted_from, asked, failed) values (p_key, p_now, 1, 0)
     on conflict (email_key) do update set
         counted_from = case when c.counted_from > p_now - interval '1 day' then c.counted_from else p_now end,
         asked = case when c.counted_from > p_now - interval '1 day' then least(c.asked + 1, mail_asked_max() + 1) else 1 end,
-        failed = case when c.counted_from > p_now - interval '1 day' then c.failed else 0 end,
-        -- Who asks for another code goes on with the registration.
-        name = coalesce(excluded.name, c.name),
-        words = case when excluded.name is null then c.words else excluded.words end,
-        device_name = case when excluded.name is null then c.device_name else excluded.device_name end
-    returning c.asked into v_asked;
-    if v_asked <= mail_asked_max() then
+        failed = case when c.counted_from > p_now - interval '1 day' then c.failed else 0 end
+    returning c.* into v_code;
+    update mail_codes c set name = p_name, words = p_words, device_name = p_device, registered_at = p_now
+    where c.email_key = p_key and p_name is not null
+        and not coalesce(v_code.name is not null and v_code.registered_at > p_now - 2 * mail_life(), false);
+    if v_code.asked <= mail_asked_max() then
         insert into mails as m (id, email_key, email, asked_at, due_at) values (p_mail, p_key, p_email, p_now, p_now)
         on conflict (email_key) do update set
             id = excluded.id, email = excluded.email, asked_at = excluded.asked_at, due_at = excluded.due_at, attempt = 0;
@@ -73,8 +81,9 @@ begin
     return next;
 end $$;
 
--- Makes a code the address's only good one, before it is sent to `p_email`. False if the mail is another's meanwhile, or
--- nobody's: then it must not be sent. The lease begins anew.
+-- Makes a code good for the address, before it is sent to `p_email`. Of those that are good already the one mailed first
+-- stays so, and any other does not: a stranger who asks for more can't take the owner's away. False if the mail is another's
+-- meanwhile, or nobody's: then it must not be sent. The lease begins anew.
 -- locks: the address's rows in mail_codes and mails
 create or replace function mail_code_put(
     p_mail uuid, p_attempt int, p_email text, p_hash text, p_lease_s int, p_now timestamptz default clock_timestamp()
@@ -82,14 +91,23 @@ create or replace function mail_code_put(
 language plpgsql volatile as $$
 declare
     v_key text := (select m.email_key from mails m where m.id = p_mail and m.attempt = p_attempt);
+    v_code mail_codes;
 begin
-    perform 1 from mail_codes c where c.email_key = v_key for no key update;
+    select * into v_code from mail_codes c where c.email_key = v_key for no key update;
     update mails m set due_at = p_now + make_interval(secs => p_lease_s)
     where m.id = p_mail and m.attempt = p_attempt and m.email_key = v_key;
     if not found then
         return false;
     end if;
+    if not mail_code_is_good(v_code.first_expires_at, v_code.first_tries, p_now) then
+        v_code.first_hash := v_code.code_hash;
+        v_code.first_email := v_code.code_email;
+        v_code.first_expires_at := v_code.code_expires_at;
+        v_code.first_tries := v_code.code_tries;
+    end if;
     update mail_codes c set
+        first_hash = v_code.first_hash, first_email = v_code.first_email,
+        first_expires_at = v_code.first_expires_at, first_tries = v_code.first_tries,
         code_hash = p_hash, code_email = p_email, code_expires_at = p_now + mail_life(), code_tries = 0
     where c.email_key = v_key;
     return found;
@@ -112,54 +130,71 @@ begin
     return false;
 end $$;
 
--- What a code is to be compared with; null when there is no good one. The try is counted before it is made, so that it
--- counts on whatever node, and if that dies. An address that was asked for pays the same write, good code or not.
+-- What a code is to be compared with: the hashes of the codes that are good, two at most, the one mailed last before the one
+-- mailed first. The try is counted before it is made, so that it counts on whatever node, and if that dies. An address that
+-- was asked for pays the same write, good code or not.
 -- locks: the address's row in mail_codes
-create or replace function mail_code_try(p_key text, p_now timestamptz default clock_timestamp()) returns text
+create or replace function mail_code_attempt(p_key text, p_now timestamptz default clock_timestamp()) returns text[]
 language plpgsql volatile as $$
 declare
     v_code mail_codes;
-    v_isnew boolean;
-    v_isgood boolean;
+    v_is_new boolean;
+    v_hashes text[];
 begin
     select * into v_code from mail_codes c where c.email_key = p_key for no key update;
     if not found then
-        return null;
+        return '{}';
     end if;
-    v_isnew := v_code.counted_from <= p_now - interval '1 day';
-    if v_isnew then
+    v_is_new := v_code.counted_from <= p_now - interval '1 day';
+    if v_is_new then
         v_code.failed := 0;
     end if;
-    v_isgood := v_code.code_expires_at > p_now and v_code.code_tries < mail_tries_max()
-        and v_code.failed < mail_failures_max() and v_code.code_hash is not null;
+    v_hashes := case when v_code.failed < mail_failures_max() then
+        array(select g.hash from (values
+            (v_code.code_hash, v_code.code_expires_at, v_code.code_tries),
+            (v_code.first_hash, v_code.first_expires_at, v_code.first_tries)) g (hash, expires_at, tries)
+        where mail_code_is_good(g.expires_at, g.tries, p_now)) else '{}' end;
     update mail_codes c set
-        counted_from = case when v_isnew then p_now else c.counted_from end,
-        asked = case when v_isnew then 0 else c.asked end,
-        failed = v_code.failed + coalesce(v_isgood, false)::int,
-        code_tries = c.code_tries + coalesce(v_isgood, false)::int
+        counted_from = case when v_is_new then p_now else c.counted_from end,
+        asked = case when v_is_new then 0 else c.asked end,
+        failed = v_code.failed + (v_hashes <> '{}')::int,
+        code_tries = c.code_tries + coalesce(c.code_hash = any (v_hashes), false)::int,
+        first_tries = c.first_tries + coalesce(c.first_hash = any (v_hashes), false)::int
     where c.email_key = p_key;
-    return case when v_isgood then v_code.code_hash end;
+    return v_hashes;
 end $$;
 
--- Signs in by the code with this hash, and makes the account if there is none. No row if the code was used meanwhile, or
--- replaced: each is good once.
--- locks: the address's rows in mail_codes and mails, then the address's unique key
+-- The same for nodes of the version before, which know of one code: the one mailed last.
+create or replace function mail_code_try(p_key text, p_now timestamptz default clock_timestamp()) returns text
+language sql volatile as $$
+    select (mail_code_attempt(p_key, p_now))[1]
+$$;
+
+-- Signs in by the code with this hash, and makes the account if there is none, with the name and the device of the
+-- registration. The device of an account that there was is what the call says: anybody may register any address. No row if
+-- the code was used meanwhile, or is good no more: each is good once, and with it go the others of the address.
+-- locks: the address's rows in mail_codes and mails, then the address's unique key, then as session_create
+-- The one with fewer arguments would make a call that leaves out the last ambiguous.
+drop function if exists mail_code_use(text, text, uuid, uuid, bytea, text, timestamptz);
 create or replace function mail_code_use(
-    p_key text, p_hash text, p_user uuid, p_session uuid, p_digest bytea, p_device text,
+    p_key text, p_hash text, p_user uuid, p_session uuid, p_digest bytea, p_device text, p_count_max int default 100,
     p_now timestamptz default clock_timestamp()
-) returns table (account text, session text)
+) returns table (account text, session text, ended uuid[])
 language plpgsql volatile as $$
 declare
     v_code mail_codes;
     v_user uuid;
 begin
     select * into v_code from mail_codes c
-    where c.email_key = p_key and c.code_hash = p_hash and c.code_expires_at > p_now for no key update;
+    where c.email_key = p_key and (c.code_hash = p_hash and c.code_expires_at > p_now
+        or c.first_hash = p_hash and c.first_expires_at > p_now) for no key update;
     if not found then
         return;
     end if;
     update mail_codes c set
-        failed = 0, name = null, words = null, device_name = null, code_hash = null, code_email = null, code_expires_at = null
+        failed = 0, name = null, words = null, device_name = null, registered_at = null,
+        code_hash = null, code_email = null, code_expires_at = null,
+        first_hash = null, first_email = null, first_expires_at = null, first_tries = 0
     where c.email_key = p_key;
     delete from mails m where m.email_key = p_key;
     select u.id into v_user from users u where u.email_key = p_key;
@@ -168,12 +203,14 @@ begin
             return;
         end if;
         insert into users (id, name, email, email_key, created_at)
-        values (p_user, v_code.name, v_code.code_email, p_key, stamp());
+        values (p_user, v_code.name, case when v_code.code_hash = p_hash then v_code.code_email else v_code.first_email end,
+            p_key, stamp());
         insert into user_words (word, user_id) select distinct w.word, p_user from unnest(v_code.words) w (word);
         v_user := p_user;
+        p_device := coalesce(p_device, v_code.device_name);
     end if;
-    return query select s.account, s.session
-    from session_create(v_user, p_session, p_digest, coalesce(p_device, v_code.device_name)) s;
+    return query select s.account, s.session, s.ended
+    from session_create(v_user, p_session, p_digest, p_device, p_count_max) s;
 end $$;
 
 -- Forgets addresses whose day is over, with an hour for mails under way; gives how many of at most `p_limit`.

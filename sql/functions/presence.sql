@@ -2,10 +2,11 @@
 
 -- How a user is shown to those who may see it: online (they poll at some node) or offline, and then since when. Nulls for
 -- who doesn't share it. A node that was killed may have taken its knowledge with it, but sessions were noted now and then.
+-- Costs a look at the account's sessions, of 1,000 at most: as many as the bound on them may be set to.
 create or replace function presence_of(u users) returns table (presence text, last_seen_at timestamptz)
 language sql stable rows 1 as $$
     select p.presence, case p.presence when 'offline' then greatest(u.last_seen_at,
-        (select max(s.last_used_at) from sessions s where s.user_id = u.id)) end
+        (select max(x.last_used_at) from (select s.last_used_at from sessions s where s.user_id = u.id limit 1000) x)) end
     from (select case
         when u.preferences ->> 'share_presence' = 'false' then null
         when exists (select from presence x where x.user_id = u.id) then 'online'

@@ -1,16 +1,20 @@
 -- Sessions: a session is a device.
 
--- Signs an account in on one more device.
+-- Signs an account in on one more device. With more than `p_count_max` sessions those unused for longest end (`ended`).
 -- Fails: PY401 wrong_credentials (the account was erased meanwhile); PY403 account_suspended.
--- locks: the user's row (shared, so that who ends all sessions knows of this one)
-create or replace function session_create(p_user uuid, p_session uuid, p_digest bytea, p_device text)
-returns table (account text, session text)
+-- locks: the user's row, so that sign-ins of one account count its sessions one after the other; with more than
+-- `p_count_max` as session_end
+-- The one with fewer arguments would make a call that leaves out the last ambiguous.
+drop function if exists session_create(uuid, uuid, bytea, text);
+create or replace function session_create(
+    p_user uuid, p_session uuid, p_digest bytea, p_device text, p_count_max int default 100
+) returns table (account text, session text, ended uuid[])
 language plpgsql volatile as $$
 declare
     v_session sessions;
     v_suspended_at timestamptz;
 begin
-    select u.suspended_at into v_suspended_at from users u where u.id = p_user and u.erased_at is null for share;
+    select u.suspended_at into v_suspended_at from users u where u.id = p_user and u.erased_at is null for no key update;
     if not found then
         raise exception using errcode = 'PY401', message = 'wrong_credentials', detail = 'You can''t sign in like this.';
     elsif v_suspended_at is not null then
@@ -19,7 +23,31 @@ begin
     insert into sessions (id, user_id, token_digest, device_name, created_at, last_used_at)
     values (p_session, p_user, p_digest, p_device, stamp(), stamp())
     returning * into v_session;
-    return query select account_get(p_user), session_json(v_session)::text;
+    account := account_get(p_user);
+    session := session_json(v_session)::text;
+    ended := session_make_room(p_user, p_session, p_count_max);
+    return next;
+end $$;
+
+-- Ends those of an account's sessions that are unused for longest, but for `p_session`, until `p_count_max` are left.
+-- Returns which, 500 at most: an account that had more before there was a bound comes down to it sign-in by sign-in.
+-- Costs a look at the account's sessions.
+-- locks: as session_end; the user's row must be locked
+create or replace function session_make_room(p_user uuid, p_session uuid, p_count_max int) returns uuid[]
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_excess int := (select count(*) - p_count_max
+        from (select from sessions s where s.user_id = p_user limit p_count_max + 500) x);
+    v_ids uuid[] := '{}';
+begin
+    if v_excess > 0 then
+        v_ids := array(select s.id from sessions s where s.user_id = p_user and s.id <> p_session
+            order by s.last_used_at, s.id limit v_excess);
+        perform session_end(v_ids);
+    end if;
+    return v_ids;
 end $$;
 
 -- Whose token this is, and at which position of the log that was read: what comes after it corrects a cached answer. None
@@ -87,13 +115,15 @@ begin
     end if;
 end $$;
 
--- Signs out the account's devices but for one, `p_limit` of them at most. Gives which.
+-- Signs out the account's devices but for one, `p_limit` of them at most. Gives which. In no order: with one, each call would
+-- go through all that are left.
 -- locks: as session_end
 create or replace function session_delete_others(p_user uuid, p_session uuid, p_limit int) returns uuid[]
-language plpgsql volatile as $$
+language plpgsql volatile
+set enable_seqscan = off
+as $$
 declare
-    v_ids uuid[] := array(select s.id from sessions s
-        where s.user_id = p_user and s.id <> p_session order by s.id limit p_limit for update);
+    v_ids uuid[] := array(select s.id from sessions s where s.user_id = p_user and s.id <> p_session limit p_limit);
 begin
     perform session_end(v_ids);
     return v_ids;

@@ -20,13 +20,15 @@ struct OtherUsers: Sendable {
 
     /// Runs `attack` on `connectionCount` connections at once, each again and again until `seconds` are over, and times
     /// the others' sends: first for as long as that without the attack, then during it.
+    /// - Parameter timing: times something else than sends, for as many seconds as given.
     /// - Parameter attack: one round over the given connection. An error (a refused connection, a time-out) does not end
     ///   the attack: the next round begins with a new connection.
     func notice(
-        connectionCount: Int, seconds: Double = 3,
+        connectionCount: Int, seconds: Double = 3, timing: (@Sendable (Double) async throws -> SendTimes)? = nil,
         _ attack: @escaping @Sendable (Connection, _ lane: Int) async throws -> Void
     ) async throws -> Notice {
-        let idle = try await sends(for: seconds)
+        let timing = timing ?? { try await sends(for: $0) }
+        let idle = try await timing(seconds)
         let progress = Progress()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<connectionCount {
@@ -45,7 +47,7 @@ struct OtherUsers: Sendable {
             }
             // The attack is under way before its effect is timed.
             try await Task.sleep(for: .milliseconds(300))
-            let during = try await sends(for: seconds)
+            let during = try await timing(seconds)
             progress.isOver.store(true, ordering: .relaxed)
             try await group.waitForAll()
             return Notice(idle: idle, during: during, roundCount: progress.roundCount.load(ordering: .relaxed))

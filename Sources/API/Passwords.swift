@@ -1,0 +1,95 @@
+// Passwords: checked at sign-in, brought to today's cost, changed.
+import Credentials
+import Domain
+import Store
+
+extension API {
+    var passwordRoutes: [Route] {
+        [Route(.put, "/v1/users/me/password", .changePassword, .signedIn(changePassword))]
+    }
+
+    /// Signs in by name and password. Unknown names, accounts without a password and wrong passwords take as long as each
+    /// other, and answer the same.
+    func logIn(_ given: PasswordLogin, session: NewSession, lane: String) async throws -> SignedIn {
+        // A second time if the stored hash changes between the check and the sign-in.
+        for _ in 0..<2 {
+            guard let (user, hash) = try await check(given, lane: lane) else { throw Problem.wrongPassword }
+            let newHash = try await rehashed(given.password, from: hash, lane: lane)
+            let made = try await store.signIn(user: user, passwordHash: hash, newHash: newHash, session: session)
+            if let made { return made }
+        }
+        throw Problem.wrongPassword
+    }
+
+    /// The user of these credentials and the stored hash; nil if they are wrong, and then it has taken as long as if they
+    /// were right.
+    private func check(_ given: PasswordLogin, lane: String) async throws -> (user: UserID, hash: String)? {
+        // A text that can be nobody's name still costs a look-up, for the same reason.
+        let key = (try? Username(text: given.username))?.key ?? "-"
+        guard let found = try await store.credentials(key: key), let hash = found.passwordHash else {
+            try await hasher.dummyVerify(given.password, lane: lane)
+            return nil
+        }
+        return try await hasher.verify(given.password, against: hash, lane: lane) ? (found.user, hash) : nil
+    }
+
+    /// The password at today's cost if the stored hash has another; nil otherwise, and where the hasher is busy: the next
+    /// sign-in does it.
+    private func rehashed(_ password: String, from hash: String, lane: String) async throws -> String? {
+        guard hasher.needsRehash(hash) else { return nil }
+        do {
+            return try await hasher.hash(password, lane: lane)
+        } catch CredentialsError.hasherBusy {
+            return nil
+        }
+    }
+
+    /// A wrong current password counts as a wrong sign-in of the account, so a stolen session token is no way to guess it
+    /// faster.
+    private func changePassword(_ call: Call, _ identity: Identity) async throws -> Answer {
+        let (current, new) = try await call.fields(Self.passwordChange)
+        guard let (username, hash) = try await store.password(of: identity.user) else { throw Problem.noPassword }
+        let attempt = SignInAttempt(way: .password, account: username, address: rates.address(of: call))
+        let ended = try await signIns.run(attempt) {
+            guard try await hasher.verify(current, against: hash, lane: attempt.lane) else {
+                throw Problem.wrongCurrentPassword
+            }
+            let newHash = try await hasher.hash(new.text, lane: attempt.lane)
+            let ended = try await store.changePassword(
+                of: identity.user, but: identity.session, from: hash, to: newHash,
+                limit: Limits.accountSessionCountCeiling)
+            // Changed by another call meanwhile: what was given is not the current password any more.
+            guard let ended else { throw Problem.wrongCurrentPassword }
+            return ended
+        }
+        forget(ended)
+        // Only an account from before there was a bound has more sessions than end with the password.
+        if ended.count == Limits.accountSessionCountCeiling { try await endOtherSessions(identity) }
+        return .noContent
+    }
+
+    private static func passwordChange(
+        _ fields: inout Fields<JSONValue>
+    ) throws -> (current: String, new: Password) {
+        let current = fields.required("current", GivenSecret.self)
+        let new = fields.required("new", Password.self)
+        let given = try fields.values(current, new)
+        return (given.0.text, given.1)
+    }
+}
+
+/// A name and a password as somebody typed them.
+struct PasswordLogin: Sendable {
+    var username: String
+    var password: String
+    var device: DeviceName?
+}
+
+extension Problem {
+    fileprivate static let wrongPassword = Problem(.wrongCredentials, "The username or the password is wrong.")
+    /// Not 401: that would say that the session has ended.
+    fileprivate static let wrongCurrentPassword = Problem(
+        .wrongPassword, "`current` is not the account's password.")
+    fileprivate static let noPassword = Problem(
+        .noPassword, "This account has no password: it signs in by mailed codes or by the host app's tokens.")
+}
