@@ -23,11 +23,6 @@ CREATE TABLE public.erasure_threads (
     step text DEFAULT 'leave'::text NOT NULL,
     seq bigint DEFAULT 0 NOT NULL
 );
-CREATE TABLE public.erasures (
-    user_id uuid NOT NULL,
-    erases_messages boolean NOT NULL,
-    pos bigint DEFAULT 0 NOT NULL
-);
 CREATE TABLE public.members (
     thread_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -110,6 +105,13 @@ CREATE TABLE public.push_jobs (
     attempt integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='80');
+CREATE TABLE public.search_state (
+    config text NOT NULL,
+    pos bigint NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT search_state_is_only_check CHECK (is_only)
+)
+WITH (fillfactor='50');
 CREATE TABLE public.sessions (
     id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -150,6 +152,12 @@ CREATE TABLE public.device_polls (
     user_id uuid NOT NULL,
     node text NOT NULL,
     from_pos bigint NOT NULL
+);
+CREATE TABLE public.erasures (
+    user_id uuid NOT NULL,
+    erases_messages boolean NOT NULL,
+    pos bigint DEFAULT 0 NOT NULL,
+    walks boolean DEFAULT false NOT NULL
 );
 CREATE TABLE public.events (
     pos bigint NOT NULL,
@@ -328,6 +336,10 @@ CREATE UNLOGGED TABLE public.sign_in_failures (
     key bytea NOT NULL,
     failed integer NOT NULL,
     failed_at timestamp with time zone NOT NULL
+CREATE TABLE public.search_stale (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    words text[] NOT NULL
 );
 CREATE TABLE public.thread_counts (
     user_id uuid NOT NULL,
@@ -471,6 +483,7 @@ CREATE INDEX presence_by_node ON public.presence USING btree (node);
 CREATE INDEX push_jobs_by_time ON public.push_jobs USING btree (platform, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
 CREATE INDEX push_targets_by_user ON public.push_targets USING btree (user_id);
 CREATE INDEX rate_limits_by_time ON public.rate_limits USING btree (full_at);
+CREATE INDEX search_stale_by_thread ON public.search_stale USING btree (thread_id, seq);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX sign_in_failures_by_time ON public.sign_in_failures USING btree (failed_at);
 CREATE INDEX undelivered_checks_by_thread ON public.undelivered_checks USING btree (thread_id);

@@ -28,7 +28,7 @@ package struct API: Sendable {
     let metricsAccess: MetricsAccess
     let push: PushRegistration
     let reads: AccountReads
-    let searches = SearchSlots()
+    let searches: SearchSlots
 
     /// - Parameters:
     ///   - mailQueued: hears that there is a mail to send; nil where none can be sent.
@@ -59,6 +59,7 @@ package struct API: Sendable {
         rates = signIns.rates
         self.signIns = signIns
         self.limits = limits
+        searches = SearchSlots(accountCountMax: limits.accountSearchCountMax)
         self.isReady = isReady
         self.metrics = metrics
         self.figures = figures

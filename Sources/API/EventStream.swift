@@ -61,7 +61,8 @@ package final class EventStream: Waiter, StreamSource {
         guard streams.authenticator.goesOn(identity.session) else { return end(.signedOut) }
         let cursor = state.withLock { $0.cursor }
         let outcome = streams.hub.poll(
-            identity, from: cursor, limit: limit, waitMs: EventStreams.heartbeatMs, waiter: self, acks: false)
+            identity, from: cursor, limit: limit, waitMs: EventStreams.heartbeatMs, waiter: self, acks: false,
+            isGiven: true)
         switch outcome {
         case .answer(let answer): send(answer)
         case .parked(let poll):

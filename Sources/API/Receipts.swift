@@ -11,7 +11,8 @@ extension API {
             Route(.put, "/v1/threads/{thread_id}/receipts", .putReceipt, body: .small, .signedIn(putReceipt)),
             Route(.post, "/v1/receipts", .putReceipts, body: .receipts, .signedIn(putReceipts)),
             Route(
-                .get, "/v1/threads/{thread_id}/messages/{message_id}/receipts", .listReceipts, .signedIn(listReceipts)),
+                .get, "/v1/threads/{thread_id}/messages/{message_id}/receipts", .listReceipts, query: .read,
+                .signedIn(listReceipts)),
             Route(.put, "/v1/threads/{thread_id}/unread", .putUnread, body: .small, .signedIn(putUnread)),
         ]
     }
@@ -70,7 +71,12 @@ extension API {
     }
 
     private func listReceipts(_ call: Call, _ identity: Identity) async throws -> Answer {
-        .json(try await store.receipts(of: call.message(), in: call.thread(), for: identity.user))
+        var query = call.query
+        let request = query.pageRequest()
+        try query.end()
+        let page = try await store.receipts(
+            of: call.message(), in: call.thread(), for: identity.user, request)
+        return .list("receipts", page, limit: request.limit)
     }
 
     private func putUnread(_ call: Call, _ identity: Identity) async throws -> Answer {

@@ -8,8 +8,10 @@ extension API {
 
     private func searchMessages(_ call: Call, _ identity: Identity) async throws -> Answer {
         let search = try MessageSearch(call.query)
-        let page = try await searches.run {
-            try await store.searchMessages(search.query, in: search.thread, for: identity.user, search.request)
+        let page = try await searches.run(by: identity.user) {
+            try await store.searchMessages(
+                search.query, in: search.thread, for: identity.user, search.request,
+                timeoutMs: limits.searchTimeoutMs)
         }
         return .list("results", page, limit: search.request.limit)
     }

@@ -98,7 +98,8 @@ package final class SyncEndpoint: Sendable {
                 let now = try await reads.run(for: identity.user) { try await store.now() }
                 return finish(.answer(.events([], upTo: now, more: false)), identity, waiter)
             }
-            if poll.waitMs == 0 { try await catchUp() }
+            // Another node may have given this cursor a moment ago.
+            if poll.waitMs == 0 || cursor.position > hub.head.position { try await catchUp() }
             var outcome = hub.poll(identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
             if case .cold = outcome {
                 outcome = try await reads.run(for: identity.user) {

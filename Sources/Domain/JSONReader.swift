@@ -5,6 +5,10 @@ package struct JSONReader {
     package static let depthMaxDefault = 32
     /// No number needs more; PostgreSQL and most clients would take them, but a thousand digits are an attack.
     package static let numberByteCountMax = 64
+    /// Of an exponent, either way. With `numberByteCountMax` it covers all doubles. PostgreSQL's `numeric`, of which `jsonb`
+    /// is made, holds all numbers within both: it ends at 131,072 digits before the point and 16,383 after it. It writes
+    /// them without an exponent, so a looser bound would also let a short number grow long.
+    package static let exponentMax = 400
 
     private let depthMax: Int
     private var valuesLeft: Int
@@ -140,14 +144,14 @@ package struct JSONReader {
         if bytes[at] == Byte.minus { at += 1 }
         // No zero before other digits.
         if try peek(bytes) == Byte.zero { at += 1 } else { try digits(bytes) }
-        var hasExponent = false
+        var exponentStart: Int?
         if at < bytes.count, bytes[at] == UInt8(ascii: ".") {
             at += 1
             try digits(bytes)
         }
         if at < bytes.count, bytes[at] | 0x20 == UInt8(ascii: "e") {
-            hasExponent = true
             at += 1
+            exponentStart = at
             let sign = try peek(bytes)
             if sign == Byte.minus || sign == UInt8(ascii: "+") { at += 1 }
             try digits(bytes)
@@ -155,8 +159,18 @@ package struct JSONReader {
         guard at - start <= Self.numberByteCountMax else { throw error(.numberOutOfRange) }
         let text = try text(bytes, from: start)
         // Without an exponent 64 digits stay far below the largest double.
-        if hasExponent, Double(text)?.isFinite != true { throw error(.numberOutOfRange) }
+        if let exponentStart, !isInRange(text, exponent: exponentStart - start) { throw error(.numberOutOfRange) }
         return text
+    }
+
+    /// Whether a number is within a double's range: neither infinite, nor so small that it becomes 0 without being 0.
+    /// - Parameter exponent: the offset of the exponent's text.
+    private func isInRange(_ text: String, exponent: Int) -> Bool {
+        guard let power = Int(text.suffix(text.utf8.count - exponent)), abs(power) <= Self.exponentMax,
+            let value = Double(text), value.isFinite
+        else { return false }
+        // What is 0 as a double must be written so.
+        return value != 0 || !text.utf8.prefix(exponent - 1).contains { $0 > Byte.zero && $0 <= Byte.nine }
     }
 
     /// One digit or more.

@@ -65,7 +65,7 @@ package struct JSONError: Error, Equatable {
         case repeatedKey
         /// JSON allows it, PostgreSQL can't store it.
         case nulCharacter
-        /// Past a double's range, or longer than any number has to be.
+        /// Outside a double's range, or longer than any number has to be.
         case numberOutOfRange
     }
 
@@ -96,7 +96,8 @@ extension Problem {
             case .tooManyValues: "more values than a body may have"
             case .repeatedKey: "a key that its object has already"
             case .nulCharacter: "the character U+0000, which can't be stored"
-            case .numberOutOfRange: "a number that is too large or too long"
+            case .numberOutOfRange:
+                "a number outside a double's range, or with more than \(JSONReader.numberByteCountMax) characters"
             }
         switch error.reason {
         case .nulCharacter where !error.path.isEmpty, .numberOutOfRange where !error.path.isEmpty:

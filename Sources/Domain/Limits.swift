@@ -31,6 +31,10 @@ package struct Limits: Sendable, Equatable {
     package var signInWaitMaxS = 300
     /// Different accounts, or addresses, whose sign-ins fail on a node within a minute, from which on the log warns.
     package var signInAlarmCount = 100
+    /// Searches of one account that run at once on a node.
+    package var accountSearchCountMax = 2
+    /// After which a search ends with what it has found so far.
+    package var searchTimeoutMs = 1_000
     /// Of any other request: enough to name all members of a group. Small, since anyone may send one and it is parsed whole.
     package var plainBodyByteCountMax: Int { max(64 * 1024, 64 * groupMemberCountMax) }
     /// Values in the JSON of a body, keys of objects not counted: more than the largest payload can hold.

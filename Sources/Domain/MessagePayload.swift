@@ -6,9 +6,13 @@ enum MessagePayload {
         guard case .object = json else { throw Invalid("Must be a JSON object.") }
         switch type {
         case .message: try checkMessage(json, limits: limits)
-        case .location: try checkLocation(json)
+        case .location: try checkLocation(json, limits: limits)
         case .encrypted: try checkEncrypted(json)
         case .custom, nil: break
+        }
+        // Of whatever type: `text` is what is searched and what alerts show.
+        if let text = json["text"]?.string, text.utf8.count > limits.textByteCountMax {
+            throw Invalid(fields: [.init("text", tooLong(limits))])
         }
         let text = JSONText(json)
         guard text.utf8.count <= limits.payloadByteCountMax else {
@@ -17,6 +21,8 @@ enum MessagePayload {
         return text
     }
 
+    private static func tooLong(_ limits: Limits) -> String { "Must have at most \(limits.textByteCountMax) bytes." }
+
     /// A text, and keys of the app's own beside it.
     private static func checkMessage(_ json: JSONValue, limits: Limits) throws(Invalid) {
         var mistakes: [Problem.Field] = []
@@ -24,7 +30,7 @@ enum MessagePayload {
         case .string(let text):
             if text.isEmpty { mistakes.append(.init("text", "Must not be empty.")) }
             if text.utf8.count > limits.textByteCountMax {
-                mistakes.append(.init("text", "Must have at most \(limits.textByteCountMax) bytes."))
+                mistakes.append(.init("text", tooLong(limits)))
             }
         case nil: mistakes.append(.init("text", "Is required."))
         default: mistakes.append(.init("text", "Must be a string."))
@@ -37,13 +43,14 @@ enum MessagePayload {
         guard mistakes.isEmpty else { throw Invalid(fields: mistakes) }
     }
 
-    private static func checkLocation(_ json: JSONValue) throws(Invalid) {
+    private static func checkLocation(_ json: JSONValue, limits: Limits) throws(Invalid) {
         var fields = try Fields(json)
         _ = fields.required("latitude") { value throws(Invalid) in try number(value, in: -90...90) }
         _ = fields.required("longitude") { value throws(Invalid) in try number(value, in: -180...180) }
         _ = fields.given("accuracy_m") { value throws(Invalid) in try number(value, in: 0...1e9) }
         _ = fields.given("label") { value throws(Invalid) in
-            guard case .string = value else { throw Invalid("Must be a string.") }
+            guard case .string(let label) = value else { throw Invalid("Must be a string.") }
+            guard label.utf8.count <= limits.textByteCountMax else { throw Invalid(tooLong(limits)) }
         }
         try fields.end()
     }

@@ -53,6 +53,11 @@ package struct PageKey: Hashable, Sendable, CustomStringConvertible {
     package var rank: Int64
     package var id: UUID
 
+    /// What ranks are: milliseconds since 1970 up to the year 5138, counts, and small numbers. The database computes times from
+    /// them, so it gets `boundedRank`: a text that a client made up may hold anything.
+    private static let rankRange: ClosedRange<Int64> = -100_000_000_000_000...100_000_000_000_000
+    package var boundedRank: Int64 { min(max(rank, Self.rankRange.lowerBound), Self.rankRange.upperBound) }
+
     package init(rank: Int64, id: UUID) {
         self.rank = rank
         self.id = id

@@ -27,6 +27,9 @@ package struct PageRequest: Sendable {
 
 /// A part of a list.
 package struct Page: Sendable {
+    /// Of the items together, unless there is only one.
+    package static let byteCountMax = 1 << 20
+
     package var items: [JSONText]
     /// What to ask for to go on; nil at the end.
     package var next: PageKey?

@@ -44,13 +44,19 @@ package final class Hub: Sendable {
     }
 
     /// The steady state: no query, no suspension. `wait` in milliseconds.
-    /// - Parameter acks: whether the cursor comes from the client, which thereby has all before it.
+    /// - Parameters:
+    ///   - acks: whether the cursor comes from the client, which thereby has all before it.
+    ///   - isGiven: whether it comes from an answer of this node. One of a client's that is past what this node has of the
+    ///     log is cold.
     package func poll(
-        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true
+        _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true,
+        isGiven: Bool = false
     ) -> Outcome {
         let waitTickCount = (waitMs + HubLimits.tickMs - 1) / HubLimits.tickMs
         let decision = state.withLock {
-            $0.poll(identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter, acks: acks)
+            $0.poll(
+                identity, from: cursor, limit: limit, waitTickCount: waitTickCount, waiter: waiter, acks: acks,
+                isGiven: isGiven)
         }
         switch decision {
         case .answer(let answer): return .answer(answer)
@@ -65,7 +71,8 @@ package final class Hub: Sendable {
     package func read(
         _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true
     ) async throws -> Outcome {
-        let poller = state.withLock { $0.beginRead(identity, from: cursor.position, acks: acks) }
+        // No further than this node has come: the database hasn't said yet that there is such a position.
+        let poller = state.withLock { $0.beginRead(identity, from: min(cursor.position, $0.head), acks: acks) }
         defer { state.withLock { $0.endRead(poller) } }
         // Again only if this node's tail ran further than it remembers while the database was being read.
         for _ in 0..<5 {
@@ -89,7 +96,9 @@ package final class Hub: Sendable {
                     try await wait(for: head.epoch)
                     continue
                 }
-                switch poll(identity, from: head, limit: limit, waitMs: waitMs, waiter: waiter, acks: acks) {
+                switch poll(
+                    identity, from: head, limit: limit, waitMs: waitMs, waiter: waiter, acks: acks, isGiven: true)
+                {
                 case .cold: continue
                 case let outcome: return outcome
                 }

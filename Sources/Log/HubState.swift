@@ -90,13 +90,17 @@ struct HubState {
     }
 
     /// Answers from the mailbox, or parks the poll for `waitTickCount`.
+    /// - Parameter isGiven: the cursor is known to lie within the log, though this node may not have come as far yet. A
+    ///   client's own is not known to.
     mutating func poll(
         _ identity: Identity, from cursor: Cursor, limit: Int, waitTickCount: Int, waiter: any Waiter,
-        acks: Bool = true
+        acks: Bool = true, isGiven: Bool = true
     ) -> PollDecision {
         guard !isClosing else { return .answer(.closing(upTo: cursor)) }
         let position = cursor.position
         guard isKept(cursor), let mailbox = mailboxes[identity.user],
+            // Beyond what this node has seen only the database can tell whether there is such a position.
+            isGiven || position <= max(head, mailbox.openedAt),
             let found = mailbox.events(after: position, limit: limit, byteCountMax: limits.answerByteCountMax)
         else { return .cold }
         mailbox.lastPolledTick = tick

@@ -196,6 +196,13 @@ extension Setting {
                 + "they are written; with another name (english, german, …) by their stems. A change has all messages "
                 + "indexed anew"),
         Setting(
+            "account_searches_max", \.limits.accountSearchCountMax, .integer(1...100), "COUNT",
+            "searches of one account that run at once on a node; the next wait in a short line, and are answered 429 when it "
+                + "is full"),
+        Setting(
+            "search_timeout_ms", \.limits.searchTimeoutMs, .integer(50...2_500), "MS",
+            "after this time a search returns what it has found so far; the next page goes on from there"),
+        Setting(
             "slow_request_ms", \.slowRequestMs, .integer(0...600_000), "MS",
             "requests that take longer to answer are logged, waiting polls aside; 0: none for that. Those that fail on "
                 + "our side always are, up to 20 a second"),

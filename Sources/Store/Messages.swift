@@ -234,11 +234,14 @@ extension Store {
         return try await decoded { (try row.json(0), Int(try row.int4(1))) }
     }
 
-    /// Who has a message and who read it, `{receipts}`.
-    package func receipts(of message: MessageID, in thread: ThreadID, for user: UserID) async throws -> JSONText {
-        try await reads.json(
-            Statement("message_receipts", "select message_receipts($1, $2, $3)"),
-            [.id(user), .id(thread), .id(message)])
+    /// Who has a message and who read it, a page by user id. In large threads a page may have fewer than `limit`, or none,
+    /// and others follow: each looks at 1,000 members at most.
+    package func receipts(
+        of message: MessageID, in thread: ThreadID, for user: UserID, _ request: PageRequest
+    ) async throws -> Page {
+        try await reads.page(
+            Statement("message_receipts", "select * from message_receipts($1, $2, $3, $4, $5, $6)"),
+            [.id(user), .id(thread), .id(message)], request)
     }
 
     /// Makes a thread unread again from a message on, for this user alone. Throws `invalid` past the head.

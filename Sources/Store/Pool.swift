@@ -37,19 +37,34 @@ struct Pool: Sendable {
         try await decoded { try await row(statement, parameters).json(0) }
     }
 
-    /// A list from a function with the columns (item, rank, id), which was asked for one entry more than the page holds.
-    func page(_ statement: Statement, _ leading: [Parameter], _ request: PageRequest) async throws -> Page {
+    /// A page of a list, from a function that takes `leading`, then how many rows are wanted and the key of the page before,
+    /// then `trailing`. It returns rows (item, rank, id), one more than the page holds if there are more. A row without an
+    /// item is the last: the function looked no further, and the next page begins there.
+    /// The page ends before it has more than `Page.byteCountMax`, but for its first item.
+    func page(
+        _ statement: Statement, _ leading: [Parameter], _ request: PageRequest, trailing: [Parameter] = []
+    ) async throws -> Page {
         let rows = try await rows(
             statement,
             leading + [
-                .int4(Int32(request.limit + 1)), .int8(orNull: request.after?.rank), .uuid(orNull: request.after?.id),
-            ])
+                .int4(Int32(request.limit + 1)), .int8(orNull: request.after?.boundedRank),
+                .uuid(orNull: request.after?.id),
+            ] + trailing)
         return try await decoded {
-            let shown = rows.prefix(request.limit)
-            let last = rows.count > request.limit ? shown.last : nil
-            return Page(
-                items: try shown.map { try $0.json(0) },
-                next: try last.map { PageKey(rank: try $0.int8(1), id: try $0.uuid(2)) })
+            var (items, byteCount): ([JSONText], Int) = ([], 0)
+            var last: PageKey?
+            for row in rows {
+                let key = PageKey(rank: try row.int8(1), id: try row.uuid(2))
+                if row.isNull(0) { return Page(items: items, next: key) }
+                let item = try row.json(0)
+                byteCount += item.utf8.count + 1
+                if items.count == request.limit || (byteCount > Page.byteCountMax && !items.isEmpty) {
+                    return Page(items: items, next: last)
+                }
+                items.append(item)
+                last = key
+            }
+            return Page(items: items, next: nil)
         }
     }
 }

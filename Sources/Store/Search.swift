@@ -4,13 +4,14 @@ import Postgres
 
 extension Store {
     /// Messages of the threads that the user has joined, or of one of them, newest first: `{message, snippet}` each.
-    /// Throws 422 when there is no word in the query.
+    /// After `timeoutMs` the page ends with what was found so far, and the next one goes on from there.
+    /// Throws 422 when there is no word in the query, and 503 when the time was over before anything was searched.
     package func searchMessages(
-        _ query: String, in thread: ThreadID?, for user: UserID, _ request: PageRequest
+        _ query: String, in thread: ThreadID?, for user: UserID, _ request: PageRequest, timeoutMs: Int
     ) async throws -> Page {
         try await reads.page(
-            Statement("message_search", "select * from message_search($1, $2, $3, $4, $5, $6)"),
-            [.id(user), .uuid(orNull: thread?.uuid), .text(query)], request)
+            Statement("message_search", "select * from message_search($1, $2, $3, $4, $5, $6, $7)"),
+            [.id(user), .uuid(orNull: thread?.uuid), .text(query)], request, trailing: [.int4(Int32(timeoutMs))])
     }
 
     /// Makes the index one of a text search configuration. Throws 422 when the database has none of this name.
@@ -18,11 +19,16 @@ extension Store {
         _ = try await rows(Statement("search_configure", "select search_configure($1)"), [.text(configuration)])
     }
 
-    /// Puts the next part of what is missing into the index.
+    /// Puts the next part of what is missing into the index: at most `limit` events or messages, ending after the one that
+    /// brings it to `wordCount` words.
     /// - Returns: how many events or messages were looked at, and up to which position the index has the log; nil while
     ///   another session is at it.
-    package func indexMessages(limit: Int) async throws -> (lookedCount: Int, position: Position)? {
-        let row = try await row(Statement("search_index", "select * from search_index($1)"), [.int4(Int32(limit))])
+    package func indexMessages(
+        limit: Int, wordCount: Int
+    ) async throws -> (lookedCount: Int, position: Position)? {
+        let row = try await row(
+            Statement("search_index", "select * from search_index($1, $2)"),
+            [.int4(Int32(limit)), .int4(Int32(wordCount))])
         return try await decoded {
             if row.isNull(1) { return nil }
             return (Int(try row.int4(0)), Position(try row.int8(1)))

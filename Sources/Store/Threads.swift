@@ -118,7 +118,7 @@ extension Store {
         let row = try await reads.row(
             Statement("inbox", "select * from inbox($1, $2, $3, $4, $5)"),
             [
-                .id(user), .int4(Int32(request.limit)), .bool(unreadOnly), .int8(orNull: request.after?.rank),
+                .id(user), .int4(Int32(request.limit)), .bool(unreadOnly), .int8(orNull: request.after?.boundedRank),
                 .uuid(orNull: request.after?.id),
             ])
         return try await decoded {

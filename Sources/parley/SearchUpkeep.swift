@@ -8,8 +8,11 @@ import Telemetry
 
 /// Any number of nodes may; one works at a time. Search is right without it, and slow.
 struct SearchUpkeep: Sendable {
-    /// Events of a pass: some 10 ms of a connection, and as long as a withdrawal may have to wait.
+    /// Events of a pass: some 10 ms of a connection.
     private static let passLimit = 100
+    /// Words of a pass, which ends with the message that brings it there: some 200 ms of a connection.
+    private static let wordCountMax = 20_000
+    private static let wordCountMin = 100
     /// Between looks whether there is something to do. Costs nothing while the log stands still.
     private static let lookInterval = Duration.seconds(1)
     /// The log stands still, but another node that was at it may have died.
@@ -37,6 +40,7 @@ struct SearchUpkeep: Sendable {
         let clock = ContinuousClock()
         var doneAt: (head: Position, time: ContinuousClock.Instant)?
         var last = (head: head(), time: clock.now)
+        var wordCount = Self.wordCountMax
         while true {
             let now = (head: head(), time: clock.now)
             if let doneAt, doneAt.head == now.head, now.time - doneAt.time < Self.checkInterval {
@@ -46,7 +50,8 @@ struct SearchUpkeep: Sendable {
             let rate = Double(now.head.value - last.head.value) / max(0.001, (now.time - last.time) / .seconds(1))
             last = now
             do {
-                let pass = try await store.indexMessages(limit: Self.passLimit)
+                let pass = try await store.indexMessages(limit: Self.passLimit, wordCount: wordCount)
+                wordCount = min(wordCount * 2, Self.wordCountMax)
                 if let pass { figures.note(pass.lookedCount, pass.position) }
                 guard let pass, pass.lookedCount > 0 else {
                     doneAt = now
@@ -59,7 +64,11 @@ struct SearchUpkeep: Sendable {
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                logger.warning("the search index has to wait", metadata: ["reason": "\(error)"])
+                // The database may have cancelled a pass that took too long. The same size would fail again.
+                wordCount = max(wordCount / 2, Self.wordCountMin)
+                logger.warning(
+                    "indexing messages failed; retrying with a smaller pass in 5 s",
+                    metadata: ["reason": "\(error)", "words": "\(wordCount)"])
                 try await Task.sleep(for: .seconds(5))
             }
         }

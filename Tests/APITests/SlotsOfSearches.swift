@@ -1,4 +1,4 @@
-// How many searches run at once: bounded, and every slot comes back.
+// How many searches run at once, of an account and in all: bounded, in fair order, and every slot comes back.
 import Domain
 import Synchronization
 import Testing
@@ -39,16 +39,27 @@ struct SlotsOfSearches {
         }
     }
 
-    private final class Counts: Sendable {
-        let refused = Atomic(0)
-        let ended = Atomic(0)
+    /// What searches leave behind, in the order in which they do.
+    private final class Notes<Note: Sendable>: Sendable {
+        private let notes = Mutex([Note]())
+        var all: [Note] { notes.withLock { $0 } }
+
+        func add(_ note: Note) { notes.withLock { $0.append(note) } }
     }
 
-    @Test("two at a time, the next when one is done, has failed or was cancelled", arguments: End.allCases)
+    private let ann = UserID.make()
+    private let ben = UserID.make()
+
+    private func search(by user: UserID, _ slots: SearchSlots, _ stage: Stage) -> Task<Void, any Error> {
+        Task { try await slots.run(by: user) { try await stage.search() } }
+    }
+
+    @Test(
+        "two of an account at a time, the next when one is done, has failed or was cancelled", arguments: End.allCases)
     func bounded(_ end: End) async throws {
-        let slots = SearchSlots(count: 2)
+        let slots = SearchSlots(accountCountMax: 2)
         let stage = Stage()
-        let searches = (0..<6).map { _ in Task { try await slots.run { try await stage.search() } } }
+        let searches = (0..<6).map { _ in search(by: ann, slots, stage) }
         try await stage.waitUntil(running: 2)
         if end == .cancelled { for search in searches { search.cancel() } }
         for left in stride(from: 5, through: 0, by: -1) {
@@ -59,42 +70,69 @@ struct SlotsOfSearches {
         for search in searches { if case .success = await search.result { doneCount += 1 } }
         #expect(doneCount == (end == .done ? 6 : 0))
         #expect(stage.mostCount == 2)
-        // Both slots are free again.
-        let others = (0..<2).map { _ in Task { try await slots.run { try await stage.search() } } }
-        try await stage.waitUntil(running: 2)
+        // All slots are free again.
+        let others = [ann, ann, ben].map { search(by: $0, slots, stage) }
+        try await stage.waitUntil(running: 3)
         for _ in others { stage.endFirst() }
         for other in others { try await other.value }
     }
 
-    @Test("up to 64 wait in line; who finds it full is told to come back")
+    @Test("four more of an account wait, the next is told to come back, and another account is not kept waiting")
     func refusesBeyondTheLine() async throws {
-        let slots = SearchSlots(count: 1)
+        let slots = SearchSlots(accountCountMax: 2)
         let stage = Stage()
-        let counts = Counts()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<80 {
-                group.addTask {
-                    defer { counts.ended.add(1, ordering: .relaxed) }
-                    do {
-                        try await slots.run { try await stage.search() }
-                    } catch let problem as Problem where problem.code == .overloaded && problem.retryAfterS == 2 {
-                        counts.refused.add(1, ordering: .relaxed)
-                    }
+        let searches = (0..<2).map { _ in search(by: ann, slots, stage) }
+        try await stage.waitUntil(running: 2)
+        let waiting = (0..<20).map { _ in search(by: ann, slots, stage) }
+        let refusals = Notes<Problem>()
+        let outcomes = waiting.map { search in
+            Task {
+                do {
+                    try await search.value
+                } catch let problem as Problem {
+                    refusals.add(problem)
                 }
             }
-            // One runs, 64 wait, nobody has ended.
-            for _ in 0..<5_000 where counts.refused.load(ordering: .relaxed) < 15 {
-                try await Task.sleep(for: .milliseconds(1))
-            }
-            #expect(counts.refused.load(ordering: .relaxed) == 15)
-            for _ in 0..<5_000 where counts.ended.load(ordering: .relaxed) < 80 {
-                stage.endFirst()
-                try await Task.sleep(for: .milliseconds(1))
-            }
-            while try await group.next() != nil {}
         }
-        #expect(counts.refused.load(ordering: .relaxed) == 15)
-        #expect(stage.mostCount == 1)
-        try await slots.run {}
+        for _ in 0..<5_000 where refusals.all.count < 16 { try await Task.sleep(for: .milliseconds(1)) }
+        // The third slot is nobody's who has two.
+        let other = search(by: ben, slots, stage)
+        try await stage.waitUntil(running: 3)
+        #expect(stage.mostCount == 3)
+        for left in stride(from: 6, through: 0, by: -1) {
+            stage.endFirst()
+            try await stage.waitUntil(running: min(left, left >= 5 ? 3 : 2))
+        }
+        for outcome in outcomes { try await outcome.value }
+        #expect(refusals.all.count == 16)
+        #expect(refusals.all.allSatisfy { $0.code == .rateLimited && $0.retryAfterS == 1 })
+        for search in searches + [other] { try await search.value }
+    }
+
+    @Test("accounts take turns: one search of each before the second of any")
+    func takesTurns() async throws {
+        let slots = SearchSlots(accountCountMax: 1)
+        let stage = Stage()
+        let order = Notes<String>()
+        let holders = [UserID.make(), .make()].map { search(by: $0, slots, stage) }
+        try await stage.waitUntil(running: 2)
+        var searches: [Task<Void, any Error>] = []
+        for (name, user) in [("a1", ann), ("a2", ann), ("a3", ann), ("b1", ben), ("b2", ben)] {
+            searches.append(
+                Task {
+                    try await slots.run(by: user) {
+                        order.add(name)
+                        try await stage.search()
+                    }
+                })
+            // In this order they stand in line.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        for ended in 1...7 {
+            stage.endFirst()
+            try await stage.waitUntil(running: min(2, 7 - ended))
+        }
+        for search in holders + searches { try await search.value }
+        #expect(order.all == ["a1", "b1", "a2", "b2", "a3"])
     }
 }

@@ -46,10 +46,10 @@ private struct Ground {
     init(_ cast: Cast, kind: String) async throws {
         self.cast = cast
         self.kind = kind
-        if kind == "direct" {
+        if kind.hasPrefix("direct") {
             title = ""
             another = cast.blocker
-            (thread, message, ownMessages) = try await Self.direct(cast)
+            (thread, message, ownMessages) = try await Self.direct(cast, isOpener: kind == Self.openedDirect)
             return
         }
         another = cast.otherMember
@@ -77,12 +77,17 @@ private struct Ground {
         #expect(try await cast.leaver.client.delete("\(members)/me").status == 204)
     }
 
+    /// A direct thread that the blocked one has opened.
+    static let openedDirect = "direct thread of one's own"
+
     /// The direct thread of the blocked one and who has blocked them, after both have said something.
-    private static func direct(_ cast: Cast) async throws -> (String, String, [Standing: String]) {
+    /// - Parameter isOpener: whether the blocked one opened it.
+    private static func direct(_ cast: Cast, isOpener: Bool) async throws -> (String, String, [Standing: String]) {
         let blocked = try #require(cast.people[.blocked])
         let block = "/v1/users/me/blocks/\(blocked.id)"
         #expect(try await cast.blocker.client.delete(block).status == 204)
-        let thread = try await cast.blocker.direct(with: blocked)
+        let (opener, other) = isOpener ? (blocked, cast.blocker) : (cast.blocker, blocked)
+        let thread = try await opener.direct(with: other)
         let message = try await cast.blocker.say("hello", in: thread).string("id")
         let own = try await blocked.say("mine", in: thread).string("id")
         #expect(try await cast.blocker.client.put(block).status == 204)
@@ -197,13 +202,14 @@ struct WhoMayDoWhat {
         #expect(Set(rows).count == rows.count)
     }
 
-    @Test("every cell is as the table says", arguments: ["group", "room", "direct"])
+    @Test("every cell is as the table says", arguments: ["group", "room", "direct", Ground.openedDirect])
     func cells(_ kind: String) async throws {
         let cast = try await Cast()
         var ground: Ground?
         for (call, cells) in Self.table.dropFirst(2) {
             guard let attempt = attempts[call] else { continue }
-            for (standing, cell) in zip(Standing.allCases, cells) where (standing == .blocked) == (kind == "direct") {
+            for (standing, cell) in zip(Standing.allCases, cells)
+            where (standing == .blocked) == kind.hasPrefix("direct") {
                 let stage: Ground = if let ground { ground } else { try await Ground(cast, kind: kind) }
                 ground = stage
                 let client = try #require(cast.people[standing]?.client)

@@ -136,8 +136,15 @@ struct ReadingJSON {
         #expect(reason("1e309") == .numberOutOfRange)
         #expect(reason("-1e309") == .numberOutOfRange)
         #expect(reason("1e999999999999999999999") == .numberOutOfRange)
-        #expect(reason("1e-400") == nil)
-        #expect(reason("0e999999") == nil)
+        // A double's smallest, and what it would take for 0; PostgreSQL's numeric ends at 1e-16383.
+        #expect(reason("4.9e-324") == nil)
+        for text in ["1e-325", "1e-400", "-1e-16384", "1e-20000", "0.\(String(repeating: "0", count: 40))1e-300"] {
+            #expect(reason(text) == .numberOutOfRange, "\(text)")
+        }
+        for text in ["0e400", "-0.0e-400", "0e+0", "1e00000000000000000005"] { #expect(reason(text) == nil, "\(text)") }
+        for text in ["0e401", "0e-401", "0e-20000", "0e1073741823"] {
+            #expect(reason(text) == .numberOutOfRange, "\(text)")
+        }
         #expect(reason(String(repeating: "9", count: 64)) == nil)
         #expect(reason(String(repeating: "9", count: 65)) == .numberOutOfRange)
         #expect(reason("0." + String(repeating: "1", count: 63)) == .numberOutOfRange)

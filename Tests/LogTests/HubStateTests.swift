@@ -349,4 +349,20 @@ struct HubStateTests {
         #expect(upTo == cursor(position))
         #expect(more)
     }
+
+    @Test("a client's cursor past what the node has seen is cold, and doesn't count as what the device has")
+    func futureCursors() {
+        var state = openState()
+        // Opened by a read of the database, which was further than this node.
+        _ = state.open(ben, threads: [thread], at: cursor(7))
+        for (user, known) in [(ann, Int64(0)), (ben, 7)] {
+            for (position, isCold) in [(known, false), (known + 1, true), (.max, true)] {
+                let decision = state.poll(
+                    identity(user), from: cursor(position), limit: 100, waitTickCount: 10, waiter: NumberedWaiter(1),
+                    isGiven: false)
+                if case .cold = decision { #expect(isCold) } else { #expect(!isCold) }
+            }
+        }
+        #expect(state.devices.allSatisfy { $0.position <= Position(7) })
+    }
 }

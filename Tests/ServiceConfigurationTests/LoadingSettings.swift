@@ -86,6 +86,7 @@ struct LoadingSettings {
         "config": "parley.conf", "http_host": "::1", "http_port": "0", "database_url": "postgresql://db/chat",
         "listen_url": "host=db dbname=chat", "database_connections": "2", "data_dir": "/var/lib/parley",
         "prepared_statements": "on", "migrate": "off", "account_threads_max": "9", "strangers": "invite",
+        "account_searches_max": "3", "search_timeout_ms": "500",
         "rate_limits": "off", "text_bytes_max": "1000",
         "payload_bytes_max": "100000",
         "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",

@@ -48,7 +48,9 @@ begin
     -- Before account_sign_out, which takes the log's lock.
     perform announcement_begin('profile', p_user);
     perform account_forget(p_user);
-    insert into erasures (user_id, erases_messages) values (p_user, p_erases_messages);
+    -- No event before the account was made names it. The minute is for the order of the log, which is that of the commits.
+    insert into erasures (user_id, erases_messages, pos)
+    values (p_user, p_erases_messages, log_pos_at(v_user.created_at - interval '1 minute') - 1);
     insert into erasure_threads (user_id, thread_id, at)
     select m.user_id, m.thread_id, v_now from members m where m.user_id = p_user;
     v_sessions := account_sign_out(p_user);

@@ -141,7 +141,7 @@ end $$;
 
 -- Removes a message for everyone, as message_delete. Removing it again changes nothing.
 -- Fails: PY404 thread_not_found, message_not_found.
--- locks: the thread, the search index's state, then the log
+-- locks: the thread, then the log
 create or replace function admin_message_delete(p_actor text, p_request text, p_thread uuid, p_message uuid) returns void
 language plpgsql volatile
 set enable_seqscan = off

@@ -1,20 +1,21 @@
 -- What is left of an erasure after the call (account_erase): first each of the user's threads, then the log. Any number of
 -- nodes may call this at the same time: each takes what no other has in hand, and who dies leaves it to the next.
 
--- Does a part of it, and gives 1; 0 when there is nothing to be done. Costs then two index probes. `p_limit` is how many
--- messages of one thread a call withdraws; of what is quickly looked at it takes more.
--- locks: a row of erasure_threads or erasures (skipped when taken), the thread, members, the search index's state, the log
+-- Does a part of it, and gives 1; 0 when there is nothing to be done, or another session walks the log. Costs then two
+-- index probes. `p_limit` is how many messages of one thread a call withdraws; of what is quickly looked at it takes more.
+-- locks: a row of erasure_threads (skipped when taken), the thread, members; or the walk (advisory, skipped when taken), the
+-- events' rows; then the log
 create or replace function erasure_sweep(p_limit int) returns int
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
     v_task erasure_threads;
-    v_erasure erasures;
 begin
     -- Nobody is taken out of a thread before its members know of the erased profile.
     select * into v_task from erasure_threads t
-    where not exists (select from announcements a where a.kind = 'profile' and a.subject_id = t.user_id)
+    where t.at <= clock_timestamp()
+        and not exists (select from announcements a where a.kind = 'profile' and a.subject_id = t.user_id)
     order by t.at limit 1 for update skip locked;
     if found then
         v_task := case v_task.step when 'leave' then erasure_leave(v_task) when 'notices' then erasure_notices(v_task, 1000)
@@ -22,19 +23,12 @@ begin
         if v_task.step is null then
             delete from erasure_threads t where t.user_id = v_task.user_id and t.thread_id = v_task.thread_id;
         else
-            update erasure_threads t set step = v_task.step, seq = v_task.seq, at = clock_timestamp()
+            update erasure_threads t set step = v_task.step, seq = v_task.seq, at = greatest(v_task.at, clock_timestamp())
             where t.user_id = v_task.user_id and t.thread_id = v_task.thread_id;
         end if;
         return 1;
     end if;
-    select * into v_erasure from erasures e
-    where not exists (select from erasure_threads t where t.user_id = e.user_id)
-    order by e.user_id limit 1 for update skip locked;
-    if not found then
-        return 0;
-    end if;
-    perform erasure_log(v_erasure, 2000);
-    return 1;
+    return erasure_walk(2000);
 end $$;
 
 -- Takes the user out of the thread, without a trace in its members. Others are told as if they had left.
@@ -108,7 +102,7 @@ begin
 end $$;
 
 -- Makes tombstones of what the user has said in the thread, `p_limit` messages at a time.
--- locks: the thread, the search index's state, then the log
+-- locks: the thread, then the log
 create or replace function erasure_messages(p_task erasure_threads, p_limit int) returns erasure_threads
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -125,42 +119,115 @@ begin
         p_task.seq := v_messages[cardinality(v_messages)].seq;
     end if;
     if cardinality(v_messages) < p_limit then
-        p_task.step := null;
+        if exists (select from search_stale s where s.thread_id = p_task.thread_id) then
+            -- A pass of the search index was at work here. It isn't over before the next one has deleted the words.
+            p_task.at := clock_timestamp() + interval '1 s';
+        else
+            p_task.step := null;
+        end if;
     end if;
     return p_task;
 end $$;
 
--- Takes the user's name out of the next `p_limit` events of the log, and at its end makes the nodes forget what they have
--- of it. By now nobody can write it any more: each thread has been locked since, and who isn't in one yet is checked.
--- locks: the events' rows, at the end the log
-create or replace function erasure_log(p_erasure erasures, p_limit int) returns void
+-- Takes names out of the next `p_limit` events of the log, of all users together whose threads are done: one walk serves
+-- up to 100 of them. Each has a position of their own to begin at (account_erase). Those that the walk has yet to come to join
+-- it; those that it has passed wait for the next walk. By now nobody can write the names any more: each thread has been locked
+-- since, and who isn't in one yet is checked. Gives 1, or 0 when there is nothing to walk for or another session walks.
+-- locks: the walk (advisory, skipped when taken), the events' rows, at the end the log
+drop function if exists erasure_log(erasures, int);
+create or replace function erasure_walk(p_limit int) returns int
 language plpgsql volatile
 set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-    v_user uuid := p_erasure.user_id;
-    v_count int;
+    v_count_max constant int := 100;
+    v_from bigint;
+    -- The next position at which others join.
+    v_next bigint;
     v_last bigint;
+    v_is_end boolean;
+    v_users uuid[];
+begin
+    if not pg_try_advisory_xact_lock(7266009) then
+        return 0;
+    end if;
+    v_from := (select min(e.pos) from erasures e where e.walks);
+    update erasures e set walks = true
+    where e.user_id = any (array(
+        select x.user_id from erasures x
+        where not x.walks and (v_from is null or x.pos >= v_from)
+            and not exists (select from erasure_threads t where t.user_id = x.user_id)
+        order by x.pos limit greatest(0, v_count_max - (select count(*) from erasures y where y.walks))));
+    v_from := (select min(e.pos) from erasures e where e.walks);
+    if v_from is null then
+        return 0;
+    end if;
+    v_users := array(select e.user_id from erasures e where e.walks and e.pos = v_from);
+    v_next := (select min(e.pos) from erasures e where e.walks and e.pos > v_from);
+    select max(x.pos), count(*) < p_limit into v_last, v_is_end
+    from (select e.pos from events e where e.pos > v_from order by e.pos limit p_limit) x;
+    if v_next <= v_last then
+        v_last := v_next;
+        v_is_end := false;
+    end if;
+    -- What concerns one of them alone is read by nobody any more; only the places in the log must stay.
+    update events e set body = case when e.user_id = any (v_users) then event_json(e.type, e.thread_id, e.at, '{}')
+        else erasure_event(e.type, e.body, v_users) end
+    where e.pos > v_from and e.pos <= v_last and (e.user_id = any (v_users) or erasure_concerns(e.body, v_users::text[]));
+    if v_is_end then
+        perform erasure_end(v_users);
+    else
+        update erasures e set pos = v_last where e.user_id = any (v_users);
+    end if;
+    return 1;
+end $$;
+
+-- Whether the JSON names one of the users. Costs 1 µs for each of them; a regular expression of all takes twice that.
+create or replace function erasure_concerns(p_body text, p_users text[]) returns boolean
+language plpgsql immutable as $$
+declare
+    v_user text;
+begin
+    foreach v_user in array p_users loop
+        if strpos(p_body, v_user) > 0 then
+            return true;
+        end if;
+    end loop;
+    return false;
+end $$;
+
+-- Ends erasures: nothing names the users any more but what the nodes have in memory, which they are told to forget.
+-- locks: the log
+create or replace function erasure_end(p_users uuid[]) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
     v_head bigint;
 begin
-    select count(*), max(x.pos) into v_count, v_last
-    from (select e.pos from events e where e.pos > p_erasure.pos order by e.pos limit p_limit) x;
-    -- What concerns the user alone is read by nobody any more; only the places in the log must stay.
-    update events e set body = case e.user_id when v_user then event_json(e.type, e.thread_id, e.at, '{}')
-        else erasure_event(e.type, e.body, v_user) end
-    where e.pos > p_erasure.pos and e.pos <= v_last and (e.user_id = v_user or strpos(e.body, v_user::text) > 0);
-    if v_count = p_limit then
-        update erasures e set pos = v_last where e.user_id = v_user;
-        return;
-    end if;
-    delete from membership_spans s where s.user_id = v_user;
-    delete from erasures e where e.user_id = v_user;
+    delete from membership_spans s where s.user_id = any (p_users);
+    delete from erasures e where e.user_id = any (p_users);
     v_head := log_begin();
     -- For the nodes, and for nobody else.
     insert into events (pos, at, type, user_id, withdraws, body)
     values (v_head + 1, stamp(), 'message.withdrawn', '00000000-0000-0000-0000-000000000000', v_head,
         event_json('message.withdrawn', null, stamp(), '{}'));
     perform log_announce(v_head + 1);
+end $$;
+
+-- An event's JSON without the names of those of the users that it names.
+create or replace function erasure_event(p_type text, p_body text, p_users uuid[]) returns text
+language plpgsql immutable as $$
+declare
+    v_body text := p_body;
+    v_user uuid;
+begin
+    foreach v_user in array p_users loop
+        if strpos(v_body, v_user::text) > 0 then
+            v_body := erasure_event(p_type, v_body, v_user);
+        end if;
+    end loop;
+    return v_body;
 end $$;
 
 -- An event's JSON without the user's name; of a direct thread with them also without its title and image, which are theirs.

@@ -9,7 +9,7 @@
 create or replace function member_delete(p_actor uuid, p_thread uuid, p_user uuid) returns void
 language plpgsql volatile as $$
 declare
-    v_thread threads := thread_lock(p_thread);
+    v_thread threads := member_lock(p_thread, p_actor);
     v_now timestamptz := stamp();
     v_old members := member_delete_check(v_thread, p_actor, p_user);
     v_new members;
@@ -38,6 +38,19 @@ begin
         v_head := system_message(v_head, v_now, p_thread, member_news(v_new.status, p_actor, p_user));
     end if;
     perform log_announce(v_head);
+end $$;
+
+-- The thread, locked, for somebody who has joined it or is invited. Others are refused before they wait for the lock or
+-- take it.
+-- Fails: PY404 thread_not_found.
+-- locks: the thread
+create or replace function member_lock(p_thread uuid, p_user uuid) returns threads
+language plpgsql volatile as $$
+begin
+    if (member_of(p_thread, p_user)).status is null then
+        perform thread_refuse();
+    end if;
+    return thread_lock(p_thread);
 end $$;
 
 -- The row of the member to be taken out. Raises unless `p_actor` may do it.

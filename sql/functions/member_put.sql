@@ -49,6 +49,23 @@ begin
     end if;
 end $$;
 
+-- The thread, locked, once member_put_check has nothing against the change by what is known without the lock: who may not
+-- change the members neither waits for the lock nor takes it. Check again under the lock.
+-- Fails: PY404 thread_not_found; as member_put_check.
+-- locks: the thread
+create or replace function member_put_lock(p_actor uuid, p_thread uuid, p_user uuid, p_role text, p_status text)
+returns threads
+language plpgsql volatile as $$
+declare
+    v_thread threads;
+    v_old members;
+begin
+    select * into v_thread from threads t where t.id = p_thread;
+    select * into v_old from members m where m.thread_id = p_thread and m.user_id = p_user;
+    perform member_put_check(v_thread, p_actor, p_user, v_old, p_role, p_status);
+    return thread_lock(p_thread);
+end $$;
+
 -- The row as it is after member_put; the same as `p_old` when there is nothing to change.
 create or replace function member_put_wanted(
     t threads, p_actor uuid, p_user uuid, p_old members, p_role text, p_status text, p_now timestamptz
@@ -122,7 +139,7 @@ create or replace function member_put(
 ) returns text
 language plpgsql volatile as $$
 declare
-    v_thread threads := thread_lock(p_thread);
+    v_thread threads := member_put_lock(p_actor, p_thread, p_user, p_role, p_status);
     v_now timestamptz := stamp();
     v_old members;
     v_new members;

@@ -5,7 +5,7 @@
 -- Of the versions before, the first and the last hundred are kept. The log keeps what it told: who catches up sees the
 -- message change, as they would have at the time.
 -- Fails: as message_type; PY403 not_reachable (the other one of a direct thread has blocked the sender).
--- locks: the thread, the search index's state, then the log
+-- locks: the thread, then the log
 create or replace function message_edit(p_user uuid, p_thread uuid, p_message uuid, p_payload json) returns text
 language plpgsql volatile
 set enable_seqscan = off
@@ -18,7 +18,7 @@ declare
     v_pos bigint;
     v_body text;
 begin
-    perform thread_lock(p_thread);
+    perform thread_lock_joined(p_thread, p_user);
     v_now := stamp();
     v_message := message_own(p_user, p_thread, p_message);
     if (member_of(p_thread, p_user)).blocked then

@@ -27,7 +27,7 @@ declare
     v_message messages;
     v_count int;
 begin
-    perform thread_lock(p_thread);
+    perform thread_lock_joined(p_thread, p_user);
     v_member := member_joined(p_thread, p_user);
     v_message := message_of(v_member, p_message);
     if v_message.deleted_at is not null then
@@ -63,7 +63,7 @@ declare
     v_message messages;
     v_count int;
 begin
-    perform thread_lock(p_thread);
+    perform thread_lock_joined(p_thread, p_user);
     v_message := message_of(member_joined(p_thread, p_user), p_message);
     delete from message_reactions r
     where r.thread_id = p_thread and r.seq = v_message.seq and r.user_id = p_user and r.emoji = p_emoji;

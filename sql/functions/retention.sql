@@ -44,7 +44,7 @@ end $$;
 -- log's events. With `p_deleted_at` they become tombstones, and reactions and mentions go, too. Gives each as it is then,
 -- and the last position at which the log had its content: nodes forget the thread's events up to there.
 -- Call it with the threads locked, and before the log's lock is taken.
--- locks: the search index's state
+-- locks: nothing that anybody waits for
 create or replace function message_withdraw(p_messages messages[], p_deleted_at timestamptz)
 returns table (message messages, told bigint)
 language plpgsql volatile
@@ -82,7 +82,7 @@ begin
 end $$;
 
 -- Makes tombstones of messages, and tells each thread's members. Call it with the threads locked.
--- locks: the search index's state, then the log
+-- locks: the log
 create or replace function message_bury(p_messages messages[], p_now timestamptz) returns void
 language plpgsql volatile as $$
 declare

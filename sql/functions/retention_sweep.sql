@@ -18,7 +18,7 @@ end $$;
 -- Makes tombstones of the messages whose time is up, at most `p_limit`, and gives how many it looked at. `p_now` is for
 -- tests.
 -- Costs, when nothing is due, an index probe.
--- locks: the rows of message_expiries (skipped when taken), the threads by id, the search index's state, then the log
+-- locks: the rows of message_expiries (skipped when taken), the threads by id, then the log
 create or replace function retention_expire(p_limit int, p_now timestamptz default null) returns int
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -120,7 +120,7 @@ end $$;
 -- how long a device that isn't used is waited for, and content at most. The messages stay, with everything but their
 -- content, and clients are told nothing: they have it. `p_now` is for tests.
 -- Costs, when nothing is due, an index probe; a thread of people who have it all, a few for each device.
--- locks: rows of undelivered_checks (skipped when taken), the threads by id, the search index's state, then the log
+-- locks: rows of undelivered_checks (skipped when taken), the threads by id, then the log
 create or replace function retention_settle(p_limit int, p_silent_days int, p_now timestamptz default null) returns int
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off

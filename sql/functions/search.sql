@@ -22,19 +22,26 @@ language sql immutable parallel safe as $$
         '\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65'
 $$;
 
--- The words of a text, each once. Under the configuration `simple` they are what stands between separators; under
--- another one what its dictionaries make of those (stems, without stop words).
+-- How much of a text is searched, in characters. Texts have 16 KiB at most; payloads stored by older versions have more.
+create or replace function search_length_max() returns int
+language sql immutable parallel safe as $$ select 16384 $$;
+
+-- The words of a text, each once, in the order in which they first occur: those of the text's first 16,384 characters, at
+-- most 2,000. Under the configuration `simple` they are what stands between separators; under another one what its
+-- dictionaries make of those (stems, without stop words).
 create or replace function search_words(p_config text, p_text text) returns text[]
 language plpgsql stable as $$
 declare
-    v_text text := search_fold(p_text);
+    v_text text := search_fold(left(p_text, search_length_max()));
 begin
     if p_config = 'simple' then
-        return array(select distinct left(w.word, 64)
-            from regexp_split_to_table(v_text, '[' || search_separators() || ']+') w (word) where w.word <> '');
+        return array(select left(s.word, 64)
+            from regexp_split_to_table(v_text, '[' || search_separators() || ']+') with ordinality s (word, place)
+            where s.word <> '' group by 1 order by min(s.place) limit 2000);
     end if;
-    return array(select distinct left(w.word, 64) from unnest(tsvector_to_array(to_tsvector(p_config::regconfig,
-        regexp_replace(v_text, '[' || search_separators() || ']+', ' ', 'g')))) w (word));
+    return array(select left(l.lexeme, 64) from unnest(to_tsvector(p_config::regconfig,
+        regexp_replace(v_text, '[' || search_separators() || ']+', ' ', 'g'))) l
+        group by 1 order by min(l.positions[1]), 1 limit 2000);
 end $$;
 
 -- What is searched of a message; null for those that have no text, and for withdrawn ones.
@@ -56,7 +63,7 @@ declare
     v_words text[];
 begin
     if p_config = 'simple' then
-        v_text := search_fold(p_text);
+        v_text := search_fold(left(p_text, search_length_max()));
         foreach v_prefix in array p_prefixes loop
             if strpos(v_text, v_prefix) > 0 is not true then
                 return false;
@@ -86,16 +93,41 @@ language sql immutable parallel safe as $$
         '''', '&#39;')
 $$;
 
+-- Where the text's first word begins that starts with one of `p_prefixes`, or up to 1,000 characters before it; 1 without
+-- any. Costs a look at each 900 characters up to there.
+create or replace function search_place(p_config text, p_text text, p_prefixes text[]) returns int
+language plpgsql stable as $$
+declare
+    v_at int := 1;
+    v_piece text;
+begin
+    while v_at <= least(length(p_text), search_length_max()) loop
+        -- Pieces overlap by more than what counts of a word, and begin with a whole one.
+        v_piece := substr(p_text, v_at, 1000);
+        if v_at > 1 then
+            v_piece := regexp_replace(v_piece, '^[^' || search_separators() || ']+', '');
+        end if;
+        if search_is_marked(p_config, v_piece, p_prefixes) then
+            return v_at;
+        end if;
+        v_at := v_at + 900;
+    end loop;
+    return 1;
+end $$;
+
 -- A piece of the text around the first of what was looked for, as HTML: escaped, with <mark> around the words that it
--- was found by, and … where something was left out. Costs a look at each word up to there: most are told by what they are
--- made of, without being taken apart.
+-- was found by, and … where something was left out.
 create or replace function search_snippet(p_config text, p_text text, p_prefixes text[]) returns text
 language plpgsql stable as $$
 declare
     v_before constant int := 40;
     v_length_max constant int := 200;
+    -- The part of the text that the snippet is taken from, with some characters before it.
+    v_from_char int := case when length(p_text) <= 1500 then 1
+        else greatest(1, search_place(p_config, p_text, p_prefixes) - 100) end;
+    v_part text := substr(p_text, v_from_char, 1500);
     -- Words, and what is between them.
-    v_tokens text[] := array(select t.token[1] from regexp_matches(p_text,
+    v_tokens text[] := array(select t.token[1] from regexp_matches(v_part,
         '([' || search_separators() || ']+|[^' || search_separators() || ']+)', 'g') t (token));
     -- What a token is like that may be marked. There are no wildcards in words, as there are in separators.
     v_patterns text[] := array(select case p_config when 'simple' then '%' || p.prefix || '%' else '%' end
@@ -106,6 +138,10 @@ declare
     v_piece text;
     v_snippet text := '';
 begin
+    if v_from_char > 1 then
+        -- It may be the end of a word.
+        v_tokens := v_tokens[2:];
+    end if;
     for v_index in 1..cardinality(v_tokens) loop
         if search_fold(v_tokens[v_index]) like any (v_patterns) then
             if search_is_marked(p_config, v_tokens[v_index], p_prefixes) then
@@ -119,7 +155,7 @@ begin
         v_from := v_from - 1;
         v_length := v_length + length(v_tokens[v_from]);
     end loop;
-    if v_from > 1 then
+    if v_from > 1 or v_from_char > 1 then
         v_snippet := '…';
     end if;
     v_length := 0;
@@ -133,29 +169,44 @@ begin
             when v_index >= v_first and search_is_marked(p_config, v_tokens[v_index], p_prefixes)
             then '<mark>' || html_escape(v_piece) || '</mark>' else html_escape(v_piece) end;
     end loop;
-    return v_snippet;
+    return v_snippet || case when v_from_char + length(v_part) <= length(p_text) then '…' else '' end;
 end $$;
 
 -- Messages with words that begin with all those of `p_query`, newest first, in the threads that the user has joined, or
 -- in one of them: rows of JSON text {message, snippet}, and rank and id to go on from. What the index doesn't have yet
--- is looked through, so that a message is found from the moment it is sent; index, state and messages are of one
--- snapshot.
+-- is read, so that a message is found from the moment it is sent; index, state and messages are of one snapshot.
+-- After `p_ms` milliseconds it ends with what it has found so far. Then, as whenever it has not looked further, the last
+-- row has no item but the key to go on from, and the next call skips and repeats nothing. It also ends once it has more
+-- than 1 MiB.
 -- Costs some index probes a thread of the user's; the threads with the newest messages are asked first, and those that
--- can't add to the page not at all.
--- Fails: with a thread PY404 thread_not_found, PY403 not_joined; PY422 (q: has no word, or more than 16).
+-- can't add to the page not at all. No thread takes more than a quarter of the time left, so that each page gets further
+-- in all.
+-- Fails: with a thread PY404 thread_not_found, PY403 not_joined; PY422 (q: has no word, or more than 16); 57014 when the
+-- time was over before the search got any further than the page before.
 -- locks: nothing
+-- The one with fewer arguments would make a call that leaves out the last ambiguous.
+drop function if exists message_search(uuid, uuid, text, int, bigint, uuid);
 create or replace function message_search(
-    p_user uuid, p_thread uuid, p_query text, p_limit int, p_after_rank bigint, p_after_id uuid
+    p_user uuid, p_thread uuid, p_query text, p_limit int, p_after_rank bigint, p_after_id uuid, p_ms int default 1000
 ) returns table (item text, rank bigint, id uuid)
 language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
+    v_end timestamptz := clock_timestamp() + p_ms * interval '1 ms';
+    -- The rest of the time is for the snippets.
+    v_until timestamptz := v_end - p_ms * interval '0.2 ms';
     v_state search_state;
     v_prefixes text[];
+    -- Nearly always there is none.
+    v_has_stale boolean := exists (select from search_stale);
     v_place record;
-    v_found messages[];
+    v_part record;
+    v_hit messages;
     v_hits messages[] := '{}';
+    -- Everything later than this millisecond has been looked at; null: everything.
+    v_rest bigint;
+    v_bytes bigint := 0;
 begin
     if p_thread is not null then
         perform member_joined(p_thread, p_user);
@@ -168,35 +219,55 @@ begin
     end if;
 
     for v_place in
-        select m as member, h.created_at, h.pos, coalesce(b.upto_seq, 0) as upto_seq
+        select m as member, h.created_at, h.pos, h.seq, coalesce(b.upto_seq, 0) as upto_seq
         from members m
-        cross join lateral (select x.created_at, x.pos from messages x where x.thread_id = m.thread_id
+        cross join lateral (select x.created_at, x.pos, x.seq from messages x where x.thread_id = m.thread_id
             order by x.seq desc limit 1) h
         left join search_backlog b on b.thread_id = m.thread_id
         where m.user_id = p_user and m.status = 'joined' and (p_thread is null or m.thread_id = p_thread)
         order by h.created_at desc
     loop
         exit when v_place.created_at < (v_hits[p_limit]).created_at;
-        v_found := search_indexed(v_place.member, v_prefixes, p_limit, p_after_rank, p_after_id);
-        if v_place.pos > v_state.pos then
-            v_found := v_found || search_unindexed(v_place.member, v_state.config, v_prefixes, p_limit, p_after_rank,
-                p_after_id, search_indexed_seq((v_place.member).thread_id, v_state.pos) + 1, null);
+        if clock_timestamp() > v_until then
+            v_rest := greatest(v_rest, least(search_rank(v_place.created_at), p_after_rank));
+            exit;
         end if;
-        if v_place.upto_seq > 0 then
-            v_found := v_found || search_unindexed(v_place.member, v_state.config, v_prefixes, p_limit, p_after_rank,
-                p_after_id, 1, v_place.upto_seq);
-        end if;
-        if cardinality(v_found) > 0 then
-            v_hits := array(select h from (select distinct on (f.created_at, f.id) f as h from unnest(v_hits || v_found) f
-                order by f.created_at desc, f.id desc) h limit p_limit);
+        v_part := search_thread(v_place.member, v_state, v_prefixes, v_place.seq, v_place.upto_seq,
+            v_place.pos > v_state.pos, v_has_stale, p_limit, p_after_rank, p_after_id,
+            case when p_thread is null then clock_timestamp() + (v_until - clock_timestamp()) / 4 else v_until end);
+        v_rest := greatest(v_rest, v_part.rest);
+        if cardinality(v_part.hits) > 0 then
+            v_hits := array(select h from (select distinct on (f.created_at, f.id) f as h
+                from unnest(v_hits || v_part.hits) f order by f.created_at desc, f.id desc) h limit p_limit);
         end if;
     end loop;
 
-    return query
-    select '{"message":' || message_view(h, p_user) || ',"snippet":'
-        || to_json(search_snippet(v_state.config, search_text(h.type, h.payload), v_prefixes)) || '}',
-        search_rank(h.created_at), h.id
-    from unnest(v_hits) h order by h.created_at desc, h.id desc;
+    foreach v_hit in array v_hits loop
+        exit when search_rank(v_hit.created_at) <= v_rest;
+        if v_bytes > 0 and clock_timestamp() > v_end then
+            -- `rank` and `id` are those of the item before.
+            item := null;
+            return next;
+            return;
+        end if;
+        item := '{"message":' || message_view(v_hit, p_user) || ',"snippet":'
+            || to_json(search_snippet(v_state.config, search_text(v_hit.type, v_hit.payload), v_prefixes)) || '}';
+        rank := search_rank(v_hit.created_at);
+        id := v_hit.id;
+        return next;
+        v_bytes := v_bytes + octet_length(item);
+        if v_bytes > 1048576 then
+            return;
+        end if;
+    end loop;
+    if v_rest >= p_after_rank and v_bytes = 0 then
+        raise exception using errcode = '57014', message = 'the search got no further';
+    elsif v_rest is not null then
+        item := null;
+        rank := v_rest + 1;
+        id := '00000000-0000-0000-0000-000000000000';
+        return next;
+    end if;
 end $$;
 
 -- Milliseconds since 1970.
@@ -214,54 +285,129 @@ language sql stable as $$
         and (p_after_rank is null or (search_rank(m.created_at), m.id) < (p_after_rank, p_after_id))
 $$;
 
--- The newest of a thread's messages that the index has all the words for.
-create or replace function search_indexed(
-    p_member members, p_prefixes text[], p_limit int, p_after_rank bigint, p_after_id uuid
-) returns messages[]
+-- The newest of a thread's messages that match, `p_limit` at most, and how far back it looked by `p_until`.
+--   p_head      the thread's last seq
+--   p_upto      the last seq of its backlog
+--   p_has_new   the index lacks the thread's newest messages
+--   p_has_stale   there are messages with outdated words, perhaps of this thread
+--   hits        newest first
+--   rest        the time (search_rank) of the newest message that wasn't looked at; null: none is left
+drop function if exists search_indexed(members, text[], int, bigint, uuid);
+drop function if exists search_unindexed(members, text, text[], int, bigint, uuid, bigint, bigint);
+create or replace function search_thread(
+    p_member members, p_state search_state, p_prefixes text[], p_head bigint, p_upto bigint, p_has_new boolean,
+    p_has_stale boolean, p_limit int, p_after_rank bigint, p_after_id uuid, p_until timestamptz,
+    out hits messages[], out rest bigint
+)
 language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
+    -- So many entries of the index are read for a word; a more frequent one is looked for in the texts.
+    v_entry_max constant int := 50000;
+    v_thread uuid := p_member.thread_id;
     v_prefix text;
     v_with bigint[];
     v_seqs bigint[];
+    v_is_exact boolean := true;
+    v_stale bigint[] := '{}';
+    v_top bigint := p_head;
+    v_indexed bigint := p_head;
+    v_lows bigint[];
+    v_highs bigint[];
+    v_part record;
 begin
+    hits := '{}';
     -- Word by word: in most threads this ends at the first one.
     foreach v_prefix in array p_prefixes loop
-        v_with := array(select distinct w.seq from message_words w
-            where w.thread_id = p_member.thread_id
-                and w.word >= v_prefix collate "C" and w.word < (v_prefix || U&'\+10FFFF') collate "C");
+        v_with := array(select w.seq from message_words w
+            where w.thread_id = v_thread
+                and w.word >= v_prefix collate "C" and w.word < (v_prefix || U&'\+10FFFF') collate "C" limit v_entry_max + 1);
+        if cardinality(v_with) > v_entry_max then
+            v_is_exact := false;
+            continue;
+        end if;
         v_seqs := case when v_seqs is null then v_with
             else array(select s.seq from unnest(v_seqs) s (seq) intersect select w.seq from unnest(v_with) w (seq)) end;
-        if v_seqs = '{}' then
-            return '{}';
-        end if;
+        exit when v_seqs = '{}';
     end loop;
-    return array(
-        select m
-        from (select s.seq from unnest(v_seqs) s (seq) order by s.seq desc) s
-        cross join lateral (select x.* from messages x
-            where x.thread_id = p_member.thread_id and x.seq between s.seq and s.seq order by x.seq limit 1) m
-        where search_is_due(m, p_member, p_after_rank, p_after_id)
-        order by s.seq desc limit p_limit);
+    if p_has_stale then
+        v_stale := array(select distinct s.seq from search_stale s where s.thread_id = v_thread);
+    end if;
+    if v_seqs = '{}' and v_stale = '{}' and not p_has_new and p_upto = 0 then
+        return;
+    end if;
+    if p_after_rank is not null then
+        v_top := message_seq_at(v_thread, timestamptz 'epoch' + (p_after_rank + 1) * interval '1 ms') - 1;
+    end if;
+    if v_seqs is null then
+        select * into v_part from search_read(p_member, p_state.config, p_prefixes, 1, v_top, null, null, p_limit,
+            p_after_rank, p_after_id, p_until);
+        hits := v_part.hits;
+        rest := v_part.rest;
+        return;
+    end if;
+    if p_has_new then
+        v_indexed := search_indexed_seq(v_thread, p_state.pos);
+    end if;
+    -- From the newest to the oldest: what isn't in the index yet, what is, and the backlog.
+    v_lows := array[greatest(v_indexed, p_upto) + 1, p_upto + 1, 1];
+    v_highs := array[v_top, least(v_indexed, v_top), least(p_upto, v_top)];
+    for v_index in 1..3 loop
+        continue when v_lows[v_index] > v_highs[v_index];
+        select * into v_part from search_read(p_member, p_state.config, p_prefixes, v_lows[v_index], v_highs[v_index],
+            case v_index when 2 then v_seqs || v_stale end, case when v_is_exact then v_stale end, p_limit, p_after_rank,
+            p_after_id, p_until);
+        hits := hits || v_part.hits;
+        rest := v_part.rest;
+        exit when rest is not null or cardinality(hits) >= p_limit;
+    end loop;
 end $$;
 
--- The newest of a thread's messages in a range of seqs, open at its end if that is null, by reading them.
-create or replace function search_unindexed(
-    p_member members, p_config text, p_prefixes text[], p_limit int, p_after_rank bigint, p_after_id uuid,
-    p_from bigint, p_upto bigint
-) returns messages[]
+-- Reads messages of a thread between two seqs, newest first, until it has `p_limit` that match or the time is over.
+--   p_seqs     only these; null: all
+--   p_doubts   of these the texts are compared, the others are known to match; null: all are compared
+-- Returns as search_thread.
+create or replace function search_read(
+    p_member members, p_config text, p_prefixes text[], p_from bigint, p_to bigint, p_seqs bigint[], p_doubts bigint[],
+    p_limit int, p_after_rank bigint, p_after_id uuid, p_until timestamptz, out hits messages[], out rest bigint
+)
 language plpgsql stable
-set enable_seqscan = off
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
+declare
+    v_rows refcursor;
+    v_message messages;
+    v_has_looked boolean := false;
 begin
-    return array(
-        select m
-        from messages m
-        where m.thread_id = p_member.thread_id and m.seq >= p_from and (p_upto is null or m.seq <= p_upto)
-            and search_is_due(m, p_member, p_after_rank, p_after_id)
-            and search_matches(p_config, search_text(m.type, m.payload), p_prefixes)
-        order by m.seq desc limit p_limit);
+    hits := '{}';
+    if p_seqs is null then
+        open v_rows for select m.* from messages m
+            where m.thread_id = p_member.thread_id and m.seq between p_from and p_to order by m.seq desc;
+    else
+        open v_rows for select m.*
+            from (select distinct s.seq from unnest(p_seqs) s (seq) where s.seq between p_from and p_to order by 1 desc) s
+            cross join lateral (select x.* from messages x
+                where x.thread_id = p_member.thread_id and x.seq between s.seq and s.seq order by x.seq limit 1) m
+            order by s.seq desc;
+    end if;
+    loop
+        fetch v_rows into v_message;
+        exit when not found;
+        -- At least one is looked at, so that each search gets further.
+        if v_has_looked and clock_timestamp() > p_until then
+            rest := search_rank(v_message.created_at);
+            exit;
+        end if;
+        v_has_looked := true;
+        if search_is_due(v_message, p_member, p_after_rank, p_after_id)
+            and (p_seqs is not null and not v_message.seq = any (p_doubts)
+                or search_matches(p_config, search_text(v_message.type, v_message.payload), p_prefixes)) then
+            hits := hits || v_message;
+            exit when cardinality(hits) = p_limit;
+        end if;
+    end loop;
+    close v_rows;
 end $$;
 
 -- The last seq of a thread whose message was sent up to a position, 0 without one. Found from the thread's end, past what

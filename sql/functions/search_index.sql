@@ -1,17 +1,29 @@
--- The upkeep of the index that search reads. It follows the log, a part at a time, so that sending does nothing for it
--- and waits for nothing of it; search looks through the rest. What is withdrawn leaves it in the same transaction.
+-- The upkeep of the index that search reads. The index follows the log, a part at a time, so that sending does nothing for
+-- it. Search reads messages that are not indexed yet. Content that is withdrawn leaves the index in the same transaction.
+--
+-- No lock of the index makes another transaction wait. A pass locks each thread of its part (search_lock); a change of a
+-- message only tries that lock (search_is_free). If the thread is free, the change holds off passes until its commit, and
+-- updates the index itself. If a pass has the thread, the change leaves a row in `search_stale` instead: the pass may be
+-- inserting the old words at this moment. Search reads such messages by their text, and the next pass settles the row.
+-- docs/search.md shows why no old word stays.
 
--- Puts the next part of what is missing into the index: at most `p_limit` events of the log or, once there are none,
--- `p_limit` messages of the backlog. Gives how many it looked at, and the position up to which the index has the log: 0
--- when there is nothing left, null when somebody else is at it. One row is locked meanwhile; whoever dies holding it
--- leaves all as it was.
--- locks: search_state (skipped when taken)
-create or replace function search_index(p_limit int, out looked int, out pos bigint)
+-- Puts the next part of what is missing into the index: first what changes left for it (`search_stale`), then at most
+-- `p_limit` events of the log or, once there are none, `p_limit` messages of the backlog. It ends after the message that
+-- brings it to `p_words` words. Returns how many rows it looked at, and the position up to which the index has the log:
+-- 0 when there is nothing left, null when another session is at it. A session that dies leaves all as it was.
+-- locks: search_state (skipped when taken), the threads' places in the index (advisory)
+drop function if exists search_index(int);
+create or replace function search_index(p_limit int, p_words int default 20000, out looked int, out pos bigint)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
     v_state search_state;
+    v_positions bigint[];
+    v_threads uuid[];
+    v_seqs bigint[];
+    v_words int := 0;
+    v_stale int;
 begin
     select * into v_state from search_state s for update skip locked;
     if not found then
@@ -24,65 +36,112 @@ begin
         looked := 1;
         return;
     end if;
-    with part as materialized (
-        select e.pos, e.thread_id,
-            case when e.type = 'message.created' then (e.body::json -> 'data' ->> 'seq')::bigint end as seq
-        from events e where e.pos > v_state.pos order by e.pos limit p_limit
-    ), put as (
-        insert into message_words (thread_id, word, seq)
-        select m.thread_id, w.word, m.seq
-        from part p
-        cross join lateral (select x.* from messages x
-            where x.thread_id = p.thread_id and x.seq between p.seq and p.seq order by x.seq limit 1) m
-        cross join lateral unnest(search_words(v_state.config, search_text(m.type, m.payload))) w (word)
-        order by 1, 2, 3
-        on conflict do nothing
-    )
-    select coalesce(max(p.pos), v_state.pos), count(*) into pos, looked from part p;
+    -- Half the words at most, so that frequent changes don't keep new messages out.
+    v_stale := search_index_stale(v_state.config, p_limit, p_words / 2);
+    select array_agg(e.pos), array_agg(e.thread_id), array_agg(e.seq) into v_positions, v_threads, v_seqs
+    from (
+        select x.pos, x.thread_id,
+            case when x.type = 'message.created' then (x.body::json -> 'data' ->> 'seq')::bigint end as seq
+        from events x where x.pos > v_state.pos order by x.pos limit p_limit
+    ) e;
+    looked := 0;
+    perform search_lock(t.id) from (select distinct n.id from unnest(v_threads, v_seqs) n (id, seq) where n.seq is not null) t;
+    while looked < cardinality(v_positions) and v_words < p_words loop
+        looked := looked + 1;
+        pos := v_positions[looked];
+        if v_seqs[looked] is not null then
+            v_words := v_words + search_put(v_state.config, v_threads[looked], v_seqs[looked]);
+        end if;
+    end loop;
     if looked = 0 then
-        looked := search_index_backlog(v_state.config, p_limit);
-        return;
+        looked := search_index_backlog(v_state.config, p_limit, p_words);
+    else
+        update search_state s set pos = search_index.pos;
     end if;
-    update search_state s set pos = search_index.pos;
+    looked := looked + v_stale;
 end $$;
 
--- Puts the newest `p_limit` messages of one thread's backlog into the index. Call it with search_state locked.
-create or replace function search_index_backlog(p_config text, p_limit int) returns int
+-- Puts the newest messages of one thread's backlog into the index, within the bounds of search_index. Call it with
+-- search_state locked.
+drop function if exists search_index_backlog(text, int);
+create or replace function search_index_backlog(p_config text, p_limit int, p_words int) returns int
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
     v_place search_backlog;
+    v_left bigint;
+    v_words int := 0;
 begin
     select * into v_place from search_backlog b order by b.thread_id limit 1;
     if not found then
         return 0;
     end if;
-    insert into message_words (thread_id, word, seq)
-    select m.thread_id, w.word, m.seq
-    from messages m cross join lateral unnest(search_words(p_config, search_text(m.type, m.payload))) w (word)
-    where m.thread_id = v_place.thread_id and m.seq > v_place.upto_seq - p_limit and m.seq <= v_place.upto_seq
-    order by 1, 2, 3
-    on conflict do nothing;
-    if v_place.upto_seq > p_limit then
-        update search_backlog b set upto_seq = v_place.upto_seq - p_limit where b.thread_id = v_place.thread_id;
+    perform search_lock(v_place.thread_id);
+    v_left := v_place.upto_seq;
+    while v_left > 0 and v_place.upto_seq - v_left < p_limit and v_words < p_words loop
+        v_words := v_words + search_put(p_config, v_place.thread_id, v_left);
+        v_left := v_left - 1;
+    end loop;
+    if v_left > 0 then
+        update search_backlog b set upto_seq = v_left where b.thread_id = v_place.thread_id;
     else
         delete from search_backlog b where b.thread_id = v_place.thread_id;
     end if;
-    return p_limit;
+    return v_place.upto_seq - v_left;
+end $$;
+
+-- Settles rows of `search_stale`: deletes the words that the messages had, and inserts those that they have. Returns how
+-- many rows. Call it with search_state locked.
+create or replace function search_index_stale(p_config text, p_limit int, p_words int) returns int
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_row record;
+    v_count int := 0;
+    v_words int := 0;
+begin
+    for v_row in select s.ctid as place, s.thread_id, s.seq, s.words from search_stale s limit p_limit loop
+        perform search_lock(v_row.thread_id);
+        delete from message_words x
+        where x.thread_id = v_row.thread_id and x.word = any (v_row.words) and x.seq = v_row.seq;
+        v_words := v_words + cardinality(v_row.words) + search_put(p_config, v_row.thread_id, v_row.seq);
+        delete from search_stale s where s.ctid = v_row.place;
+        v_count := v_count + 1;
+        exit when v_words >= p_words;
+    end loop;
+    return v_count;
+end $$;
+
+-- Inserts a message's words as it is now, and returns how many it has. Call it with the thread locked by search_lock: then
+-- no change of the message is under way.
+create or replace function search_put(p_config text, p_thread uuid, p_seq bigint) returns int
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_words text[] := (select search_words(p_config, search_text(m.type, m.payload)) from messages m
+        where m.thread_id = p_thread and m.seq between p_seq and p_seq order by m.seq limit 1);
+begin
+    insert into message_words (thread_id, word, seq) select p_thread, w.word, p_seq from unnest(v_words) w (word)
+    on conflict do nothing;
+    return coalesce(cardinality(v_words), 0);
 end $$;
 
 -- Begins the index anew, under a configuration: all that there is becomes backlog.
--- locks: search_state, message_words and search_backlog (access exclusive)
+-- locks: search_state; at its end message_words and search_stale (access exclusive)
 create or replace function search_reset(p_config text) returns void
 language plpgsql volatile as $$
 begin
     update search_state s set config = p_config, pos = log_head();
-    truncate message_words, search_backlog;
+    delete from search_backlog;
     insert into search_backlog (thread_id, upto_seq)
     select t.id, m.seq
     from threads t
     cross join lateral (select x.seq from messages x where x.thread_id = t.id order by x.seq desc limit 1) m;
+    -- Last, because changes of messages wait for it (search_config).
+    truncate message_words, search_stale;
 end $$;
 
 -- Makes the index one of a text search configuration, if it is another's. A node calls this when it starts.
@@ -105,32 +164,61 @@ begin
     end if;
 end $$;
 
--- Takes a message's words out of the index. Call it before its content is withdrawn or changed, with the row as it still
--- is, and before the log's lock is taken. It waits for a pass that is under way, which may just be putting them in; one
--- that comes later finds the message as it is then.
--- locks: search_state
+-- Deletes a message's words from the index, or has the next pass do so. Call it before the content is withdrawn or changed,
+-- with the row as it still is, and before the log's lock is taken. It waits for nobody.
+-- locks: the thread's place in the index (advisory, shared, skipped when a pass has it)
 create or replace function search_forget(m messages) returns void
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
-    v_state search_state;
+    v_words text[] := search_words(search_config(), search_text(m.type, m.payload));
 begin
-    select * into v_state from search_state s for no key update;
-    delete from message_words x using unnest(search_words(v_state.config, search_text(m.type, m.payload))) w (word)
-    where x.thread_id = m.thread_id and x.word = w.word and x.seq = m.seq;
+    if v_words = '{}' then
+        return;
+    elsif search_is_free(m.thread_id) then
+        -- By an array, so that all three are conditions of the index, whatever the statistics.
+        delete from message_words x where x.thread_id = m.thread_id and x.word = any (v_words) and x.seq = m.seq;
+    else
+        insert into search_stale (thread_id, seq, words) values (m.thread_id, m.seq, v_words);
+    end if;
 end $$;
 
--- Puts a message's words into the index, after its content has changed.
--- locks: search_state
+-- Puts a message's words into the index after its content has changed, or has the next pass do so. It waits for nobody.
+-- locks: as search_forget
 create or replace function search_remember(m messages) returns void
 language plpgsql volatile as $$
 declare
-    v_state search_state;
+    v_words text[] := search_words(search_config(), search_text(m.type, m.payload));
 begin
-    select * into v_state from search_state s for no key update;
-    insert into message_words (thread_id, word, seq)
-    select m.thread_id, w.word, m.seq
-    from unnest(search_words(v_state.config, search_text(m.type, m.payload))) w (word)
-    on conflict do nothing;
+    if v_words = '{}' then
+        return;
+    elsif search_is_free(m.thread_id) then
+        insert into message_words (thread_id, word, seq) select m.thread_id, w.word, m.seq from unnest(v_words) w (word)
+        on conflict do nothing;
+    else
+        insert into search_stale (thread_id, seq, words) values (m.thread_id, m.seq, '{}');
+    end if;
 end $$;
+
+-- The index's configuration, which stays so until this transaction ends: search_reset waits for the lock taken here.
+-- locks: message_words (row exclusive)
+create or replace function search_config() returns text
+language plpgsql volatile as $$
+begin
+    lock table message_words in row exclusive mode;
+    return (select s.config from search_state s);
+end $$;
+
+-- Has a thread to oneself for a pass, once changes of its messages that are under way have ended.
+-- locks: the thread's place in the index (advisory)
+create or replace function search_lock(p_thread uuid) returns void
+language sql volatile as $$
+    select pg_advisory_xact_lock(7266008, hashtext(p_thread::text))
+$$;
+
+-- Keeps passes away from a thread until this transaction ends; false, and nothing locked, if one has it or waits for it.
+create or replace function search_is_free(p_thread uuid) returns boolean
+language sql volatile as $$
+    select pg_try_advisory_xact_lock_shared(7266008, hashtext(p_thread::text))
+$$;

@@ -110,7 +110,7 @@ declare
     v_members members[];
 begin
     if m.status is not null then
-        v_thread := thread_view(t, m)::jsonb - 'last_message';
+        v_thread := thread_view(t, m, false)::jsonb - 'last_message';
         if t.kind = 'direct' then
             v_thread := jsonb_set(v_thread, '{peer}', v_thread -> 'peer' || '{"presence":null,"last_seen_at":null}');
         end if;

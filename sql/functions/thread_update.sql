@@ -10,7 +10,7 @@ create or replace function thread_update(
     p_user uuid, p_thread uuid, p_changes json, p_room_key text, p_former_key text default null) returns text
 language plpgsql volatile as $$
 declare
-    v_old threads := thread_lock(p_thread);
+    v_old threads := thread_lock_joined(p_thread, p_user);
     v_new threads := v_old;
     v_now timestamptz := stamp();
     v_member members := member_joined(p_thread, p_user);

@@ -158,10 +158,14 @@ $$;
 
 -- The thread for the member `m`, one row, of which their marks, the last message that they may know of and what is unread
 -- are known (null where there is none). Invited people see that it is there, but none of its messages. Inlined where it
--- stands in FROM: the inbox has one plan for all its entries.
+-- stands in FROM: the inbox has one plan for all its entries. Without `p_has_last` the last message is null and its payload
+-- is not read.
+-- The one with fewer arguments would make a call that leaves out the last ambiguous.
 drop function if exists thread_shown(threads, members);
+drop function if exists thread_shown(threads, members, bigint, bigint, bigint, timestamptz, bigint);
 create or replace function thread_shown(
-    t threads, m members, p_read bigint, p_own bigint, p_head bigint, p_head_at timestamptz, p_unread bigint
+    t threads, m members, p_read bigint, p_own bigint, p_head bigint, p_head_at timestamptz, p_unread bigint,
+    p_has_last boolean default true
 ) returns table (view json)
 language sql stable rows 1 as $$
     select json_build_object(
@@ -179,7 +183,7 @@ language sql stable rows 1 as $$
         'head', coalesce(p_head, 0), 'me', me_json(m, p_own, p_read))
     from (select) one
     -- The last that the member sees: unless they have hidden it or deleted it for themselves, the same one.
-    left join lateral (select x.* from messages x where x.thread_id = t.id and x.seq <= p_head
+    left join lateral (select x.* from messages x where p_has_last and x.thread_id = t.id and x.seq <= p_head
         and x.seq >= m.hidden_before_seq and not (m.hides and message_is_hidden(t.id, m.user_id, x.seq))
         order by x.seq desc limit 1) v on true
     left join users u on u.id = v.sender_id
@@ -187,7 +191,10 @@ language sql stable rows 1 as $$
         and p.id = case when t.direct_low = m.user_id then t.direct_high else t.direct_low end
 $$;
 
-create or replace function thread_view(t threads, m members) returns json
+-- The same, with what thread_shown needs looked up. Callers that don't return the last message ask for the view without
+-- it: a payload that can't be cast to jsonb, stored by an older version, would make them fail.
+drop function if exists thread_view(threads, members);
+create or replace function thread_view(t threads, m members, p_has_last boolean default true) returns json
 language plpgsql stable as $$
 begin
     return (select s.view from member_marks(m) r
@@ -195,7 +202,7 @@ begin
             where x.thread_id = t.id and x.seq >= greatest(m.read_seq, m.delivered_seq) and m.status = 'joined'
             order by x.seq desc limit 1) l on true
         cross join lateral thread_shown(t, m, r.read_seq, r.own_seq, l.seq, l.created_at,
-            case when l.seq > r.own_seq then unread_count(m, r.own_seq, l.seq) else 0 end) s);
+            case when l.seq > r.own_seq then unread_count(m, r.own_seq, l.seq) else 0 end, p_has_last) s);
 end $$;
 
 -- The thread, locked against messages and changes of its members. No new row version comes of it.
@@ -211,6 +218,17 @@ begin
         perform thread_refuse();
     end if;
     return v_thread;
+end $$;
+
+-- The same for a member. Others are refused before they wait for the lock or take it. Ask again under the lock: the
+-- membership may have ended meanwhile.
+-- Fails: PY404 thread_not_found, PY403 not_joined.
+-- locks: the thread
+create or replace function thread_lock_joined(p_thread uuid, p_user uuid) returns threads
+language plpgsql volatile as $$
+begin
+    perform member_joined(p_thread, p_user);
+    return thread_lock(p_thread);
 end $$;
 
 -- The row of the caller's membership if it gives a part in the thread, else null.

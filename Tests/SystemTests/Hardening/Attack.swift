@@ -10,6 +10,10 @@ struct OtherUsers: Sendable {
     let address: Address
     let sender: Person
     let thread: String
+    /// What they do, and whether it was accepted: a send unless the test is about another call.
+    var act: @Sendable (OtherUsers, Connection) async throws -> Bool = { others, connection in
+        try await connection.say("Hello", in: others.thread, as: others.sender).status == 201
+    }
 
     /// Registers two people and opens their direct thread.
     static func join(_ node: Node) async throws -> OtherUsers {
@@ -59,15 +63,15 @@ struct OtherUsers: Sendable {
         let roundCount = Atomic(0)
     }
 
-    /// Sends every 10 ms and returns how each went.
+    /// Sends, or does what `act` says, every 10 ms and returns how each went.
     func sends(for seconds: Double) async throws -> SendTimes {
         let connection = Connection(address)
         var times = SendTimes()
         let end = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < end {
             let began = ContinuousClock.now
-            let answer = try await connection.say("Hello", in: thread, as: sender)
-            times.add(began.duration(to: .now).seconds * 1_000, wasAccepted: answer.status == 201)
+            let wasAccepted = try await act(self, connection)
+            times.add(began.duration(to: .now).seconds * 1_000, wasAccepted: wasAccepted)
             try await Task.sleep(for: .milliseconds(10))
         }
         return times
@@ -77,7 +81,7 @@ struct OtherUsers: Sendable {
 /// Times of sends, in milliseconds.
 struct SendTimes: Sendable {
     private var times: [Double] = []
-    /// Sends that were not answered with 201.
+    /// Sends that were not accepted.
     private(set) var refusedCount = 0
 
     mutating func add(_ time: Double, wasAccepted: Bool) {

@@ -1,0 +1,71 @@
+// The search index beside those who edit and delete (finding H3).
+
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Indexing for search")
+    struct SearchIndexing {
+        /// 4,096 different words of three letters: the longest text.
+        private static let words: String = {
+            let letters = Array("abcdefghijklmnop")
+            return letters.flatMap { a in letters.flatMap { b in letters.map { c in "\(a)\(b)\(c)" } } }
+                .joined(separator: " ")
+        }()
+
+        @Test("somebody who sends as many words as fit delays no edit and no deletion of others")
+        func editsDoNotWait() async throws {
+            let database = try await TestCluster.shared().createDatabase()
+            let node = try await Node.start(database: database)
+            var others = try await OtherUsers.join(node)
+            let eve = try await node.curl.register("Eve")
+            let flooded = try await node.curl.thread("group", by: eve, with: [])
+            let attack: @Sendable (Connection, Int) async throws -> Void = { connection, _ in
+                // As an app's own type: of whatever type, `text` is searched.
+                let body: JSON = ["type": "x-flood", "payload": ["text": .string(Self.words)]]
+                _ = try await connection.post("/v1/threads/\(flooded)/messages", body, as: eve)
+            }
+            others.act = { others, connection in
+                let id = try await connection.sent("to be changed", in: others.thread, as: others.sender)
+                let path = "/v1/threads/\(others.thread)/messages/\(id)"
+                let change: JSON = ["payload": ["text": "changed"]]
+                let edited = try await connection.call("PATCH", path, change, as: others.sender)
+                let deleted = try await connection.delete(path, as: others.sender)
+                return edited.status == 200 && deleted.status == 204
+            }
+            let notice = try await others.notice(connectionCount: 2, seconds: 4, attack)
+            notice.expect("words for the search index", ratioMax: 20)
+            // What was withdrawn while the index was at work isn't in it, once it has come to its end.
+            let withdrawn = """
+                select count(*) from message_words w join messages m using (thread_id, seq) where m.payload is null
+                """
+            let hasWords = try await Psql.run("select count(*) > 0 from message_words", conninfo: database)
+            #expect(hasWords == "t")
+            try await eventually("no withdrawn word in the index", within: .seconds(30)) {
+                try await Psql.run(withdrawn, conninfo: database) == "0" ? true : nil
+            }
+            try await node.stop()
+        }
+
+        @Test("a text is bounded in messages of every type, and so is a location's label")
+        func textsAreBounded() async throws {
+            let curl = try await Nodes.shared().a.curl
+            let ann = try await curl.register("Ann")
+            let thread = try await curl.thread("group", by: ann, with: [])
+            let long = JSON.string(String(repeating: "x", count: 16 * 1024 + 1))
+            let payloads: [(String, String, JSON)] = [
+                ("message", "text", ["text": long]), ("x-note", "text", ["text": long]),
+                ("location", "label", ["latitude": 1, "longitude": 1, "label": long]),
+            ]
+            for (type, field, payload) in payloads {
+                let body: JSON = ["type": .string(type), "payload": payload]
+                let answer = try await curl.post("/v1/threads/\(thread)/messages", body, as: ann)
+                #expect(answer.status == 422, "\(answer)")
+                #expect(answer.json["errors"].items.first?["field"].string == "payload.\(field)", "\(answer)")
+            }
+            // What isn't searched may be longer.
+            let note: JSON = ["type": "x-note", "payload": ["text": ["a": long], "data": long]]
+            #expect(try await curl.post("/v1/threads/\(thread)/messages", note, as: ann).status == 201)
+        }
+    }
+}
