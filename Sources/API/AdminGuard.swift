@@ -1,5 +1,5 @@
-// Who has the admin's token. Guesses are limited by address, counted and logged: nobody guesses a random token, but whoever
-// runs the service should hear that somebody tries.
+// Checks the admin token. Wrong tokens are limited by address, counted and logged. A random token can't be guessed, but the
+// operator should learn of attempts.
 import Credentials
 import Domain
 import Logging

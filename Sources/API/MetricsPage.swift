@@ -6,12 +6,12 @@ import NIOCore
 import Telemetry
 import Transport
 
-/// Who may read the figures where the API is served.
+/// Access to the metrics at the address of the API.
 package enum MetricsAccess: Sendable {
     case open
-    /// By the admin's token; without one configured there is no such path.
+    /// The admin token is needed; without one configured, the path does not exist.
     case admin
-    /// Nobody: they are served by a listener of their own.
+    /// The path does not exist: a listener of its own serves the metrics.
     case elsewhere
 }
 
@@ -31,7 +31,7 @@ struct MetricsPage: Sendable {
     }
 }
 
-/// What a listener for scrapers serves: `/metrics`, to whoever reaches it.
+/// Serves `/metrics` and nothing else, without a token: for a listener of its own.
 package struct MetricsHandler: RequestHandler {
     private let page: MetricsPage
 

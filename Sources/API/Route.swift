@@ -27,7 +27,7 @@ package struct Route: Sendable {
         case ignored
     }
 
-    /// What a call does with a body. It is asked before the body is read, and every size stands here.
+    /// What a call does with a body. Consulted before the body is read. Every size stands here and nowhere else.
     package enum Body: Sendable, CaseIterable {
         /// None is needed; a short one is ignored, or read where an empty object is as good.
         case unneeded

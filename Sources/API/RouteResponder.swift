@@ -1,4 +1,4 @@
-// From a request to its route's endpoint: what is judged before the body comes, and what when the request is whole.
+// Finds a request's route and calls its endpoint. Also decides, by the head alone, whether a body is wanted.
 import Domain
 import HTTPTypes
 import Hummingbird
@@ -49,8 +49,8 @@ struct RouteResponder: HTTPResponder {
         guard call.context.bodyByteCount <= call.bodyByteCountMax else { throw Problem.bodyTooLarge }
     }
 
-    /// What can be said of a request by its head: whether there is such a call, whether the token looks like one (the
-    /// database is not asked), and how large its body may be.
+    /// Decides by the head of a request: whether the call exists, whether the token has the form of one (the database is not
+    /// asked), and how large the body may be.
     func decide(_ head: InboundRequest) -> BodyDecision {
         switch table.find(head.method, head.path) {
         case .nothing: return .answer(ProblemDocument.response(.nothingHere))

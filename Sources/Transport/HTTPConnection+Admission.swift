@@ -9,8 +9,9 @@ extension HTTPConnection {
     /// A connection on which nothing has come yet is left alone for this long.
     private static let unusedGrace = TimeAmount.seconds(1)
 
-    /// Counts a new connection in. Where the node is full, or nearly so and the client's address has its share, the longest
-    /// idle connection makes way (of that address, in the second case); without one the new connection is refused.
+    /// Counts a new connection. If the node is full, it closes the longest idle connection to make room. If the node is nearly
+    /// full and the client's address has more than its share, only connections of that address are closed. If none is idle,
+    /// the new connection is refused.
     func admit() {
         let counters = server.counters
         counters.connectionsTotal.add(1, ordering: .relaxed)
@@ -25,8 +26,8 @@ extension HTTPConnection {
         }
     }
 
-    /// Has an idle connection closed for this one: of this loop, else of another. Until that is known nothing is read, so
-    /// that no request begins that has no place.
+    /// Closes an idle connection of this loop, or else of another. Nothing is read before the outcome is known, so no request
+    /// begins on a connection that is refused in the end.
     private func makeRoom(of address: IPAddress?) {
         isAwaitingAdmission = true
         if loop.closeLongestIdle(of: address) {
@@ -66,13 +67,13 @@ extension HTTPConnection {
         resumeReading()
     }
 
-    /// Closes for a new connection.
+    /// Closes this connection to make room for a new one.
     func makeWay() {
         server.counters.connectionsDisplaced.add(1, ordering: .relaxed)
         close()
     }
 
-    /// Since when it could be closed without a loss; nil while a request is here, or an answer on its way.
+    /// Since when the connection has been idle; nil while a request is here or an answer is on its way.
     var idleSince: NIODeadline? {
         guard isUnused, !isReading, !isAwaitingAdmission, !isRefused else { return nil }
         if mayHaveOutput, unsentByteCount > 0 { return nil }
@@ -82,13 +83,13 @@ extension HTTPConnection {
 
     // MARK: addresses
 
-    /// Whom the connection counts for; nil for those that count for nobody: trusted proxies and Unix sockets.
+    /// The address that the connection counts for; nil for trusted proxies and Unix sockets, which have no share.
     var countedAddress: IPAddress? {
         guard let peerAddress, !server.settings.trustedProxies.contains(peerAddress) else { return nil }
         return peerAddress.client
     }
 
-    /// Counts the connection for its address. True if that has more than its share.
+    /// Counts the connection for its address. Returns whether the address has more than its share now.
     private func joinAddress() -> Bool {
         guard let address = countedAddress else { return false }
         return server.addresses.add(address) > server.settings.addressConnectionCountMax
@@ -103,7 +104,7 @@ extension HTTPConnection {
 final class AddressCounts: Sendable {
     private let counts = Mutex<[IPAddress: Int]>([:])
 
-    /// Gives the count with this one.
+    /// Returns the count with this one.
     func add(_ address: IPAddress) -> Int {
         counts.withLock { counts in
             let count = (counts[address] ?? 0) + 1

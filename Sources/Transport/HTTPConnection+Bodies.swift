@@ -1,10 +1,10 @@
-// What the bodies of requests take of memory, over all connections of a loop: counted and bounded.
+// Counts and bounds the memory that request bodies take, over all connections of a loop.
 
 import NIOCore
 
 extension HTTPConnection {
-    /// Tells the loop how many bytes this connection holds now. A short body that comes with its head is handed to the
-    /// handler before it is counted, so the usual request costs one comparison.
+    /// Updates the loop's count with the bytes that this connection holds now. A short body that comes with its head goes to
+    /// the handler before it is counted, so a usual request costs one comparison.
     func countHeld() {
         let byteCount = queue.byteCount + handledByteCount
         guard byteCount != heldByteCount else { return }
@@ -12,15 +12,15 @@ extension HTTPConnection {
         heldByteCount = byteCount
     }
 
-    /// Lets go of everything that has come and is not answered.
+    /// Drops all bodies of requests that are not answered yet.
     func releaseBodies() {
         queue.clear()
         handledByteCount = 0
         countHeld()
     }
 
-    /// The node needs the memory: refuses the request whose body is coming, after the answers to those before it. Without
-    /// one there are only whole requests that wait for their turn, and the connection closes.
+    /// Frees memory: refuses the request whose body is coming, after the answers to those before it. If there is none, only
+    /// whole requests wait for their turn here, and the connection closes.
     func refuseBody() {
         server.counters.bodiesRefused.add(1, ordering: .relaxed)
         if queue.incomingByteCount > 0 { fail(.tooManyBodies) } else { close() }
@@ -36,8 +36,8 @@ extension LoopState {
         server.counters.bodyBytes.add(byteCount, ordering: .relaxed)
     }
 
-    /// Refuses bodies, the largest incomplete ones first, until those of this loop fit into its part of what all may take.
-    /// One comparison unless they don't; then a look at every connection for each one refused.
+    /// Refuses bodies, the largest incomplete ones first, until the bodies of this loop fit into its part of the total. Costs
+    /// one comparison while they fit, and otherwise a look at every connection for each body refused.
     func refuseLargestBodies() {
         while heldByteCount > heldShare, let largest = connections.max(by: { $0.refusalOrder < $1.refusalOrder }),
             largest.queue.byteCount > 0

@@ -1,23 +1,23 @@
-// Which connections of a loop have been idle for longest. To find out means to look at all that aren't waiting polls, so what
-// one look finds serves many newcomers, and looks in vain are bounded.
+// Finds the connections of a loop that have been idle for longest. A search looks at all connections but waiting polls, so
+// one search serves many new connections, and searches that find nothing are limited in number.
 
 import NIOCore
 
-/// What was found at the last look. Confined to its loop.
+/// The result of the last search. Confined to its loop.
 struct IdleConnections {
-    /// Of one look.
+    /// Of one search.
     static let foundCountMax = 256
-    /// Between looks that found nothing: some hundred microseconds each, however many clients knock.
+    /// Between searches that found nothing. Each costs some hundred microseconds with 10,000 connections.
     static let fruitlessInterval = TimeAmount.milliseconds(50)
     /// Addresses over their share are a handful: four, with a share of a quarter.
     private static let fruitlessCountMax = 64
 
     /// The longest idle one is the last.
     private var found: [(connection: HTTPConnection, since: NIODeadline)] = []
-    /// When to look again for a connection of an address, or of any (nil).
-    private var nextLook: [IPAddress?: NIODeadline] = [:]
+    /// When the next search for an address, or for any (nil), is allowed.
+    private var nextSearch: [IPAddress?: NIODeadline] = [:]
 
-    /// The longest idle of those found that still is; nil without one.
+    /// Removes and returns the longest idle connection that is still idle; nil if there is none.
     mutating func take(of address: IPAddress?) -> HTTPConnection? {
         while let index = found.lastIndex(where: { address == nil || $0.connection.countedAddress == address }) {
             let (connection, since) = found.remove(at: index)
@@ -26,32 +26,32 @@ struct IdleConnections {
         return nil
     }
 
-    func mayLook(for address: IPAddress?) -> Bool { nextLook[address].map { $0 <= .now() } ?? true }
+    func maySearch(for address: IPAddress?) -> Bool { nextSearch[address].map { $0 <= .now() } ?? true }
 
-    mutating func lookedInVain(for address: IPAddress?) {
-        if nextLook.count >= Self.fruitlessCountMax { nextLook = [:] }
-        nextLook[address] = .now() + Self.fruitlessInterval
+    mutating func foundNothing(for address: IPAddress?) {
+        if nextSearch.count >= Self.fruitlessCountMax { nextSearch = [:] }
+        nextSearch[address] = .now() + Self.fruitlessInterval
     }
 
     mutating func note(_ idle: [(connection: HTTPConnection, since: NIODeadline)]) {
         found = idle.sorted { $0.since < $1.since }.prefix(Self.foundCountMax).reversed()
     }
 
-    /// Holds on to no connection longer than from one sweep to the next.
+    /// Drops the result, so that closed connections are not kept longer than from one sweep to the next.
     mutating func clear() { found = [] }
 }
 
 extension LoopState {
-    /// Closes the connection that has been idle for longest, of one address or (nil) of any. False if none is idle.
+    /// Closes the connection that has been idle for longest, of one address or (nil) of any. Returns false if none is idle.
     func closeLongestIdle(of address: IPAddress?) -> Bool {
         if let connection = idle.take(of: address) {
             connection.makeWay()
             return true
         }
-        guard idle.mayLook(for: address) else { return false }
+        guard idle.maySearch(for: address) else { return false }
         idle.note(idleConnections(of: address))
         guard let connection = idle.take(of: address) else {
-            idle.lookedInVain(for: address)
+            idle.foundNothing(for: address)
             return false
         }
         connection.makeWay()

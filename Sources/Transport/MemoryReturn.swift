@@ -1,5 +1,5 @@
-// Gives memory back to the system once a flood of bodies or answers has gone. By itself malloc keeps what lies below other
-// blocks: after 600 MB of bodies a node stayed at 300 MB for good.
+// Returns memory to the system after a flood of bodies or answers. malloc keeps freed memory that lies below other blocks:
+// after 600 MB of bodies a node kept 300 MB until it was restarted.
 
 import CMalloc
 import Dispatch
