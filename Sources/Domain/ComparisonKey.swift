@@ -12,7 +12,7 @@ extension String {
     }
 
     /// As Unicode's full case folding, but for Cherokee: ß and ẞ are ss, ς is σ, ſ is s.
-    private var caseFolded: String { uppercased().lowercased() }
+    private var caseFolded: String { lowercased().uppercased().lowercased() }
 
     /// A folded word with its Cyrillic and Greek letters that look like Latin ones replaced, if it has Latin letters, too.
     /// A word in one script is left alone: сор is Russian, and no cop.

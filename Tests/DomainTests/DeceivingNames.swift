@@ -141,10 +141,11 @@ struct KeysOfRooms {
 
     @Test("are their own keys, whatever characters they have")
     func idempotent() {
-        for value in (0x20...0x2FFFF) as ClosedRange<UInt32> {
-            guard let scalar = Unicode.Scalar(value) else { continue }
+        // Ideographs and Hangul have neither case nor look-alikes, and are most of all characters.
+        let ranges: [ClosedRange<UInt32>] = [0x20...0x33FF, 0xA000...0xABFF, 0xE000...0x16FFF, 0x1D000...0x1FFFF]
+        for scalar in ranges.joined().compactMap(Unicode.Scalar.init) {
             let once = key("a\(scalar)")
-            #expect(key(once) == once, "U+\(String(value, radix: 16))")
+            #expect(key(once) == once, "U+\(String(scalar.value, radix: 16))")
         }
     }
 
