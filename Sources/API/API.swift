@@ -65,7 +65,7 @@ package struct API: Sendable {
         self.figures = figures
         self.log = log
         self.logger = logger
-        adminGuard = adminToken.map { AdminGuard($0, rates: rates, logger: logger) }
+        adminGuard = adminToken.map { AdminGuard($0, rates: signIns.rates, logger: logger) }
         self.metricsAccess = metricsAccess
         self.push = push
     }

@@ -6,8 +6,6 @@ import Synchronization
 extension HTTPConnection {
     /// Refused connections that may be open at once; past it they are closed without a word.
     private static let refusedCountMax = 256
-    /// A connection on which nothing has come yet is left alone for this long.
-    private static let unusedGrace = TimeAmount.seconds(1)
 
     /// Counts a new connection. If the node is full, it closes the longest idle connection to make room. If the node is nearly
     /// full and the client's address has more than its share, only connections of that address are closed. If none is idle,
@@ -77,7 +75,6 @@ extension HTTPConnection {
     var idleSince: NIODeadline? {
         guard isUnused, !isReading, !isAwaitingAdmission, !isRefused else { return nil }
         if mayHaveOutput, unsentByteCount > 0 { return nil }
-        if phase == .head, NIODeadline.now() < idleStart + Self.unusedGrace { return nil }
         return idleStart
     }
 

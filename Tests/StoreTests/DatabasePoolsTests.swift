@@ -102,11 +102,11 @@ struct DatabasePoolsTests {
             let user = UserID.make()
             _ = try await store.register(
                 user: user, username: "ann", key: "ann", name: "Ann", words: ["ann"], passwordHash: "-",
-                session: NewSession(id: SessionID.make(), digest: [7], deviceName: nil))
+                session: NewSession(id: SessionID.make(), digest: [7], deviceName: nil, accountCountMax: 100))
             let other = UserID.make()
             _ = try await store.register(
                 user: other, username: "ben", key: "ben", name: "Ben", words: ["ben"], passwordHash: "-",
-                session: NewSession(id: SessionID.make(), digest: [8], deviceName: nil))
+                session: NewSession(id: SessionID.make(), digest: [8], deviceName: nil, accountCountMax: 100))
             var blocking: Task<Void, any Error>?
             try await withoutBlocks(database) {
                 blocking = Task { try await store.putBlock(of: other, by: user, isBlocked: true) }
