@@ -325,21 +325,15 @@ CREATE TABLE public.search_backlog (
     thread_id uuid NOT NULL,
     upto_seq bigint NOT NULL
 );
-CREATE TABLE public.search_state (
-    config text NOT NULL,
-    pos bigint NOT NULL,
-    is_only boolean DEFAULT true NOT NULL,
-    CONSTRAINT search_state_is_only_check CHECK (is_only)
-)
-WITH (fillfactor='50');
-CREATE UNLOGGED TABLE public.sign_in_failures (
-    key bytea NOT NULL,
-    failed integer NOT NULL,
-    failed_at timestamp with time zone NOT NULL
 CREATE TABLE public.search_stale (
     thread_id uuid NOT NULL,
     seq bigint NOT NULL,
     words text[] NOT NULL
+);
+CREATE UNLOGGED TABLE public.sign_in_failures (
+    key bytea NOT NULL,
+    failed integer NOT NULL,
+    failed_at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.thread_counts (
     user_id uuid NOT NULL,
