@@ -43,7 +43,7 @@ package final class AccountReads: Sendable {
         self.waitMax = waitMax
     }
 
-    /// Runs a read of the account's. While there is room it costs some 100 ns, and suspends nobody.
+    /// Runs a read of the account's. While there is room it costs about 100 ns and does not suspend.
     /// - Throws: `rate_limited` when too many wait already or none ends in time; what `body` throws;
     ///   `CancellationError` for a task that was cancelled while it waited.
     func run<Value: Sendable>(for account: UserID, _ body: () async throws -> Value) async throws -> Value {
@@ -120,7 +120,7 @@ extension AccountReads.State {
         return true
     }
 
-    /// Gives whoever may run instead.
+    /// Returns the read that may run instead, if one waits.
     fileprivate mutating func end(_ account: UserID) -> CheckedContinuation<Bool, Never>? {
         guard let index = accounts.index(forKey: account) else { return nil }
         if !accounts.values[index].line.isEmpty { return accounts.values[index].line.removeFirst().resume }

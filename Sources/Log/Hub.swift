@@ -18,7 +18,7 @@ package final class Hub: Sendable {
     /// - Parameters:
     ///   - start: where this node's tail begins.
     ///   - send: answers parked polls; called without any lock held, from the tail's and the clock's tasks, and from
-    ///     who polls.
+    ///     the caller of `poll`.
     package init(
         store: Store, start: Cursor, limits: HubLimits = HubLimits(), send: @escaping @Sendable ([Wake]) -> Void
     ) {

@@ -138,8 +138,8 @@ struct HubState {
         return .events(found.events, upTo: Cursor(epoch: epoch, position: upTo), more: found.more)
     }
 
-    /// Sees to it that one more poll of the session may wait: when it or its account has as many as may, the oldest of them
-    /// is taken away. Costs a comparison, unless the account has enough polls for one session to have too many.
+    /// Makes room for one more poll of the session: when the session or its account has as many as may wait, its oldest
+    /// poll is taken away. Costs a comparison, unless the account has enough polls for one session to have too many.
     private mutating func makeRoom(for session: SessionID, in mailbox: Mailbox) -> Wake? {
         let count = mailbox.parked.count
         guard count >= min(limits.sessionPollCountMax, limits.accountPollCountMax) else { return nil }

@@ -31,7 +31,7 @@ package struct DatabasePools: Sendable {
         reading.inFlightPerConnectionMax = 1
         let reads = PostgresClient(reading, logger: logger)
         self.reads = reads
-        // Only who writes notices a server that takes no writes any more.
+        // Only a pool that writes notices that the server takes no writes any more.
         log = PostgresClient(limited(to: share.log), logger: logger) { reads.reconnect() }
         changes = PostgresClient(limited(to: share.changes), logger: logger) { reads.reconnect() }
     }

@@ -5,7 +5,7 @@ import Postgres
 /// A pool as the features of the store use it.
 struct Pool: Sendable {
     let client: PostgresClient
-    /// Whether a statement is ended early here: what to say of one that was.
+    /// Statements end after the read timeout here, and the caller is told what to do about it.
     let isForReads: Bool
 
     init(_ client: PostgresClient, isForReads: Bool = false) {
