@@ -21,25 +21,37 @@ extension SystemTests {
             return "parley_" + text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
         }()
 
+        /// A header of some 30 KB that is one piece again and again.
+        struct Hostile: CustomTestStringConvertible, Sendable {
+            let name: String
+            let start: String
+            let piece: String
+            let count: Int
+
+            var value: String { start + String(repeating: piece, count: count) }
+            var testDescription: String { "\(name): \(start)\(piece) × \(count)" }
+        }
+
         @Test(
             "hold nobody up",
             arguments: [
-                ("Accept", "text/event-stream" + String(repeating: ";a", count: 15_000)),
-                ("Accept", String(repeating: "text/event-stream;q=0,", count: 1_380)),
-                ("Prefer", String(repeating: "wait=,", count: 5_000)),
+                Hostile(name: "Accept", start: "text/event-stream", piece: ";a", count: 15_000),
+                Hostile(name: "Accept", start: "", piece: "text/event-stream;q=0,", count: 1_380),
+                Hostile(name: "Prefer", start: "", piece: "wait=,", count: 5_000),
             ])
-        func attack(name: String, value: String) async throws {
+        func attack(header: Hostile) async throws {
             let nodes = try await Nodes.shared()
             let others = try await OtherUsers.join(nodes.a)
             let token = Self.madeUpToken
+            let value = header.value
             let notice = try await others.notice(connectionCount: 4, seconds: 1) { connection, _ in
                 var request = Request("GET", "/v1/sync?wait=0")
-                request.headers = [("Authorization", "Bearer \(token)"), (name, value)]
+                request.headers = [("Authorization", "Bearer \(token)"), (header.name, value)]
                 let answer = try await connection.send(request)
                 #expect(answer.status == 401, "\(answer)")
             }
             // It was some 300 before.
-            notice.expect("\(name) of 30 KB", ratioMax: 30)
+            notice.expect(header.testDescription, ratioMax: 30)
         }
     }
 }
