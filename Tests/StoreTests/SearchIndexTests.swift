@@ -147,14 +147,14 @@ struct SearchIndexTests {
             """, conninfo: database)
         let pages = try await Psql.run(
             """
-            create function all_pages(p_ms int, out found text, out pages int) language plpgsql as $$
+            create function all_pages(p_ms int, out numbers text, out pages int) language plpgsql as $$
             declare
                 v_row record;
                 v_rank bigint;
                 v_id uuid;
                 v_is_cut boolean := true;
             begin
-                found := '';
+                numbers := '';
                 pages := 0;
                 while v_is_cut and pages < 1000 loop
                     v_is_cut := false;
@@ -163,11 +163,11 @@ struct SearchIndexTests {
                         v_rank := v_row.rank;
                         v_id := v_row.id;
                         v_is_cut := v_row.item is null;
-                        found := found || coalesce(substring(v_row.item from 'needle(\\d+)') || ' ', '');
+                        numbers := numbers || coalesce(substring(v_row.item from 'needle(\\d+)') || ' ', '');
                     end loop;
                 end loop;
             end $$;
-            select found, pages > 3 from all_pages(30);
+            select numbers, pages > 3 from all_pages(30);
             """, conninfo: database)
         let expected = stride(from: 1000, to: 0, by: -50).map { "\($0) " }.joined()
         #expect(pages == "\(expected)|t")
