@@ -63,13 +63,11 @@ struct StoredPayloads {
         let settings = PostgresSettings(
             conninfo: try await TestCluster.shared().createDatabase(), applicationName: "parley-test")
         let client = PostgresClient(settings, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let running = Task { await client.run() }
         // json keeps the text and is cast in the database, as functions do it.
         let rows = try await client.query(
             Statement("cast", "select count(x::json::jsonb) from unnest($1::text[]) x"), [.texts(accepted)])
         #expect(try rows.first?.int8(0) == Int64(accepted.count))
         await client.shutdown()
-        await running.value
     }
 
     /// Of versions before numbers were bounded, by SQL.

@@ -14,7 +14,7 @@ extension SystemTests {
             let database: String
 
             /// The last node hears no notification: `LISTEN` leads to another database, so that its tail lags.
-            static func open(deaf: Bool = false) async throws -> Site {
+            static func open(deaf: Bool = false, limitsRates: Bool = false) async throws -> Site {
                 let cluster = try await TestCluster.shared()
                 let database = try await cluster.createDatabase()
                 var settings = ["PARLEY_DRAIN_SECONDS": "1"]
@@ -23,7 +23,8 @@ extension SystemTests {
                     if deaf, number == 3 { settings["PARLEY_LISTEN_URL"] = try await cluster.createDatabase() }
                     nodes.append(try await Node.start(database: database, settings: settings))
                 }
-                return Site(nodes: nodes, nginx: try await Nginx.start(nodes.map(\.address)), database: database)
+                let nginx = try await Nginx.start(nodes.map(\.address), limitsRates: limitsRates)
+                return Site(nodes: nodes, nginx: nginx, database: database)
             }
 
             /// Straight to each node, and through the proxy.
@@ -103,7 +104,7 @@ extension SystemTests {
 
         @Test("are kept from a flood of one address, which is told so as a problem, and serve that address again")
         func flood() async throws {
-            let site = try await Site.open()
+            let site = try await Site.open(limitsRates: true)
             let address = site.nginx.address
             let answers = try await withThrowingTaskGroup(of: [Int: Answer].self) { group in
                 for _ in 0..<8 {

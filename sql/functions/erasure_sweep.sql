@@ -224,14 +224,15 @@ declare
 begin
     foreach v_user in array p_users loop
         if strpos(v_body, v_user::text) > 0 then
-            v_body := erasure_event(p_type, v_body, v_user);
+            v_body := erasure_event_user(p_type, v_body, v_user);
         end if;
     end loop;
     return v_body;
 end $$;
 
 -- An event's JSON without the user's name; of a direct thread with them also without its title and image, which are theirs.
-create or replace function erasure_event(p_type text, p_body text, p_user uuid) returns text
+drop function if exists erasure_event(text, text, uuid);
+create or replace function erasure_event_user(p_type text, p_body text, p_user uuid) returns text
 language plpgsql immutable as $$
 declare
     v_body text := p_body;

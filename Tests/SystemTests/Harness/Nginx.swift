@@ -26,11 +26,14 @@ final class Nginx: Sendable {
     var errors: String { program.errors }
 
     /// Starts it before three nodes, on a free port.
-    static func start(_ nodes: [Address]) async throws -> Nginx {
+    /// - Parameter limitsRates: whether it keeps the bounds of requests and polls a second. All people of a test have one
+    ///   address, and together they ask more often than one address may.
+    static func start(_ nodes: [Address], limitsRates: Bool = false) async throws -> Nginx {
         let directory = try TemporaryDirectory()
         let address = Address(host: "127.0.0.1", port: try Sockets.freePort())
         let file = directory.path + "/nginx.conf"
-        try configuration(nodes, address, directory.path).write(toFile: file, atomically: true, encoding: .utf8)
+        try configuration(nodes, address, directory.path, limitsRates: limitsRates)
+            .write(toFile: file, atomically: true, encoding: .utf8)
         // One process: what ends with the tests must not leave workers behind.
         let program = try await Program.start([
             "/usr/sbin/nginx", "-p", directory.path, "-c", file, "-e", "stderr",
@@ -45,7 +48,9 @@ final class Nginx: Sendable {
     }
 
     /// Each replacement must find what it replaces, or the file has changed and this is another one.
-    static func configuration(_ nodes: [Address], _ address: Address, _ directory: String) throws -> String {
+    static func configuration(
+        _ nodes: [Address], _ address: Address, _ directory: String, limitsRates: Bool
+    ) throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         var text = try String(contentsOf: root.appending(path: "docker/nginx.conf"), encoding: .utf8)
@@ -59,6 +64,9 @@ final class Nginx: Sendable {
         }
         try replace("    resolver 127.0.0.11 valid=2s ipv6=off;\n", "")
         try replace("listen 80 ", "listen \(address.host):\(address.port) ")
+        if !limitsRates {
+            for rate in ["rate=500r/s", "rate=1000r/s"] { try replace(rate, "rate=100000r/s") }
+        }
         let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         let paths = kinds.map { "    \($0)_temp_path \(directory)/\($0);\n" }.joined()
         try replace("\nhttp {\n", "\nhttp {\n" + paths)
