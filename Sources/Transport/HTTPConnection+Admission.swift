@@ -6,6 +6,8 @@ import Synchronization
 extension HTTPConnection {
     /// Refused connections that may be open at once; past it they are closed without a word.
     private static let refusedCountMax = 256
+    /// A connection on which nothing has come yet is not closed for this long: its first request is on its way.
+    private static let unusedGrace = TimeAmount.milliseconds(250)
 
     /// Counts a new connection. If the node is full, it closes the longest idle connection to make room. If the node is nearly
     /// full and the client's address has more than its share, only connections of that address are closed. If none is idle,
@@ -75,6 +77,7 @@ extension HTTPConnection {
     var idleSince: NIODeadline? {
         guard isUnused, !isReading, !isAwaitingAdmission, !isRefused else { return nil }
         if mayHaveOutput, unsentByteCount > 0 { return nil }
+        if phase == .head, NIODeadline.now() < idleStart + Self.unusedGrace { return nil }
         return idleStart
     }
 
