@@ -51,7 +51,7 @@ extension SystemTests {
                 var peak = 0
                 // Each keeps its connection open with all but ten bytes, as long as it may.
                 try await withThrowingTaskGroup(of: Connection.self) { group in
-                    for _ in 0..<150 {
+                    for _ in 0..<200 {
                         group.addTask {
                             let connection = Connection(node.address)
                             try await connection.write(head)
@@ -72,8 +72,8 @@ extension SystemTests {
                     for connection in connections { await connection.close() }
                 }
                 print("bodies of strangers: \(path): idle \(idle) MiB, peak \(peak) MiB")
-                // 150 MiB were sent. A debug build's buffers double as they grow.
-                #expect(peak - idle <= 80, "\(path): \(idle) -> \(peak) MiB")
+                // 200 MiB were sent, and 32 may be held. Buffers double as they grow.
+                #expect(peak - idle <= 110, "\(path): \(idle) -> \(peak) MiB")
             }
             #expect(try await node.metric("parley_http_bodies_refused_total") ?? 0 >= 50)
             try await eventually("the memory given back", within: .seconds(30)) {
