@@ -25,8 +25,8 @@ package final class AccountReads: Sendable {
         var lastWaiter: UInt64 = 0
     }
 
-    /// Reads are mostly short, so many get their turn within the second. And a node that was restarted has to read for all
-    /// polls of an account at once (`PARLEY_ACCOUNT_POLLS_MAX`).
+    /// Most reads take milliseconds, so 256 of them get their turn within the second. A node that was restarted reads
+    /// for all polls of an account at once (`PARLEY_ACCOUNT_POLLS_MAX`).
     fileprivate static let waitingCountMax = 256
 
     private let runningCountMax: Int

@@ -8,7 +8,7 @@ struct HeaderList: Sequence, IteratorProtocol {
     private var rest: Substring.UTF8View?
     private var elementsLeft: Int
 
-    /// - Parameter countMax: elements after so many are not looked at.
+    /// - Parameter countMax: how many elements are returned; the rest of the value is ignored.
     init(_ value: Substring.UTF8View, separator: Unicode.Scalar, countMax: Int) {
         self.separator = UInt8(ascii: separator)
         rest = value

@@ -187,7 +187,7 @@ private final class NodeBuckets: Sendable {
         buckets.withLock { $0.giveBack(key) }
     }
 
-    /// Seeded anew by each process: nobody can choose names that share a bucket.
+    /// Each process has a random seed, so that callers cannot choose names that share a bucket.
     private static func key(_ who: some Hashable) -> UInt64 { UInt64(bitPattern: Int64(who.hashValue)) }
 
     private static func now() -> Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }

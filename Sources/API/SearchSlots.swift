@@ -28,7 +28,7 @@ final class SearchSlots: Sendable {
         var turns: [UserID] = []
     }
 
-    /// So many wait for one account's own searches to end, three seconds at most with the default time-out.
+    /// How many searches of one account wait for its own to end. With the default timeout a search waits 3 s at most.
     static let accountWaitingCountMax = 4
     private static let waitingCountMax = 64
 

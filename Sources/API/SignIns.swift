@@ -1,5 +1,5 @@
-// What bounds signing in: how many tries are under way at once, how many there may be in which time, and whether so many fail
-// that somebody is guessing. What a try does is in Auth.swift, MailedCodes.swift, Delegation.swift and Passwords.swift.
+// Bounds on sign-in attempts: how many run at once, how many are accepted per time, and an alarm when many fail.
+// The attempts themselves are in Auth.swift, MailedCodes.swift, Delegation.swift and Passwords.swift.
 import Domain
 import Logging
 import Store

@@ -13,7 +13,7 @@ extension PushTarget.APNsEnvironment: WordField {
     }
 }
 
-/// The rules that a registration for alerts must pass beside its form.
+/// The rules of a push registration that depend on the settings or need cryptography.
 package struct PushTargetRules: Sendable {
     /// Whether Web Push endpoints may have private addresses and no TLS. For tests.
     let allowsPrivate: Bool

@@ -45,9 +45,9 @@ package final class Hub: Sendable {
 
     /// The steady state: no query, no suspension. `wait` in milliseconds.
     /// - Parameters:
-    ///   - acks: whether the cursor comes from the client, which thereby has all before it.
-    ///   - isGiven: whether it comes from an answer of this node. One of a client's that is past what this node has of the
-    ///     log is cold.
+    ///   - acks: whether the cursor comes from the client: then the client has received everything before it.
+    ///   - isGiven: whether the cursor comes from an answer of this node. A client's cursor past the events that this node
+    ///     has read is cold: only the database knows whether its position exists.
     package func poll(
         _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true,
         isGiven: Bool = false
