@@ -11,23 +11,23 @@ struct ErasureUpkeep: Sendable {
     private static let interval = Duration.seconds(1)
 
     let store: Store
-    let figures: ErasureFigures
+    let metrics: ErasureMetrics
     let logger: Logger
 
     /// Runs until cancelled.
     func run() async throws {
         let upkeep = Upkeep(
-            interval: Self.interval, complaint: "erasing has to wait", failures: figures.failures, logger: logger)
+            interval: Self.interval, complaint: "erasing has to wait", failures: metrics.failures, logger: logger)
         try await upkeep.run {
             let isDone = try await store.sweepErasures(limit: Self.messageCountMax)
-            if isDone { figures.steps.add() }
+            if isDone { metrics.steps.add() }
             return isDone
         }
     }
 }
 
 /// What this node has done for it.
-final class ErasureFigures: Sendable {
+final class ErasureMetrics: Sendable {
     /// Parts of erasures: of a thread, or of the log.
     let steps = Counter()
     let failures = Counter()

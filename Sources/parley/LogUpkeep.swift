@@ -11,7 +11,7 @@ struct LogUpkeep: Sendable {
     let store: Store
     let trimmer: LogTrimmer
     let sessions: SessionCache
-    let figures: UpkeepFigures
+    let metrics: UpkeepMetrics
     let days: Int
     /// Where the log has come to.
     let head: @Sendable () -> Position
@@ -43,7 +43,7 @@ struct LogUpkeep: Sendable {
             let extended = try await store.extendLog(days: days)
             next = extended.next
             if extended.madeCount > 0 {
-                figures.made.add(extended.madeCount)
+                metrics.made.add(extended.madeCount)
                 logger.info("partitions of the log made", metadata: ["count": "\(extended.madeCount)"])
             }
         }
@@ -52,7 +52,7 @@ struct LogUpkeep: Sendable {
     private func trim() async throws {
         let count = try await trimmer.trim()
         guard count > 0 else { return }
-        figures.dropped.add(count)
+        metrics.dropped.add(count)
         logger.info("partitions of the log dropped", metadata: ["count": "\(count)"])
     }
 
@@ -75,7 +75,7 @@ struct LogUpkeep: Sendable {
 }
 
 /// Partitions of the log, by this node.
-final class UpkeepFigures: Sendable {
+final class UpkeepMetrics: Sendable {
     let made = Counter()
     let dropped = Counter()
 }

@@ -34,13 +34,13 @@ struct MailUpkeep: Sendable {
     private let relay: MailRelay
     private let from: Mailbox
     private let appName: String
-    private let figures: MailFigures
+    private let metrics: MailMetrics
     private let logger: Logger
     private let bell = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// Nil where no mail is configured.
     init?(
-        _ settings: Settings, store: Store, hasher: PasswordHasher, figures: MailFigures, logger: Logger
+        _ settings: Settings, store: Store, hasher: PasswordHasher, metrics: MailMetrics, logger: Logger
     ) throws {
         guard let server = settings.mailServer, let sender = settings.mailSender,
             let from = Mailbox(name: sender.name ?? settings.appName, address: sender.address.text)
@@ -50,7 +50,7 @@ struct MailUpkeep: Sendable {
         }
         self.store = store
         self.hasher = hasher
-        self.figures = figures
+        self.metrics = metrics
         self.logger = logger
         self.from = from
         appName = settings.appName
@@ -95,19 +95,19 @@ struct MailUpkeep: Sendable {
                 case .expired:
                     logger.warning("a mail is given up: too old")
                 case .withheld:
-                    figures.handled.add()
+                    metrics.handled.add()
                     // As much work as for a mail: who asks again meanwhile would feel which it was.
                     try await hasher.dummyVerify(OneTimeCode.random().text, lane: Self.hashLane)
                 case .send(let mail):
                     // Where there is one there may be more, for the other lanes.
                     wake()
                     // Counted as one that is withheld is: at the same moment, once, whatever becomes of it.
-                    if mail.attempt == 1 { figures.handled.add() }
+                    if mail.attempt == 1 { metrics.handled.add() }
                     try await send(mail)
                 }
             } catch {
                 if Task.isCancelled { return }
-                figures.failures.add()
+                metrics.failures.add()
                 logger.warning("sending mail has to wait", metadata: ["reason": "\(error)"])
                 return
             }
@@ -149,7 +149,7 @@ struct MailUpkeep: Sendable {
             return
         }
         // What was refused for good may be one address's fault, and isn't the relay's.
-        if failure != .closed { figures.relay.failed() }
+        if failure != .closed { metrics.relay.failed() }
         // Cut short by our own end: the next node needn't wait.
         let wait = failure == .closed ? .zero : MailRetry.wait(afterAttempt: mail.attempt, random: .random(in: 0..<1))
         let willBeTried = try await settle(mail, again: wait)
@@ -196,7 +196,7 @@ enum MailRetry {
 
 /// Mails, by this node. No figure here may tell a mail to an account from one that is withheld, there being no account:
 /// whoever asks for codes and reads `/metrics` would learn who has one. So neither outcomes nor times are shown.
-final class MailFigures: Sendable {
+final class MailMetrics: Sendable {
     let handled = Counter()
     let failures = Counter()
     let relay = RelayHealth()

@@ -18,20 +18,20 @@ extension Node {
         writeTail(to: &text)
         writePolls(to: &text)
         streams.write(to: &text)
-        searchFigures.write(to: &text)
-        retentionFigures.write(to: &text)
-        mailFigures.write(to: &text)
-        pushFigures.write(to: &text)
-        sessionFigures.write(to: &text)
-        erasureFigures.write(to: &text)
+        searchMetrics.write(to: &text)
+        retentionMetrics.write(to: &text)
+        mailMetrics.write(to: &text)
+        pushMetrics.write(to: &text)
+        sessionMetrics.write(to: &text)
+        erasureMetrics.write(to: &text)
         announcementMetrics.write(to: &text)
-        pushMakerFigures.write(to: &text)
+        pushMakerMetrics.write(to: &text)
         rates.write(to: &text)
         accountReads.write(to: &text)
         signIns.write(to: &text)
         writeHasher(to: &text)
         writePools(to: &text)
-        ProcessFigures.read()?.write(to: &text)
+        ProcessMetrics.read()?.write(to: &text)
         return text
     }
 
@@ -54,15 +54,15 @@ extension Node {
     }
 
     private func writeBatches(to text: inout MetricsText) {
-        let streams: [(labels: MetricsText.Labels, figures: BatchFigures, queuedCount: Int)] = [
-            ([("stream", "messages")], writer.messageFigures, writer.queuedMessageCount),
-            ([("stream", "receipts")], writer.receiptFigures, writer.queuedReceiptCount),
+        let streams: [(labels: MetricsText.Labels, metrics: BatchMetrics, queuedCount: Int)] = [
+            ([("stream", "messages")], writer.messageMetrics, writer.queuedMessageCount),
+            ([("stream", "receipts")], writer.receiptMetrics, writer.queuedReceiptCount),
         ]
-        func histogram(_ name: StaticString, _ help: String, _ figure: (BatchFigures) -> Histogram) {
-            text.histogram(name, help, streams.map { ($0.labels, figure($0.figures).values) })
+        func histogram(_ name: StaticString, _ help: String, _ figure: (BatchMetrics) -> Histogram) {
+            text.histogram(name, help, streams.map { ($0.labels, figure($0.metrics).values) })
         }
-        func counter(_ name: StaticString, _ help: String, _ figure: (BatchFigures) -> Counter) {
-            text.counter(name, help, streams.map { ($0.labels, figure($0.figures).value) })
+        func counter(_ name: StaticString, _ help: String, _ figure: (BatchMetrics) -> Counter) {
+            text.counter(name, help, streams.map { ($0.labels, figure($0.metrics).value) })
         }
         histogram("parley_batch_items", "Items written by one call.", \.sizes)
         histogram(
@@ -75,11 +75,11 @@ extension Node {
     }
 
     private func writeTail(to text: inout MetricsText) {
-        let figures = tail.figures
-        let causes: [(labels: MetricsText.Labels, figures: TailFigures.Cause)] = [
-            ([("cause", "notify")], figures.notified), ([("cause", "turn")], figures.turn),
-            ([("cause", "safety")], figures.safety), ([("cause", "poll")], figures.asked),
-            ([("cause", "own")], figures.own),
+        let metrics = tail.metrics
+        let causes: [(labels: MetricsText.Labels, metrics: TailMetrics.Cause)] = [
+            ([("cause", "notify")], metrics.notified), ([("cause", "turn")], metrics.turn),
+            ([("cause", "safety")], metrics.safety), ([("cause", "poll")], metrics.asked),
+            ([("cause", "own")], metrics.own),
         ]
         let head = hub.head
         text.gauge("parley_log_position", "Where this node's tail is.", Int(head.position.value))
@@ -88,30 +88,30 @@ extension Node {
             "parley_log_events_total",
             "Events that the tail delivered, by what made it read; `turn`: this node's writing in turn with others; `own`: "
                 + "written by this node, mostly without reading.",
-            causes.map { ($0.labels, $0.figures.events.value) })
+            causes.map { ($0.labels, $0.metrics.events.value) })
         text.counter(
-            "parley_log_reads_total", "Reads that found events.", causes.map { ($0.labels, $0.figures.reads.value) })
+            "parley_log_reads_total", "Reads that found events.", causes.map { ($0.labels, $0.metrics.reads.value) })
         text.histogram(
             "parley_log_delivery_seconds",
             "From a notification's arrival to its events being handed to the waiting polls, by this node's clock.",
-            figures.deliveries.values)
+            metrics.deliveries.values)
         text.histogram(
             "parley_log_event_age_seconds",
             "From an event's time of writing, by the database's clock and before its commit, to its delivery, by this "
-                + "node's: good as far as the two agree.", figures.ages.values)
-        text.counter("parley_log_failures_total", "Reads that failed.", figures.failures.value)
-        text.counter("parley_log_gaps_total", "Missing positions. Not zero: a fault.", figures.gaps.value)
+                + "node's: good as far as the two agree.", metrics.ages.values)
+        text.counter("parley_log_failures_total", "Reads that failed.", metrics.failures.value)
+        text.counter("parley_log_gaps_total", "Missing positions. Not zero: a fault.", metrics.gaps.value)
         text.counter(
             "parley_log_epochs_total", "Times the log went on in a new epoch, with nothing lost here.",
-            figures.epochs.value)
+            metrics.epochs.value)
         text.counter(
             "parley_log_restarts_total", "Times the log had lost its tail, or had been trimmed beyond this node.",
-            figures.restarts.value)
+            metrics.restarts.value)
         text.counter(
-            "parley_log_partitions_made_total", "Partitions of the log made by this node.", upkeepFigures.made.value)
+            "parley_log_partitions_made_total", "Partitions of the log made by this node.", upkeepMetrics.made.value)
         text.counter(
             "parley_log_partitions_dropped_total", "Partitions of the log dropped by this node.",
-            upkeepFigures.dropped.value)
+            upkeepMetrics.dropped.value)
     }
 
     private func writePolls(to text: inout MetricsText) {
@@ -127,14 +127,14 @@ extension Node {
         text.counter("parley_mailbox_dropped_total", "Events a full mailbox let go.", polls.dropped)
         text.counter(
             "parley_delivered_marks_total", "Delivered marks that polls' cursors gave, told to the database.",
-            deliveryFigures.marks.value)
+            deliveryMetrics.marks.value)
         text.counter(
-            "parley_delivered_mark_failures_total", "Calls with them that failed.", deliveryFigures.failures.value)
+            "parley_delivered_mark_failures_total", "Calls with them that failed.", deliveryMetrics.failures.value)
         text.counter(
             "parley_device_changes_total", "Devices that came to poll here or went, told to the database.",
-            deviceFigures.changes.value)
+            deviceMetrics.changes.value)
         text.counter(
-            "parley_device_change_failures_total", "Calls with them that failed.", deviceFigures.failures.value)
+            "parley_device_change_failures_total", "Calls with them that failed.", deviceMetrics.failures.value)
     }
 
     private func writeHasher(to text: inout MetricsText) {

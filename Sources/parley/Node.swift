@@ -33,23 +33,23 @@ struct Node: Sendable {
     let writer: Writer<SendWaiter>
     let presence: PresenceKeeper
     let devices: DevicePollKeeper
-    let requests = RequestFigures()
-    let streams = StreamFigures()
+    let requests = RequestMetrics()
+    let streams = StreamMetrics()
     let server = Later<HTTPServer>()
-    let upkeepFigures = UpkeepFigures()
-    let deliveryFigures = DeliveryFigures()
-    let deviceFigures = DevicePollFigures()
-    let pushMakerFigures = PushMakerFigures()
-    let searchFigures = SearchFigures()
-    let retentionFigures = RetentionFigures()
-    let mailFigures = MailFigures()
+    let upkeepMetrics = UpkeepMetrics()
+    let deliveryMetrics = DeliveryMetrics()
+    let deviceMetrics = DevicePollMetrics()
+    let pushMakerMetrics = PushMakerMetrics()
+    let searchMetrics = SearchMetrics()
+    let retentionMetrics = RetentionMetrics()
+    let mailMetrics = MailMetrics()
     let hasher: PasswordHasher
     let mail: MailUpkeep?
-    let pushFigures = PushFigures()
+    let pushMetrics = PushMetrics()
     let pushKeys: VAPIDKeyPair
     let push: PushUpkeep
-    let sessionFigures = SessionFigures()
-    let erasureFigures = ErasureFigures()
+    let sessionMetrics = SessionMetrics()
+    let erasureMetrics = ErasureMetrics()
     let announcementMetrics = AnnouncementMetrics()
     let isClosing = Flag()
 
@@ -92,9 +92,9 @@ struct Node: Sendable {
             workerCount: settings.passwordWorkerCount > 0
                 ? settings.passwordWorkerCount : PasswordHasher.workerCountOfMachine,
             waitingCountMax: settings.passwordQueueMax)
-        mail = try MailUpkeep(settings, store: store, hasher: hasher, figures: mailFigures, logger: logger)
+        mail = try MailUpkeep(settings, store: store, hasher: hasher, metrics: mailMetrics, logger: logger)
         pushKeys = try await PushUpkeep.keys(store)
-        push = try PushUpkeep(settings, keys: pushKeys, store: store, figures: pushFigures, logger: logger)
+        push = try PushUpkeep(settings, keys: pushKeys, store: store, metrics: pushMetrics, logger: logger)
         keys = try await Self.keys(settings, logger)
         proxies = try Self.proxies(settings.trustedProxies)
         rates = RateLimits(
@@ -110,9 +110,9 @@ struct Node: Sendable {
             hub: hub, store: store,
             listener: PostgresListener(database.listenSettings, channel: PresenceKeeper.channel, logger: logger),
             logger: logger)
-        let calls = pushMakerFigures
+        let calls = pushMakerMetrics
         devices = DevicePollKeeper(
-            node: String(UInt64.random(in: 0...(.max)), radix: 36), hub: hub, store: store, figures: deviceFigures,
+            node: String(UInt64.random(in: 0...(.max)), radix: 36), hub: hub, store: store, metrics: deviceMetrics,
             wentAway: { calls.call() }, logger: logger)
         writer = Writer(store, tail: tail, logger: logger, answer: SendEndpoint.answer(logger: logger))
     }
@@ -158,18 +158,18 @@ struct Node: Sendable {
             group.addTask { try await upkeep.run() }
             group.addTask { try await presence.run() }
             group.addTask {
-                try await DeliveryKeeper(hub: hub, store: store, figures: deliveryFigures, logger: logger).run()
+                try await DeliveryKeeper(hub: hub, store: store, metrics: deliveryMetrics, logger: logger).run()
             }
             group.addTask { try await devices.run() }
             group.addTask { try await pushMaker.run() }
             group.addTask { try await ReceiptKeeper(untold: writer.untold, store: store, logger: logger).run() }
             group.addTask {
                 let head: @Sendable () -> Position = { [hub] in hub.head.position }
-                try await SearchUpkeep(store: store, figures: searchFigures, head: head, logger: logger).run()
+                try await SearchUpkeep(store: store, metrics: searchMetrics, head: head, logger: logger).run()
             }
             group.addTask {
                 try await RetentionUpkeep(
-                    store: store, silentDays: settings.deviceSilentDays, figures: retentionFigures, logger: logger
+                    store: store, silentDays: settings.deviceSilentDays, metrics: retentionMetrics, logger: logger
                 ).run()
             }
             if let tls { group.addTask { [logger] in try await tls.follow(logger: logger) } }
@@ -177,14 +177,14 @@ struct Node: Sendable {
             group.addTask { try await push.run() }
             group.addTask {
                 try await SessionUpkeep(
-                    store: store, idleDays: settings.sessionIdleDays, figures: sessionFigures, logger: logger
+                    store: store, idleDays: settings.sessionIdleDays, metrics: sessionMetrics, logger: logger
                 ).run()
             }
             if let keys { group.addTask { try await keys.run() } }
             group.addTask {
                 try await AnnouncementWorker(store: store, metrics: announcementMetrics, logger: logger).run()
             }
-            group.addTask { try await ErasureUpkeep(store: store, figures: erasureFigures, logger: logger).run() }
+            group.addTask { try await ErasureUpkeep(store: store, metrics: erasureMetrics, logger: logger).run() }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {
@@ -223,13 +223,13 @@ struct Node: Sendable {
     private var upkeep: LogUpkeep {
         LogUpkeep(
             store: store, trimmer: LogTrimmer(database.listenSettings, days: settings.logDays, logger: logger),
-            sessions: sessions, figures: upkeepFigures, days: settings.logDays, head: { [hub] in hub.head.position },
+            sessions: sessions, metrics: upkeepMetrics, days: settings.logDays, head: { [hub] in hub.head.position },
             logger: logger)
     }
 
     private var pushMaker: PushMaker {
         PushMaker(
-            store: store, lifeSeconds: settings.pushLifeHours * 3_600, figures: pushMakerFigures,
+            store: store, lifeSeconds: settings.pushLifeHours * 3_600, metrics: pushMakerMetrics,
             head: { [hub] in hub.head.position }, wake: push.wake, logger: logger)
     }
 
@@ -276,7 +276,7 @@ struct Node: Sendable {
                 store: store, writer: writer, presence: presence, authenticator: authenticator,
                 hasher: hasher, delegation: delegation, mailQueued: mail?.wake, signIns: signIns,
                 limits: settings.limits, isReady: isReady,
-                metrics: { [self] in metrics() }, figures: requests,
+                metrics: { [self] in metrics() }, requestMetrics: requests,
                 log: RequestLog(
                     logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
                 logger: logger, adminToken: settings.adminToken.map(AdminToken.init),

@@ -53,21 +53,21 @@ final class PushLane: Sendable {
     private let store: Store
     private let outbound: Outbound
     private let lengths: Lengths
-    private let figures: PushFigures.Lane
+    private let metrics: PushMetrics.Lane
     private let complaints: PushComplaints
     private let state: Mutex<State>
     private let bell = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(
         _ platform: PushPlatform, _ sender: PushSender, store: Store, outbound: Outbound, lengths: Lengths,
-        figures: PushFigures.Lane, logger: Logger
+        metrics: PushMetrics.Lane, logger: Logger
     ) {
         self.platform = platform
         self.sender = sender
         self.store = store
         self.outbound = outbound
         self.lengths = lengths
-        self.figures = figures
+        self.metrics = metrics
         complaints = PushComplaints(platform, logger)
         state = Mutex(
             State(
@@ -94,7 +94,7 @@ final class PushLane: Sendable {
                 try await work(&tokens)
             } catch {
                 if Task.isCancelled { break }
-                figures.failures.add()
+                metrics.failures.add()
                 complaints.say("sending alerts has to wait", "\(error)")
             }
         }
@@ -133,7 +133,7 @@ final class PushLane: Sendable {
         guard limit > 0 else { return false }
         let claim = try await store.claimAlerts(
             platform, limit: limit, leaseSeconds: lengths.leaseSeconds, lifeSeconds: lengths.lifeSeconds)
-        for (reason, count) in claim.suppressed { figures.suppress(reason, count) }
+        for (reason, count) in claim.suppressed { metrics.suppress(reason, count) }
         let sentCount = claim.alerts.isEmpty ? 0 : try await send(claim.alerts, &tokens)
         // Where none may go, the others would be put off in their turn: the next look is soon enough.
         let hasMore = claim.alerts.count + claim.suppressed.count == limit && (sentCount > 0 || claim.alerts.isEmpty)
@@ -211,8 +211,8 @@ final class PushLane: Sendable {
         switch verdict {
         case .accepted:
             outcome = .done
-            figures.sent.add()
-            figures.delays.record(.milliseconds(ageMs))
+            metrics.sent.add()
+            metrics.delays.record(.milliseconds(ageMs))
             state.withLock { $0.hasAccepted = true }
             resume()
         case .forget(let reason):
@@ -223,11 +223,11 @@ final class PushLane: Sendable {
             let wait = PushBackoff.wait(
                 afterAttempt: claimed.alert.attempt, asked: asked, random: .random(in: 0..<1))
             outcome = .retry(waitMs: wait.milliseconds)
-            figures.retried.add()
+            metrics.retried.add()
             complaints.say("alerts have to be sent again", reason)
         case .renew(let reason):
             outcome = .defer(waitMs: Self.turnWaitMs)
-            figures.retried.add()
+            metrics.retried.add()
             complaints.say("the token for alerts is refused, and renewed", reason)
             state.withLock { $0.refusedToken = token }
         case .halt(let reason):
@@ -235,7 +235,7 @@ final class PushLane: Sendable {
             halt(reason)
         case .drop(let reason):
             outcome = .done
-            figures.dropped.add()
+            metrics.dropped.add()
             complaints.say("an alert is dropped", reason)
             resume()
         }
@@ -244,7 +244,7 @@ final class PushLane: Sendable {
 
     private func halt(_ reason: String) {
         state.withLock { $0.pace.halt(now: .now) }
-        figures.isHalted.store(true, ordering: .relaxed)
+        metrics.isHalted.store(true, ordering: .relaxed)
         complaints.alarm(reason)
     }
 
@@ -255,7 +255,7 @@ final class PushLane: Sendable {
                 return state.pace.isHalted
             })
         else { return }
-        figures.isHalted.store(false, ordering: .relaxed)
+        metrics.isHalted.store(false, ordering: .relaxed)
         complaints.note("alerts are sent again", "")
     }
 
@@ -299,10 +299,10 @@ extension PushLane {
         }
         switch result {
         case .success(let forgottenCount):
-            figures.forgotten.add(forgottenCount)
+            metrics.forgotten.add(forgottenCount)
             if state.withLock({ $0.isClosing || $0.settlements.count >= lengths.settleMin }) { pump() }
         case .failure(let error):
-            figures.failures.add()
+            metrics.failures.add()
             complaints.say("noting what became of alerts has to wait", "\(error)")
         }
         state.withLock { $0.takeEnded() }?.resume()

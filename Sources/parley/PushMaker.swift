@@ -17,7 +17,7 @@ struct PushMaker: Sendable {
 
     let store: Store
     let lifeSeconds: Int
-    let figures: PushMakerFigures
+    let metrics: PushMakerMetrics
     /// Where the log has come to.
     let head: @Sendable () -> Position
     /// Hears that there are alerts that are due.
@@ -35,14 +35,14 @@ struct PushMaker: Sendable {
                 wake()
             }
             let now = (head: head(), time: clock.now)
-            if let done, !figures.takeCall(), done.head == now.head, now.time - done.time < Self.checkInterval {
+            if let done, !metrics.takeCall(), done.head == now.head, now.time - done.time < Self.checkInterval {
                 try await Beat.sleep()
                 continue
             }
             do {
                 let part = try await store.makePushJobs(
                     limit: Self.passLimit, lifeSeconds: lifeSeconds, delayMs: Self.delayMs)
-                figures.note(part.madeCount, part.position)
+                metrics.note(part.madeCount, part.position)
                 if part.madeCount > 0, due == nil { due = clock.now + .milliseconds(Self.delayMs) }
                 if part.hasMore {
                     done = nil
@@ -56,7 +56,7 @@ struct PushMaker: Sendable {
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                figures.failures.add()
+                metrics.failures.add()
                 logger.warning("deciding on alerts has to wait", metadata: ["reason": "\(error)"])
                 try await Task.sleep(for: .seconds(2))
             }
@@ -65,7 +65,7 @@ struct PushMaker: Sendable {
 }
 
 /// What this node has decided.
-final class PushMakerFigures: Sendable {
+final class PushMakerMetrics: Sendable {
     let made = Counter()
     let failures = Counter()
     private let position = Atomic<Int64>(0)

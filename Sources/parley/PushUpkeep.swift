@@ -20,7 +20,7 @@ struct PushUpkeep: Sendable {
 
     private let lanes: [PushLane]
     private let store: Store
-    private let figures: PushFigures
+    private let metrics: PushMetrics
     private let lifeSeconds: Int
     private let logger: Logger
 
@@ -36,7 +36,7 @@ struct PushUpkeep: Sendable {
 
     /// - keys: of Web Push.
     init(
-        _ settings: Settings, keys: VAPIDKeyPair, store: Store, figures: PushFigures, logger: Logger
+        _ settings: Settings, keys: VAPIDKeyPair, store: Store, metrics: PushMetrics, logger: Logger
     ) throws {
         if let file = settings.caFile, !FileManager.default.isReadableFile(atPath: file) {
             throw StartError("PARLEY_CA_FILE: \(file) can't be read.")
@@ -47,11 +47,11 @@ struct PushUpkeep: Sendable {
                 caFile: settings.caFile, allowPrivate: settings.pushAllowsPrivate,
                 connectionsPerHostMax: settings.pushConnectionCountMax, inFlightMax: lengths.inFlightMax)
             return PushLane(
-                platform, sender, store: store, outbound: outbound, lengths: lengths, figures: figures[platform],
+                platform, sender, store: store, outbound: outbound, lengths: lengths, metrics: metrics[platform],
                 logger: logger)
         }
         self.store = store
-        self.figures = figures
+        self.metrics = metrics
         self.logger = logger
         lifeSeconds = lengths.lifeSeconds
     }
@@ -92,7 +92,7 @@ struct PushUpkeep: Sendable {
     private func lookAtQueues() async throws {
         for lane in lanes {
             let age = try await store.alertQueueAgeMs(lane.platform)
-            figures[lane.platform].queueMs.store(age ?? 0, ordering: .relaxed)
+            metrics[lane.platform].queueMs.store(age ?? 0, ordering: .relaxed)
         }
     }
 

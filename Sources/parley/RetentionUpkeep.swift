@@ -12,19 +12,19 @@ struct RetentionUpkeep: Sendable {
 
     let store: Store
     let silentDays: Int
-    let figures: RetentionFigures
+    let metrics: RetentionMetrics
     let logger: Logger
 
     /// Runs until cancelled.
     func run() async throws {
         var deliveredFirst = false
         let upkeep = Upkeep(
-            interval: Self.interval, complaint: "withdrawing content has to wait", failures: figures.failures,
+            interval: Self.interval, complaint: "withdrawing content has to wait", failures: metrics.failures,
             logger: logger)
         try await upkeep.run {
             let count = try await store.sweepRetention(
                 limit: Self.passLimit, silentDays: silentDays, deliveredFirst: deliveredFirst)
-            figures.looked.add(count)
+            metrics.looked.add(count)
             // In turns, so that many of the one don't keep the other waiting.
             deliveredFirst.toggle()
             return count > 0
@@ -33,7 +33,7 @@ struct RetentionUpkeep: Sendable {
 }
 
 /// What this node has done for it.
-final class RetentionFigures: Sendable {
+final class RetentionMetrics: Sendable {
     /// Messages whose time was up, and threads looked at for content that every device has.
     let looked = Counter()
     let failures = Counter()

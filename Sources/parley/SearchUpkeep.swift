@@ -23,7 +23,7 @@ struct SearchUpkeep: Sendable {
     private static let pauseMax = 100.0
 
     let store: Store
-    let figures: SearchFigures
+    let metrics: SearchMetrics
     /// Where the log has come to.
     let head: @Sendable () -> Position
     let logger: Logger
@@ -52,7 +52,7 @@ struct SearchUpkeep: Sendable {
             do {
                 let pass = try await store.indexMessages(limit: Self.passLimit, wordCount: wordCount)
                 wordCount = min(wordCount * 2, Self.wordCountMax)
-                if let pass { figures.note(pass.lookedCount, pass.position) }
+                if let pass { metrics.note(pass.lookedCount, pass.position) }
                 guard let pass, pass.lookedCount > 0 else {
                     doneAt = now
                     try await Beat.sleep(Self.lookInterval)
@@ -76,7 +76,7 @@ struct SearchUpkeep: Sendable {
 }
 
 /// What this node has done for the index.
-final class SearchFigures: Sendable {
+final class SearchMetrics: Sendable {
     private let looked = Counter()
     private let position = Atomic<Int64>(0)
 

@@ -15,7 +15,7 @@ struct SessionUpkeep: Sendable {
 
     let store: Store
     let idleDays: Int
-    let figures: SessionFigures
+    let metrics: SessionMetrics
     let logger: Logger
 
     /// Runs until cancelled.
@@ -25,7 +25,7 @@ struct SessionUpkeep: Sendable {
             do {
                 let part = try await store.sweepSessions(after: last, limit: Self.partLimit, idleDays: idleDays)
                 last = part.next
-                figures.expired.add(part.endedCount)
+                metrics.expired.add(part.endedCount)
                 if part.endedCount > 0 {
                     logger.info("sessions ended that nobody used", metadata: ["count": "\(part.endedCount)"])
                 }
@@ -40,7 +40,7 @@ struct SessionUpkeep: Sendable {
 }
 
 /// What this node has done for it.
-final class SessionFigures: Sendable {
+final class SessionMetrics: Sendable {
     let expired = Counter()
 
     func write(to text: inout MetricsText) {

@@ -47,7 +47,7 @@ struct BatcherTests {
         #expect(begun.withLock { $0 } == [0])
         #expect(codes[0] == .unavailable)
         #expect((1..<1_000).allSatisfy { codes[$0] == .overloaded })
-        #expect(batcher.figures.refusals.value == 999)
+        #expect(batcher.metrics.refusals.value == 999)
         #expect(batcher.queuedCount == 0)
 
         // What comes later has a patience of its own, and the database may have all of that.

@@ -38,9 +38,9 @@ struct DeliveryLawTests {
             #expect(numbers.map(\.1).sorted() == Array(1...Int64(numbers.count)))
         }
         #expect(seqs.count == 800)
-        #expect(nodes.map(\.writer.messageFigures.sizes.values).contains { $0.sum > $0.count }, "no batch formed")
+        #expect(nodes.map(\.writer.messageMetrics.sizes.values).contains { $0.sum > $0.count }, "no batch formed")
         #expect(
-            nodes.contains { $0.tail.figures.turn.events.value > 0 }, "none read what the others wrote with its turn")
+            nodes.contains { $0.tail.metrics.turn.events.value > 0 }, "none read what the others wrote with its turn")
         // Positions are dense, too, and in the archive's order.
         let gaps = try await TestCluster.shared().psql(
             """
@@ -156,8 +156,8 @@ struct DeliveryLawTests {
                 cursor = upTo
             }
             // All but what a look for safety may have come upon first.
-            #expect(node.tail.figures.own.events.value - node.tail.figures.own.reads.value >= 15)
-            #expect(node.tail.figures.notified.reads.value == 0)
+            #expect(node.tail.metrics.own.events.value - node.tail.metrics.own.reads.value >= 15)
+            #expect(node.tail.metrics.notified.reads.value == 0)
         }
     }
 

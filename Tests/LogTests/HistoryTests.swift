@@ -110,8 +110,8 @@ struct HistoryTests {
             }
             #expect(events.map(\.position) == [Position(start.position.value + 1)])
             #expect(upTo.epoch > start.epoch)
-            #expect(node.tail.figures.epochs.value == 1 && node.tail.figures.restarts.value == 0)
-            #expect(node.tail.figures.gaps.value == 0)
+            #expect(node.tail.metrics.epochs.value == 1 && node.tail.metrics.restarts.value == 0)
+            #expect(node.tail.metrics.gaps.value == 0)
             // The mailbox is the same one: the older cursor is served from memory.
             let known = node.hub.poll(reader, from: start, limit: 10, waitMs: 0, waiter: DeviceWaiter())
             guard case .answer(.events(let again, _, _)) = known else { return #expect(Bool(false), "\(known)") }
@@ -135,13 +135,13 @@ struct HistoryTests {
                 try await cluster.psql(
                     "delete from events where pos > \(kept.position.value); delete from messages where pos > \(kept.position.value)",
                     database: database)
-                try await eventually { node.tail.figures.restarts.value == 1 }
+                try await eventually { node.tail.metrics.restarts.value == 1 }
                 #expect(node.hub.head.position == kept.position && node.hub.head.epoch > kept.epoch)
                 _ = try await chat.send(20)
                 #expect(try await chat.missed(since: lost) == nil)
                 #expect(try await chat.missed(since: kept) == 20)
                 try await eventually { node.hub.head.position.value == kept.position.value + 20 }
-                #expect(node.tail.figures.gaps.value == 0)
+                #expect(node.tail.metrics.gaps.value == 0)
             }
         }
     }

@@ -94,7 +94,7 @@ struct PushLawTests {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let keepers = nodes.enumerated().map { number, node in
             let keeper = DevicePollKeeper(
-                node: "n\(number)", hub: node.hub, store: node.store, figures: DevicePollFigures(), wentAway: {},
+                node: "n\(number)", hub: node.hub, store: node.store, metrics: DevicePollMetrics(), wentAway: {},
                 logger: logger)
             return Task { try await keeper.run() }
         }

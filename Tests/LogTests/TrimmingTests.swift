@@ -154,9 +154,9 @@ struct TrimmingTests {
             try await node.running {
                 // Counted right after the hub has begun anew.
                 try await eventually {
-                    node.hub.head.position.value == start.position.value + 30 && node.tail.figures.restarts.value == 1
+                    node.hub.head.position.value == start.position.value + 30 && node.tail.metrics.restarts.value == 1
                 }
-                #expect(node.tail.figures.gaps.value == 0)
+                #expect(node.tail.metrics.gaps.value == 0)
                 await #expect(throws: Problem.self) { try await node.poll(reader, from: start, waitMs: 0) }
                 _ = try await chat.send(1)
                 guard case .events(let events, _, _) = try await node.poll(reader, from: node.hub.head, waitMs: 5000)

@@ -48,7 +48,7 @@ struct WritingMetrics {
 
     @Test("tells how the process does")
     func process() throws {
-        let figures = try #require(ProcessFigures.read())
+        let figures = try #require(ProcessMetrics.read())
         #expect(figures.cpuSeconds > 0 && figures.residentByteCount > 1_000_000 && figures.threadCount >= 1)
         #expect((3...figures.openFileCountMax).contains(figures.openFileCount))
         var now = timespec()

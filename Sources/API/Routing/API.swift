@@ -21,7 +21,7 @@ package struct API: Sendable {
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
-    let figures: RequestFigures
+    let requestMetrics: RequestMetrics
     let log: RequestLog
     let logger: Logger
     let adminGuard: AdminGuard?
@@ -45,7 +45,7 @@ package struct API: Sendable {
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
         signIns: SignIns, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
-        figures: RequestFigures, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
+        requestMetrics: RequestMetrics, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads
     ) {
         self.store = store
@@ -62,7 +62,7 @@ package struct API: Sendable {
         searches = SearchSlots(accountCountMax: limits.accountSearchCountMax)
         self.isReady = isReady
         self.metrics = metrics
-        self.figures = figures
+        self.requestMetrics = requestMetrics
         self.log = log
         self.logger = logger
         adminGuard = adminToken.map { AdminGuard($0, rates: signIns.rates, logger: logger) }

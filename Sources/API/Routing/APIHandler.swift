@@ -12,7 +12,7 @@ package struct APIHandler: RequestHandler {
     private let preflights: Preflights
     private let responder: RouteResponder
     private let router: RouterAdapter<RouteResponder>
-    private let figures: RequestFigures
+    private let requestMetrics: RequestMetrics
     private let log: RequestLog
     private let logger: Logger
 
@@ -24,7 +24,7 @@ package struct APIHandler: RequestHandler {
         send = api.send
         let logger = api.logger
         self.logger = logger
-        figures = api.figures
+        requestMetrics = api.requestMetrics
         log = api.log
         responder = RouteResponder(api: api, table: table)
         router = RouterAdapter(
@@ -59,7 +59,7 @@ package struct APIHandler: RequestHandler {
     }
 
     package func ended(_ request: EndedRequest) {
-        figures.record(request)
+        requestMetrics.record(request)
         log.record(request)
     }
 }

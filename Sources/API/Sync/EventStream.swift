@@ -16,7 +16,7 @@ package final class EventStream: Waiter, StreamSource {
         var poll: UInt64?
         /// A read of the database.
         var reading: Task<Void, Never>?
-        var end = StreamFigures.End.gone
+        var end = StreamMetrics.End.gone
     }
 
     private let streams: EventStreams
@@ -31,10 +31,10 @@ package final class EventStream: Waiter, StreamSource {
         self.identity = identity
         self.limit = limit
         state = Mutex(State(cursor: cursor))
-        streams.figures.begin()
+        streams.metrics.begin()
     }
 
-    deinit { streams.figures.end(state.withLock { $0.end }) }
+    deinit { streams.metrics.end(state.withLock { $0.end }) }
 
     /// Answers the request with this stream, and in it with what a poll was answered.
     func begin(_ answer: PollAnswer) {
@@ -129,7 +129,7 @@ package final class EventStream: Waiter, StreamSource {
     }
 
     /// A stream has no status to say why it ends: whoever asks again is told.
-    private func end(_ end: StreamFigures.End, last: ByteBuffer = ByteBuffer()) {
+    private func end(_ end: StreamMetrics.End, last: ByteBuffer = ByteBuffer()) {
         state.withLock { $0.end = end }
         reply.body.end(last)
     }

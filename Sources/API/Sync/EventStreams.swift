@@ -22,20 +22,20 @@ final class EventStreams: Sendable {
 
     let authenticator: Authenticator
     let hub: Hub
-    let figures: StreamFigures
+    let metrics: StreamMetrics
     let reads: AccountReads
     private let store: Store
     private let logger: Logger
 
     init(
-        authenticator: Authenticator, hub: Hub, store: Store, reads: AccountReads, figures: StreamFigures,
+        authenticator: Authenticator, hub: Hub, store: Store, reads: AccountReads, metrics: StreamMetrics,
         logger: Logger
     ) {
         self.reads = reads
         self.authenticator = authenticator
         self.hub = hub
         self.store = store
-        self.figures = figures
+        self.metrics = metrics
         self.logger = logger
     }
 
@@ -111,7 +111,7 @@ final class EventStreams: Sendable {
 }
 
 /// How many streams there are, and how they ended.
-package final class StreamFigures: Sendable {
+package final class StreamMetrics: Sendable {
     /// Why a stream ended: `gone` is the client's going, or its having taken nothing for too long; `displaced`, that
     /// its session or account opened more than may wait.
     enum End: String, CaseIterable {

@@ -37,7 +37,7 @@ package final class SyncEndpoint: Sendable {
     ///   - streams: how many answers are streams, and how they ended.
     package init(
         authenticator: Authenticator, hub: Hub, store: Store, reads: AccountReads,
-        catchUp: @escaping @Sendable () async throws -> Void, streams: StreamFigures = StreamFigures(), logger: Logger
+        catchUp: @escaping @Sendable () async throws -> Void, streams: StreamMetrics = StreamMetrics(), logger: Logger
     ) {
         self.authenticator = authenticator
         self.hub = hub
@@ -46,7 +46,7 @@ package final class SyncEndpoint: Sendable {
         self.catchUp = catchUp
         self.logger = logger
         self.streams = EventStreams(
-            authenticator: authenticator, hub: hub, store: store, reads: reads, figures: streams, logger: logger)
+            authenticator: authenticator, hub: hub, store: store, reads: reads, metrics: streams, logger: logger)
     }
 
     private struct Poll: Sendable {

@@ -23,12 +23,12 @@ extension Tail {
         }
         let cause =
             why.notifiedAt != nil
-            ? figures.notified : why.isBehindOwn ? figures.own : why.isToBeChecked ? figures.safety : figures.asked
+            ? metrics.notified : why.isBehindOwn ? metrics.own : why.isToBeChecked ? metrics.safety : metrics.asked
         try await readOn(cause, notifiedAt: why.notifiedAt)
     }
 
     /// Reads to the log's end.
-    private func readOn(_ cause: TailFigures.Cause, notifiedAt: ContinuousClock.Instant?) async throws {
+    private func readOn(_ cause: TailMetrics.Cause, notifiedAt: ContinuousClock.Instant?) async throws {
         while true {
             let read = hub.head
             let start = ContinuousClock.now
@@ -66,7 +66,7 @@ extension Tail {
         }
         revokeSessions(in: stored)
         hub.apply(stored.map(Event.init))
-        figures.gaps.add(gaps)
+        metrics.gaps.add(gaps)
     }
 
     func revokeSessions(in stored: [StoredEvent]) {
@@ -76,17 +76,17 @@ extension Tail {
     }
 
     func count(
-        _ delivered: [StoredEvent], _ cause: TailFigures.Cause, notifiedAt: ContinuousClock.Instant?
+        _ delivered: [StoredEvent], _ cause: TailMetrics.Cause, notifiedAt: ContinuousClock.Instant?
     ) {
         cause.reads.add()
         cause.events.add(delivered.count)
-        if let notifiedAt { figures.deliveries.record(ContinuousClock.now - notifiedAt) }
+        if let notifiedAt { metrics.deliveries.record(ContinuousClock.now - notifiedAt) }
         recordAges(of: delivered)
     }
 
     func recordAges(of delivered: [StoredEvent]) {
         let now = Int64(Date.now.timeIntervalSince1970 * 1_000_000)
-        for event in delivered { figures.ages.record(.microseconds(now - event.at.microsSince1970)) }
+        for event in delivered { metrics.ages.record(.microseconds(now - event.at.microsSince1970)) }
     }
 
     /// Makes sure that the log still goes on from what this node has read. Where it does in a new epoch, all but the
@@ -108,7 +108,7 @@ extension Tail {
             sessions.restart(at: place.now.position)
             guard hub.adopt(epoch: place.now.epoch, after: end, from: read) else { return place.now }
             logger.notice("the log goes on in a new epoch", metadata: metadata)
-            figures.epochs.add()
+            metrics.epochs.add()
         } else {
             let isLost = place.state == .lost
             logger.error(
@@ -116,7 +116,7 @@ extension Tail {
                 metadata: metadata)
             sessions.restart(at: place.now.position)
             hub.restart(at: place.now)
-            figures.restarts.add()
+            metrics.restarts.add()
         }
         return place.now
     }

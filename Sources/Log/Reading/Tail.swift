@@ -45,7 +45,7 @@ package final class Tail: Sendable {
     /// A lost notification delays an event by this at most. Half of the second within which a sign-out must have come to
     /// every node.
     private static let checkInterval = Duration.milliseconds(500)
-    package let figures = TailFigures()
+    package let metrics = TailMetrics()
     /// What this node signs its own notifications with.
     let node = String(UInt64.random(in: 0...(.max)), radix: 36)
 
@@ -89,7 +89,7 @@ package final class Tail: Sendable {
                     } catch is CancellationError {
                         throw CancellationError()
                     } catch {
-                        self.figures.failures.add()
+                        self.metrics.failures.add()
                         self.logger.warning("the log can't be read", metadata: ["reason": "\(error)"])
                     }
                 }

@@ -14,13 +14,13 @@ package struct DeliveryKeeper: Sendable {
 
     private let hub: Hub
     private let store: Store
-    private let figures: DeliveryFigures
+    private let metrics: DeliveryMetrics
     private let logger: Logger
 
-    package init(hub: Hub, store: Store, figures: DeliveryFigures, logger: Logger) {
+    package init(hub: Hub, store: Store, metrics: DeliveryMetrics, logger: Logger) {
         self.hub = hub
         self.store = store
-        self.figures = figures
+        self.metrics = metrics
         self.logger = logger
     }
 
@@ -42,14 +42,14 @@ package struct DeliveryKeeper: Sendable {
         while true {
             do {
                 try await store.deliver(batch)
-                figures.marks.add(batch.count)
+                metrics.marks.add(batch.count)
                 return
             } catch let problem as Problem where problem.code == .internalError {
                 // A fault in the data would be one tomorrow, too. These marks come with later ones.
                 logger.error("delivered marks were refused", metadata: ["reason": "\(problem.detail)"])
                 return
             } catch is Problem {
-                figures.failures.add()
+                metrics.failures.add()
                 try await Task.sleep(for: .seconds(1))
             }
         }
@@ -57,7 +57,7 @@ package struct DeliveryKeeper: Sendable {
 }
 
 /// A node's delivered marks from cursors.
-package final class DeliveryFigures: Sendable {
+package final class DeliveryMetrics: Sendable {
     /// Told to the database; some were there already.
     package let marks = Counter()
     package let failures = Counter()

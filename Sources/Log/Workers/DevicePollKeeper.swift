@@ -13,7 +13,7 @@ package struct DevicePollKeeper: Sendable {
     private let node: String
     private let hub: Hub
     private let store: Store
-    private let figures: DevicePollFigures
+    private let metrics: DevicePollMetrics
     private let wentAway: @Sendable () -> Void
     private let logger: Logger
 
@@ -21,13 +21,13 @@ package struct DevicePollKeeper: Sendable {
     ///   - node: what the node is known by, in one life.
     ///   - wentAway: hears that devices have gone, who may lack something.
     package init(
-        node: String, hub: Hub, store: Store, figures: DevicePollFigures, wentAway: @escaping @Sendable () -> Void,
+        node: String, hub: Hub, store: Store, metrics: DevicePollMetrics, wentAway: @escaping @Sendable () -> Void,
         logger: Logger
     ) {
         self.node = node
         self.hub = hub
         self.store = store
-        self.figures = figures
+        self.metrics = metrics
         self.wentAway = wentAway
         self.logger = logger
     }
@@ -64,7 +64,7 @@ package struct DevicePollKeeper: Sendable {
         while !came.isEmpty || !gone.isEmpty {
             let part = (came: Array(came.prefix(Self.batchCountMax)), gone: Array(gone.prefix(Self.batchCountMax)))
             try await untilDone { try await store.putDevicePolls(node: node, came: part.came, gone: part.gone) }
-            figures.changes.add(part.came.count + part.gone.count)
+            metrics.changes.add(part.came.count + part.gone.count)
             if !part.gone.isEmpty { wentAway() }
             came = came.dropFirst(Self.batchCountMax)
             gone = gone.dropFirst(Self.batchCountMax)
@@ -84,7 +84,7 @@ package struct DevicePollKeeper: Sendable {
             do {
                 return try await body()
             } catch let problem as Problem {
-                figures.failures.add()
+                metrics.failures.add()
                 logger.warning("telling which devices poll has to wait", metadata: ["reason": "\(problem.detail)"])
                 try await Task.sleep(for: .seconds(1))
             }
@@ -93,7 +93,7 @@ package struct DevicePollKeeper: Sendable {
 }
 
 /// Coming and going of a node's devices.
-package final class DevicePollFigures: Sendable {
+package final class DevicePollMetrics: Sendable {
     /// Told to the database.
     package let changes = Counter()
     package let failures = Counter()

@@ -46,7 +46,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         var isCalling = false
     }
 
-    let figures = BatchFigures()
+    let metrics = BatchMetrics()
     private let state = Mutex(State())
     private let call: Call
     private let answer: Answer
@@ -90,7 +90,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     }
 
     private func refuse(_ entries: [Entry]) {
-        figures.refusals.add(entries.count)
+        metrics.refusals.add(entries.count)
         let problem = Problem(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
         answer(entries.map { ($0.waiter, .failure(problem)) })
     }
@@ -109,12 +109,12 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
             call.turns?.end()
             return
         }
-        figures.sizes.record(batch.count)
-        for entry in batch { figures.waits.record(start - entry.since) }
+        metrics.sizes.record(batch.count)
+        for entry in batch { metrics.waits.record(start - entry.since) }
         call.turns?.begin()
         let deadline = batch[0].since + patience
         call.begin(batch.map { $0.item }, deadline) { result in
-            self.figures.calls.record(ContinuousClock.now - start)
+            self.metrics.calls.record(ContinuousClock.now - start)
             switch result {
             case .success(let rows): self.finishAndSendNext(batch, rows)
             case .failure(let failure):
@@ -146,7 +146,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         do {
             return zip(batch, try call.read(rows, batch.map { $0.item })).map { ($0.waiter, .success($1)) }
         } catch {
-            figures.failures.add()
+            metrics.failures.add()
             logger.error("a batch's answer can't be read", metadata: ["reason": "\(error.problem.detail)"])
             return batch.map { ($0.waiter, .failure(error.problem)) }
         }
@@ -158,7 +158,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         var failure = failure
         var pauseMs = 20
         while true {
-            figures.failures.add()
+            metrics.failures.add()
             if case .data(let problem) = failure {
                 guard batch.count > 1 else {
                     logger.error("a write was refused by the database", metadata: ["reason": "\(problem.detail)"])
@@ -195,7 +195,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         of batch: [Entry], by deadline: ContinuousClock.Instant
     ) async -> Result<Rows, Store.BatchFailure> {
         let start = ContinuousClock.now
-        defer { figures.calls.record(ContinuousClock.now - start) }
+        defer { metrics.calls.record(ContinuousClock.now - start) }
         return await withCheckedContinuation { continuation in
             call.begin(batch.map { $0.item }, deadline) { continuation.resume(returning: $0) }
         }

@@ -51,8 +51,8 @@ package final class Writer<Caller: Sendable>: Sendable {
             answer: { for (waiter, outcome) in $0 { waiter.resume(with: Self.result(of: outcome)) } })
     }
 
-    package var messageFigures: BatchFigures { messages.figures }
-    package var receiptFigures: BatchFigures { receipts.figures }
+    package var messageMetrics: BatchMetrics { messages.metrics }
+    package var receiptMetrics: BatchMetrics { receipts.metrics }
     package var queuedMessageCount: Int { messages.queuedCount }
     package var queuedReceiptCount: Int { receipts.queuedCount }
 

@@ -66,18 +66,18 @@ extension SystemTests {
             let wrong = "\(unique("gone-"))@mail.example"
             _ = try await connection.post("/v1/auth/register", ["email": .string(wrong), "name": "Bob"])
             let stranger = "\(unique("stranger-"))@mail.example"
-            var before = try await mailFigures(node, once: 2)
+            var before = try await mailMetrics(node, once: 2)
             // One that has an account to be, one that the relay refuses, and nobody.
             for (index, address) in [ann, wrong, stranger].enumerated() {
                 #expect(try await connection.post("/v1/auth/code", ["email": .string(address)]).status == 202)
-                let after = try await mailFigures(node, once: 3 + Double(index))
+                let after = try await mailMetrics(node, once: 3 + Double(index))
                 #expect(changes(before, after) == ["parley_mails_total{outcome=\"handled\"}": 1], "\(address)")
                 before = after
             }
         }
 
         /// What is shown of mails once so many were handled, and what belongs to that has settled.
-        private func mailFigures(_ node: Node, once count: Double) async throws -> [String: Double] {
+        private func mailMetrics(_ node: Node, once count: Double) async throws -> [String: Double] {
             try await eventually("\(count) mails") {
                 try await node.metric("parley_mails_total") == count ? true : nil
             }

@@ -3,7 +3,7 @@ import Telemetry
 import Transport
 
 /// Counts requests by operation and class of status. From any thread; about 40 ns a request.
-package final class RequestFigures: Sendable {
+package final class RequestMetrics: Sendable {
     private static let classes = ["2xx", "3xx", "4xx", "5xx"]
     /// Of the classes of the first operation, then of those of the next.
     private let answered: [Counter]

@@ -2,7 +2,7 @@
 import Glibc
 
 /// The process's use of the machine, as Linux tells it.
-package struct ProcessFigures: Sendable {
+package struct ProcessMetrics: Sendable {
     package var cpuSeconds: Double
     /// Since 1970.
     package var startSeconds: Double
@@ -14,7 +14,7 @@ package struct ProcessFigures: Sendable {
 
     /// Reads /proc, which blocks for about 0.1 ms, and for some milliseconds where ten thousand files are open. Nil where
     /// there is no /proc.
-    package static func read() -> ProcessFigures? {
+    package static func read() -> ProcessMetrics? {
         guard let stat = contents("/proc/self/stat"), let system = contents("/proc/stat"),
             let openFileCount = entryCount("/proc/self/fd")
         else { return nil }
@@ -28,7 +28,7 @@ package struct ProcessFigures: Sendable {
         var files = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
         // The third field is the first here.
-        return ProcessFigures(
+        return ProcessMetrics(
             cpuSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
             startSeconds: bootSeconds + Double(fields[19]) / Double(sysconf(Int32(_SC_CLK_TCK))),
             residentByteCount: fields[21] * sysconf(Int32(_SC_PAGESIZE)), virtualByteCount: fields[20],

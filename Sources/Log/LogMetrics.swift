@@ -2,7 +2,7 @@
 import Telemetry
 
 /// One stream of batched writes.
-package final class BatchFigures: Sendable {
+package final class BatchMetrics: Sendable {
     /// Items of a call.
     package let sizes = Histogram(.items)
     /// From an item's being submitted to its call's beginning.
@@ -17,7 +17,7 @@ package final class BatchFigures: Sendable {
 }
 
 /// A node's reading of the log.
-package final class TailFigures: Sendable {
+package final class TailMetrics: Sendable {
     /// Why the log was read.
     package struct Cause: Sendable {
         package let reads = Counter()
