@@ -58,7 +58,7 @@ struct CatchingUp {
 
     @Test("waits for the next read when one is under way, because that one may have seen too little")
     func waitsForTheNext() async throws {
-        let catchUps = CatchUps()
+        let catchUps = ReadBarrier()
         let notes = Notes()
         let wakes = AsyncStream.makeStream(of: Void.self)
         var woken = wakes.stream.makeAsyncIterator()
@@ -85,7 +85,7 @@ struct CatchingUp {
     @Test("fails with the read, and at once when there will be none any more")
     func fails() async throws {
         struct Broken: Error {}
-        let catchUps = CatchUps()
+        let catchUps = ReadBarrier()
         let wakes = AsyncStream.makeStream(of: Void.self)
         var woken = wakes.stream.makeAsyncIterator()
         let asking = Task { try await catchUps.wait { wakes.continuation.yield() } }

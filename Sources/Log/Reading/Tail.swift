@@ -30,7 +30,7 @@ package final class Tail: Sendable {
     let sessions: SessionCache
     let logger: Logger
     let state = Mutex(State())
-    private let catchUps = CatchUps()
+    private let catchUps = ReadBarrier()
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     package init(store: Store, listener: PostgresListener, hub: Hub, sessions: SessionCache, logger: Logger) {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Waits for the tail. A read that begins after the asking sees all that was committed before it; so whoever asks while
 /// one is under way waits for the next, and all who do share that.
-final class CatchUps: Sendable {
+final class ReadBarrier: Sendable {
     typealias Waiting = [CheckedContinuation<Void, any Error>]
 
     /// Nil once there will be no more reads.
