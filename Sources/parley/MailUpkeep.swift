@@ -71,7 +71,7 @@ struct MailUpkeep: Sendable {
                 group.addTask {
                     while true {
                         wake()
-                        try await Beat.sleep(Self.interval)
+                        try await Ticker.sleep(Self.interval)
                     }
                 }
                 group.addTask {

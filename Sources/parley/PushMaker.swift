@@ -36,7 +36,7 @@ struct PushMaker: Sendable {
             }
             let now = (head: head(), time: clock.now)
             if let done, !metrics.takeCall(), done.head == now.head, now.time - done.time < Self.checkInterval {
-                try await Beat.sleep()
+                try await Ticker.sleep()
                 continue
             }
             do {
@@ -51,7 +51,7 @@ struct PushMaker: Sendable {
                 } else {
                     // Another node may be at it, and die.
                     done = part.position.map { $0 >= now.head } == true ? now : nil
-                    try await Beat.sleep()
+                    try await Ticker.sleep()
                 }
             } catch is CancellationError {
                 throw CancellationError()

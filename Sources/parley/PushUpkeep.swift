@@ -68,7 +68,7 @@ struct PushUpkeep: Sendable {
             group.addTask {
                 while !lanes.isEmpty {
                     wake()
-                    try await Beat.sleep(Self.interval)
+                    try await Ticker.sleep(Self.interval)
                 }
             }
             group.addTask { try await every(Self.queueInterval) { try await lookAtQueues() } }
@@ -85,7 +85,7 @@ struct PushUpkeep: Sendable {
             } catch {
                 logger.warning("looking after alerts has to wait", metadata: ["reason": "\(error)"])
             }
-            try await Beat.sleep(interval)
+            try await Ticker.sleep(interval)
         }
     }
 

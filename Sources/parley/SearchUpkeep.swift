@@ -44,7 +44,7 @@ struct SearchUpkeep: Sendable {
         while true {
             let now = (head: head(), time: clock.now)
             if let doneAt, doneAt.head == now.head, now.time - doneAt.time < Self.checkInterval {
-                try await Beat.sleep(Self.lookInterval)
+                try await Ticker.sleep(Self.lookInterval)
                 continue
             }
             let rate = Double(now.head.value - last.head.value) / max(0.001, (now.time - last.time) / .seconds(1))
@@ -55,7 +55,7 @@ struct SearchUpkeep: Sendable {
                 if let pass { metrics.note(pass.lookedCount, pass.position) }
                 guard let pass, pass.lookedCount > 0 else {
                     doneAt = now
-                    try await Beat.sleep(Self.lookInterval)
+                    try await Ticker.sleep(Self.lookInterval)
                     continue
                 }
                 doneAt = nil

@@ -34,7 +34,7 @@ struct SessionUpkeep: Sendable {
             } catch {
                 logger.warning("ending unused sessions has to wait", metadata: ["reason": "\(error)"])
             }
-            try await Beat.sleep(Self.interval)
+            try await Ticker.sleep(Self.interval)
         }
     }
 }

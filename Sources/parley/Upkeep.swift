@@ -17,7 +17,7 @@ struct Upkeep: Sendable {
     func run(_ part: () async throws -> Bool) async throws {
         while true {
             do {
-                if try await !part() { try await Beat.sleep(interval) }
+                if try await !part() { try await Ticker.sleep(interval) }
             } catch is CancellationError {
                 throw CancellationError()
             } catch {

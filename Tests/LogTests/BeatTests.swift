@@ -14,7 +14,7 @@ struct BeatTests {
     func meets(beganMs: Int, endsMs: [Int]) {
         for (interval, end) in zip([250, 500, 1_000], endsMs) {
             #expect(
-                Beat.end(of: .milliseconds(interval), after: .milliseconds(beganMs)) == .milliseconds(end),
+                Ticker.end(of: .milliseconds(interval), after: .milliseconds(beganMs)) == .milliseconds(end),
                 "\(interval) ms from \(beganMs) on")
         }
     }
@@ -22,6 +22,6 @@ struct BeatTests {
     @Test("doesn't drift over months")
     func staysOnIt() {
         let months = Duration.seconds(100 * 86_400)
-        #expect(Beat.end(of: .milliseconds(250), after: months + .milliseconds(1)) == months + .milliseconds(250))
+        #expect(Ticker.end(of: .milliseconds(250), after: months + .milliseconds(1)) == months + .milliseconds(250))
     }
 }

@@ -177,7 +177,7 @@ package final class Hub: Sendable {
     /// The clock: ends polls whose time is up. Runs until cancelled.
     package func run() async throws {
         let clock = ContinuousClock()
-        var next = Beat.next(.milliseconds(HubLimits.tickMs))
+        var next = Ticker.next(.milliseconds(HubLimits.tickMs))
         while true {
             try await clock.sleep(until: next)
             next += .milliseconds(HubLimits.tickMs)

@@ -77,7 +77,7 @@ package final class Tail: Sendable {
             }
             group.addTask {
                 while true {
-                    try await Beat.sleep(Self.checkInterval)
+                    try await Ticker.sleep(Self.checkInterval)
                     self.ask { $0.isToBeChecked = true }
                 }
             }

@@ -27,7 +27,7 @@ package struct DeliveryKeeper: Sendable {
     /// Runs until cancelled. What is under way then is said again by the clients' next polls, wherever they go.
     package func run() async throws {
         while true {
-            try await Beat.sleep(Self.interval)
+            try await Ticker.sleep(Self.interval)
             var rest = hub.takeDeliveries()[...]
             while !rest.isEmpty {
                 try await write(Array(rest.prefix(Self.batchCountMax)))

@@ -38,7 +38,7 @@ package struct DevicePollKeeper: Sendable {
         var before = hub.head.position
         var nextBeat = ContinuousClock.now
         while true {
-            try await Beat.sleep()
+            try await Ticker.sleep()
             try await tell(hub.takeDevices())
             guard ContinuousClock.now >= nextBeat else { continue }
             let head = hub.head.position

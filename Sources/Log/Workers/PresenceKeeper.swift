@@ -49,7 +49,7 @@ package final class PresenceKeeper: Sendable {
             }
             group.addTask {
                 while true {
-                    try await Beat.sleep()
+                    try await Ticker.sleep()
                     try await self.whileAvailable { try await self.tell() }
                 }
             }
@@ -75,7 +75,7 @@ package final class PresenceKeeper: Sendable {
         var isBehind = false
         var nextBeat = ContinuousClock.now
         while true {
-            try await Beat.sleep()
+            try await Ticker.sleep()
             let changes = hub.takePresence()
             // In the order of the calls: who came and went meanwhile is both.
             online.formUnion(changes.came)

@@ -57,7 +57,7 @@ package struct ReceiptKeeper: Sendable {
     package func run() async throws {
         var nextCheck = ContinuousClock.now
         while true {
-            try await Beat.sleep()
+            try await Ticker.sleep()
             var due = untold.takeDue(at: .now)[...]
             while !due.isEmpty {
                 try await tell(Array(due.prefix(Self.threadCountMax)))
@@ -74,7 +74,7 @@ package struct ReceiptKeeper: Sendable {
     private func tell(_ threads: [ThreadID]?) async throws {
         do {
             let rest = try await store.tellReceipts(in: threads)
-            untold.note(rest, due: .now + Beat.interval)
+            untold.note(rest, due: .now + Ticker.interval)
         } catch let problem as Problem {
             logger.warning("receipts have to wait", metadata: ["reason": "\(problem.detail)"])
             untold.note(threads ?? [], due: .now + .seconds(1))

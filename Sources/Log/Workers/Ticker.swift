@@ -2,7 +2,7 @@
 
 /// Sleeps that end at the same moments. Waking a processor that idles, and a thread of the pool, costs a hundred times what
 /// most timers here have to do; so those that look now and then whether there is something to do look all at once.
-package enum Beat {
+package enum Ticker {
     /// The shortest; the others are multiples of it.
     package static let interval = Duration.milliseconds(250)
     private static let start = ContinuousClock.now
