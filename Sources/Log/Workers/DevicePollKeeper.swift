@@ -8,7 +8,7 @@ import Telemetry
 package struct DevicePollKeeper: Sendable {
     private static let batchCountMax = 500
     /// As often as presence: a node that isn't heard of for 45 s is dead (device_poll_sweep).
-    private static let beatInterval = Duration.seconds(15)
+    private static let tickInterval = Duration.seconds(15)
 
     private let node: String
     private let hub: Hub
@@ -44,7 +44,7 @@ package struct DevicePollKeeper: Sendable {
             let head = hub.head.position
             try await untilDone { try await beat(before) }
             before = head
-            nextBeat = .now + Self.beatInterval
+            nextBeat = .now + Self.tickInterval
         }
     }
 

@@ -10,7 +10,7 @@ import Synchronization
 package final class PresenceKeeper: Sendable {
     package static let channel = "parley_presence"
     /// A node that isn't heard of for 45 s has gone (presence_sweep): so its users are offline within 60.
-    private static let beatInterval = Duration.seconds(15)
+    private static let tickInterval = Duration.seconds(15)
     /// Of those told to the database at once.
     private static let batchCountMax = 500
 
@@ -87,7 +87,7 @@ package final class PresenceKeeper: Sendable {
             }
             // What the database hasn't heard it is told as a whole with the next beat.
             if !isTold { isBehind = true } else if isBeat { isBehind = false }
-            if isBeat || !isTold { nextBeat = .now + (isTold ? Self.beatInterval : .seconds(1)) }
+            if isBeat || !isTold { nextBeat = .now + (isTold ? Self.tickInterval : .seconds(1)) }
         }
     }
 
