@@ -81,7 +81,7 @@ struct EventLoops {
     @Test("have patience from the last answer on", .timeLimit(.minutes(1)))
     func patience() async throws {
         let (answerCount, tookNs) = try await onEventLoop("test-loop") { loop in
-            let start = Moment.now
+            let start = MonotonicTime.now
             var answerCount = 0
             let patience = Patience(loop, seconds: 0.2) { loop.stop() }
             for number in 1...4 {
@@ -91,7 +91,7 @@ struct EventLoops {
                 }
             }
             loop.run()
-            return (answerCount, Moment.now - start)
+            return (answerCount, MonotonicTime.now - start)
         }
         #expect(answerCount == 4)
         #expect(tookNs >= 600_000_000)

@@ -65,7 +65,7 @@ struct Reporting {
 
 @Suite("Recording a fan-out")
 struct RecordingAFanout {
-    private func moment(_ milliseconds: Int64) -> Moment { Moment(nanoseconds: milliseconds * 1_000_000) }
+    private func moment(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
     @Test("takes a message's time when its last member has it, whatever comes first, and not that which warms up")
     func times() throws {
@@ -111,12 +111,12 @@ struct WorkByItsTime {
         var done: [Int] = []
         let order = [5, 3, 9, 3, 1, 7, 3]
         for (index, at) in order.enumerated() {
-            queue.add(Moment(nanoseconds: Int64(at) * 1_000_000)) { done.append(at * 10 + index) }
+            queue.add(MonotonicTime(nanoseconds: Int64(at) * 1_000_000)) { done.append(at * 10 + index) }
         }
-        #expect(queue.waitMs(at: Moment(nanoseconds: 0)) == 1)
-        #expect(queue.waitMs(at: Moment(nanoseconds: 999_999)) == 1)
-        while let work = queue.next(at: Moment(nanoseconds: 7_000_000)) { work() }
+        #expect(queue.waitMs(at: MonotonicTime(nanoseconds: 0)) == 1)
+        #expect(queue.waitMs(at: MonotonicTime(nanoseconds: 999_999)) == 1)
+        while let work = queue.next(at: MonotonicTime(nanoseconds: 7_000_000)) { work() }
         #expect(done == [14, 31, 33, 36, 50, 75])
-        #expect(queue.waitMs(at: Moment(nanoseconds: 7_000_000)) == 2)
+        #expect(queue.waitMs(at: MonotonicTime(nanoseconds: 7_000_000)) == 2)
     }
 }

@@ -38,11 +38,11 @@ package final class EventLoop {
     }
 
     /// Calls `work` on the loop's thread once the moment has come.
-    package func schedule(at moment: Moment, _ work: @escaping () -> Void) { timers.add(moment, work) }
+    package func schedule(at moment: MonotonicTime, _ work: @escaping () -> Void) { timers.add(moment, work) }
 
     /// Calls `work` every so many seconds, for as long as the loop runs.
     package func every(seconds: Double, _ work: @escaping () -> Void) {
-        schedule(at: Moment.now + seconds) { [unowned self] in
+        schedule(at: MonotonicTime.now + seconds) { [unowned self] in
             work()
             every(seconds: seconds, work)
         }

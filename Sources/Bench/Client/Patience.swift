@@ -6,7 +6,7 @@ final class Patience {
     private let loop: EventLoop
     private let seconds: Double
     private let giveUp: () -> Void
-    private var answeredAt = Moment.now
+    private var answeredAt = MonotonicTime.now
 
     init(_ loop: EventLoop, seconds: Double, giveUp: @escaping () -> Void) {
         self.loop = loop

@@ -168,7 +168,7 @@ private final class Swarm: PollObserver {
             if control.isStopped { loop.stop() }
         }
         loop.every(seconds: 1) { [unowned self] in
-            let now = Moment.now
+            let now = MonotonicTime.now
             for poller in pollers { poller.checkPatience(now) }
         }
         startMore()

@@ -67,7 +67,7 @@ package final class Poller: ConnectionOwner {
     private var turn: Int
     private var failureCount = 0
     private var isStopped = false
-    private var askedAt = Moment.now
+    private var askedAt = MonotonicTime.now
     /// Of the next poll that may wait.
     private var nextWait: Int
 
@@ -101,7 +101,7 @@ package final class Poller: ConnectionOwner {
     package var reconnectCount: Int { max(0, connection.openedCount - 1) }
 
     /// Gives up a poll that nobody answers. To be called now and then.
-    package func checkPatience(_ now: Moment) {
+    package func checkPatience(_ now: MonotonicTime) {
         guard connection.isAwaiting, now > askedAt + settings.patience else { return }
         connection.close()
         self.connection(connection, failed: .closed)

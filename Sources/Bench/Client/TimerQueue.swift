@@ -3,7 +3,7 @@
 /// Work by its time; of equal times the one that was added first.
 struct TimerQueue {
     private struct Entry {
-        let moment: Moment
+        let moment: MonotonicTime
         let order: Int
         let work: () -> Void
 
@@ -13,7 +13,7 @@ struct TimerQueue {
     private var heap: [Entry] = []
     private var addedCount = 0
 
-    mutating func add(_ moment: Moment, _ work: @escaping () -> Void) {
+    mutating func add(_ moment: MonotonicTime, _ work: @escaping () -> Void) {
         heap.append(Entry(moment: moment, order: addedCount, work: work))
         addedCount += 1
         var child = heap.count - 1
@@ -24,7 +24,7 @@ struct TimerQueue {
     }
 
     /// Takes out work whose time has come.
-    mutating func next(at now: Moment = .now) -> (() -> Void)? {
+    mutating func next(at now: MonotonicTime = .now) -> (() -> Void)? {
         guard let first = heap.first, first.moment <= now else { return nil }
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()
@@ -42,7 +42,7 @@ struct TimerQueue {
     }
 
     /// Milliseconds to the first, rounded up so that its time has come then; -1 without one.
-    func waitMs(at now: Moment = .now) -> Int32 {
+    func waitMs(at now: MonotonicTime = .now) -> Int32 {
         guard let first = heap.first else { return -1 }
         return Int32(clamping: max(0, first.moment - now + 999_999) / 1_000_000)
     }

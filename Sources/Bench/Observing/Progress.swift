@@ -4,9 +4,9 @@ import Synchronization
 
 /// Times of a run on one clock: warm-up, then measuring, for a time or until so much was measured.
 struct Phases: Sendable {
-    let start: Moment
-    let measureFrom: Moment
-    private let endMax: Moment
+    let start: MonotonicTime
+    let measureFrom: MonotonicTime
+    private let endMax: MonotonicTime
     private let goal: Goal?
 
     /// Beginning now.
@@ -26,17 +26,17 @@ struct Phases: Sendable {
     }
 
     /// The latest possible one until it is known.
-    var end: Moment { goal?.reachedAt ?? endMax }
+    var end: MonotonicTime { goal?.reachedAt ?? endMax }
 
     /// Once it has ended.
     var measuredSeconds: Double { Double(end - measureFrom) / 1e9 }
 
-    func isMeasured(_ moment: Moment) -> Bool { moment >= measureFrom && moment < end }
+    func isMeasured(_ moment: MonotonicTime) -> Bool { moment >= measureFrom && moment < end }
 
-    func countMeasured(_ moment: Moment) { goal?.count(moment) }
+    func countMeasured(_ moment: MonotonicTime) { goal?.count(moment) }
 
     func waitForEnd() async throws {
-        while Moment.now < end {
+        while MonotonicTime.now < end {
             // A goal says nobody that it is reached.
             try await Progress.sleep(until: goal == nil ? end : min(.now + 0.01, end))
         }
@@ -50,15 +50,15 @@ struct Phases: Sendable {
 
         init(_ count: Int) { left = Atomic(count) }
 
-        func count(_ moment: Moment) {
+        func count(_ moment: MonotonicTime) {
             if left.subtract(1, ordering: .relaxed).newValue == 0 {
                 reached.store(moment.nanoseconds, ordering: .relaxed)
             }
         }
 
-        var reachedAt: Moment? {
+        var reachedAt: MonotonicTime? {
             let nanoseconds = reached.load(ordering: .relaxed)
-            return nanoseconds == 0 ? nil : Moment(nanoseconds: nanoseconds)
+            return nanoseconds == 0 ? nil : MonotonicTime(nanoseconds: nanoseconds)
         }
     }
 }
@@ -69,10 +69,10 @@ enum Progress {
     /// Prints the last second's rate and p99 until the end of the run. Throws only `CancellationError`.
     /// - Parameter what: "messages".
     static func show(_ what: String, _ meters: [Meter], _ phases: Phases) async throws {
-        while Moment.now < phases.end {
-            let from = Moment.now
+        while MonotonicTime.now < phases.end {
+            let from = MonotonicTime.now
             try await sleep(until: min(from + 1, phases.end))
-            let now = Moment.now
+            let now = MonotonicTime.now
             var recent = Latencies()
             for meter in meters { meter.takeRecent(into: &recent) }
             let rate = Double(recent.count) * 1e9 / Double(now - from)
@@ -82,7 +82,7 @@ enum Progress {
         }
     }
 
-    static func sleep(until moment: Moment) async throws {
+    static func sleep(until moment: MonotonicTime) async throws {
         try await Task.sleep(for: .nanoseconds(max(0, moment - .now)))
     }
 }
@@ -90,9 +90,9 @@ enum Progress {
 /// Asks now and then until it is so.
 /// - Throws: `BenchFailure` naming `what`, when it isn't within so many seconds.
 func poll(_ what: String, within seconds: Double, _ isSo: () async throws -> Bool) async throws {
-    let deadline = Moment.now + seconds
+    let deadline = MonotonicTime.now + seconds
     while try await !isSo() {
-        guard Moment.now < deadline else { throw BenchFailure("\(what): not within \(fixed(seconds, 0)) s") }
+        guard MonotonicTime.now < deadline else { throw BenchFailure("\(what): not within \(fixed(seconds, 0)) s") }
         try await Task.sleep(for: .milliseconds(50))
     }
 }

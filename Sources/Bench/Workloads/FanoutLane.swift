@@ -146,7 +146,7 @@ final class FanoutLane: PollObserver {
     // MARK: PollObserver
 
     func poller(_ poller: Poller, saw message: SeenMessage) {
-        let moment = Moment.now
+        let moment = MonotonicTime.now
         guard case .parley(let room) = target, message.thread == room.key else { return }
         recorder.arrived(Int(message.seq - room.head - 1), at: moment)
     }

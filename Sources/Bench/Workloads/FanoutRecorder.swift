@@ -5,7 +5,7 @@ import Synchronization
 /// Collects the beginnings and arrivals of messages, which are numbered from 0. Number 0 warms up and isn't counted.
 final class FanoutRecorder: Sendable {
     private struct Flight {
-        var began: Moment?
+        var began: MonotonicTime?
         var arrivals: [Int64] = []
     }
 
@@ -21,12 +21,12 @@ final class FanoutRecorder: Sendable {
 
     init(memberCount: Int) { self.memberCount = memberCount }
 
-    func began(_ number: Int, at moment: Moment) {
+    func began(_ number: Int, at moment: MonotonicTime) {
         state.withLock { $0.flights[number, default: Flight()].began = moment }
     }
 
     /// 50 ns, but for the last member's.
-    func arrived(_ number: Int, at moment: Moment) {
+    func arrived(_ number: Int, at moment: MonotonicTime) {
         state.withLock { state in
             state.flights[number, default: Flight(arrivals: Self.room(memberCount))].arrivals.append(moment.nanoseconds)
             guard let flight = state.flights[number], flight.arrivals.count == memberCount, let began = flight.began
@@ -61,7 +61,7 @@ struct FanoutFigures: Sendable {
     private(set) var all = Latencies()
 
     /// - Parameter arrivals: on the clock, each member's.
-    fileprivate mutating func add(_ began: Moment, _ arrivals: [Int64]) {
+    fileprivate mutating func add(_ began: MonotonicTime, _ arrivals: [Int64]) {
         let times = arrivals.map { $0 - began.nanoseconds }.sorted()
         guard let longest = times.last else { return }
         last.record(nanoseconds: longest)

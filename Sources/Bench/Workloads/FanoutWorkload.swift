@@ -125,11 +125,11 @@ struct FanoutWorkload: Sendable {
 
     /// Shows how it goes until everybody has everything, or the time for that is over.
     private func show(_ name: String, _ recorder: FanoutRecorder, _ plan: FanoutPlan) async throws {
-        let end = Moment.now + Double(plan.messageCount) / Double(plan.perSecond) + Self.patience
-        var lineAt = Moment.now + 1
-        while recorder.completeCount < plan.messageCount - 1, Moment.now < end {
+        let end = MonotonicTime.now + Double(plan.messageCount) / Double(plan.perSecond) + Self.patience
+        var lineAt = MonotonicTime.now + 1
+        while recorder.completeCount < plan.messageCount - 1, MonotonicTime.now < end {
             try await Task.sleep(for: .milliseconds(100))
-            guard Moment.now >= lineAt else { continue }
+            guard MonotonicTime.now >= lineAt else { continue }
             lineAt = lineAt + 1
             let done = recorder.completeCount
             let last = recorder.lastMs.map { fixed($0, 2) + " ms" } ?? "none yet"

@@ -44,14 +44,14 @@ struct IdleWorkload: Sendable {
             defer { for swarm in swarms { swarm.stop() } }
             for swarm in swarms { group.addTask { _ = try await swarm.run() } }
             Progress.say("opening \(members.count) polls")
-            let opening = Moment.now
+            let opening = MonotonicTime.now
             for swarm in swarms { try await swarm.waitUntilWaiting(within: .seconds(120)) }
-            let openingS = Double(Moment.now - opening) / 1e9
+            let openingS = Double(MonotonicTime.now - opening) / 1e9
             try await Progress.sleep(until: .now + Self.settling)
             let after = try Memory.now(settings.serverPIDs)
-            let (cpuBefore, countsBefore, from) = (try bench.cpuTimes(), counts(swarms), Moment.now)
+            let (cpuBefore, countsBefore, from) = (try bench.cpuTimes(), counts(swarms), MonotonicTime.now)
             try await show(swarms, until: from + Double(settings.seconds))
-            let elapsed = Double(Moment.now - from) / 1e9
+            let elapsed = Double(MonotonicTime.now - from) / 1e9
             let (cpu, counts) = (try bench.cpuTimes() - cpuBefore, counts(swarms))
             let end = try Memory.now(settings.serverPIDs)
 
@@ -83,8 +83,8 @@ struct IdleWorkload: Sendable {
         return (0..<pollCount).map { PollSwarm.Member(token: accounts[$0 % userCount].token) }
     }
 
-    private func show(_ swarms: [PollSwarm], until end: Moment) async throws {
-        while Moment.now < end {
+    private func show(_ swarms: [PollSwarm], until end: MonotonicTime) async throws {
+        while MonotonicTime.now < end {
             try await Progress.sleep(until: min(.now + 1, end))
             let counts = counts(swarms)
             Progress.say("\(counts.waiting) wait, \(counts.answers) answers so far, \(counts.reconnects) reconnects")

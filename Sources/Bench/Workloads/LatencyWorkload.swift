@@ -77,7 +77,7 @@ private final class LatencyLane: PollObserver {
     private let toPoll: Meter
     private let toAnswer: Meter
     /// By the message's number, from 0; its seq is one more, the thread being new.
-    private var began: [Moment] = []
+    private var began: [MonotonicTime] = []
     private var arrivedCount = 0
     private var answeredCount = 0
     private var outcome = LatencyOutcome()
@@ -131,7 +131,7 @@ private final class LatencyLane: PollObserver {
     // MARK: PollObserver
 
     func poller(_ poller: Poller, saw message: SeenMessage) {
-        let now = Moment.now
+        let now = MonotonicTime.now
         let number = Int(message.seq) - 1
         guard message.thread == plan.key, began.indices.contains(number) else {
             outcome.faults.note("a message that nobody sent came")

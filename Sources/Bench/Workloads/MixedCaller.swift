@@ -12,7 +12,7 @@ final class MixedCaller: ConnectionOwner {
     private lazy var connection = Connection(lane.loop, endpoint, owner: self)
     private let endpoint: Endpoint
     private var call: MixedCall?
-    private var began = Moment.now
+    private var began = MonotonicTime.now
 
     init(_ lane: MixedLane, _ person: MixedPerson, _ poller: Poller, _ endpoint: Endpoint) {
         self.lane = lane
@@ -87,7 +87,7 @@ final class MixedCaller: ConnectionOwner {
 
     func connection(_ connection: Connection, received answer: Answer) {
         guard let call else { return }
-        let now = Moment.now
+        let now = MonotonicTime.now
         lane.plan.meters[call.rawValue].record(nanoseconds: now - began, isMeasured: lane.isMeasured(began))
         do {
             try call.check(answer)

@@ -99,13 +99,13 @@ final class MixedLane: PollObserver {
         return outcome
     }
 
-    func isMeasured(_ moment: Moment) -> Bool { phases?.isMeasured(moment) ?? false }
+    func isMeasured(_ moment: MonotonicTime) -> Bool { phases?.isMeasured(moment) ?? false }
 
     func note(_ fault: String) { outcome.faults.note(fault) }
 
     /// Every millisecond: makes the calls that are due.
     private func tick(_ phases: Phases) {
-        let now = Moment.now
+        let now = MonotonicTime.now
         guard now < phases.end else { return finish(until: now + Self.patience) }
         let elapsed = Double(now - phases.start) / 1e9
         let due = Int(elapsed * Double(plan.perSecond) / Double(plan.loopCount)) + 1
@@ -119,8 +119,8 @@ final class MixedLane: PollObserver {
     }
 
     /// Waits for the last answers, then for the last messages.
-    private func finish(until deadline: Moment) {
-        if Moment.now > deadline {
+    private func finish(until deadline: MonotonicTime) {
+        if MonotonicTime.now > deadline {
             note("the last answers did not come")
         } else if callers.contains(where: \.isBusy) {
             return loop.schedule(at: .now + 0.02) { [unowned self] in finish(until: deadline) }
@@ -129,8 +129,8 @@ final class MixedLane: PollObserver {
         collect(until: .now + 2 * Self.patience)
     }
 
-    private func collect(until deadline: Moment) {
-        if let heads = plan.signals.heads, callers.allSatisfy({ $0.hasAll(heads) }) || Moment.now > deadline {
+    private func collect(until deadline: MonotonicTime) {
+        if let heads = plan.signals.heads, callers.allSatisfy({ $0.hasAll(heads) }) || MonotonicTime.now > deadline {
             return loop.stop()
         }
         loop.schedule(at: .now + 0.02) { [unowned self] in collect(until: deadline) }
@@ -139,8 +139,8 @@ final class MixedLane: PollObserver {
     // MARK: PollObserver
 
     func poller(_ poller: Poller, saw message: SeenMessage) {
-        let now = Moment.now
-        let began = Moment(nanoseconds: Int64(message.note & MixedCaller.noteMask))
+        let now = MonotonicTime.now
+        let began = MonotonicTime(nanoseconds: Int64(message.note & MixedCaller.noteMask))
         plan.deliveryMeter.record(nanoseconds: now - began, isMeasured: isMeasured(began))
     }
 

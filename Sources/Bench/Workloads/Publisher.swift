@@ -10,11 +10,11 @@ final class Publisher: ConnectionOwner {
     private let count: Int
     private let intervalNs: Int64
     private let request: Request
-    private let began: (Int, Moment) -> Void
+    private let began: (Int, MonotonicTime) -> Void
     private let answered: (Int, Answer) throws -> Void
     private lazy var connection = Connection(loop, endpoint, owner: self)
     private let endpoint: Endpoint
-    private var startedAt = Moment.now
+    private var startedAt = MonotonicTime.now
     private var sentCount = 0
     private(set) var faults = Faults()
 
@@ -23,7 +23,7 @@ final class Publisher: ConnectionOwner {
     ///   - answered: what it throws is noted as a fault.
     init(
         _ loop: EventLoop, _ endpoint: Endpoint, count: Int, perSecond rate: Int, request: @escaping Request,
-        began: @escaping (Int, Moment) -> Void, answered: @escaping (Int, Answer) throws -> Void
+        began: @escaping (Int, MonotonicTime) -> Void, answered: @escaping (Int, Answer) throws -> Void
     ) {
         self.loop = loop
         self.endpoint = endpoint
@@ -44,12 +44,12 @@ final class Publisher: ConnectionOwner {
     /// The connection is free: sends what is due, or waits until it is.
     private func proceed() {
         guard sentCount < count else { return }
-        let due = Moment(nanoseconds: startedAt.nanoseconds + Int64(sentCount) * intervalNs)
+        let due = MonotonicTime(nanoseconds: startedAt.nanoseconds + Int64(sentCount) * intervalNs)
         guard due > .now else { return send(began: due) }
         loop.schedule(at: due) { [weak self] in self?.send(began: .now) }
     }
 
-    private func send(began moment: Moment) {
+    private func send(began moment: MonotonicTime) {
         began(sentCount, moment)
         sentCount += 1
         connection.send(request(sentCount - 1))

@@ -32,7 +32,7 @@ final class SendLane: ConnectionOwner {
     private let meter: Meter
     private let senders: [Sender]
     private let requests: [[UInt8]]
-    private var began: [Moment]
+    private var began: [MonotonicTime]
     private var connections: [Connection] = []
     private var busyCount = 0
     private var outcome = SendOutcome()
@@ -73,7 +73,7 @@ final class SendLane: ConnectionOwner {
     }
 
     func connection(_ connection: Connection, received answer: Answer) {
-        let now = Moment.now
+        let now = MonotonicTime.now
         let isMeasured = phases.isMeasured(now)
         meter.record(nanoseconds: now - began[connection.tag], isMeasured: isMeasured)
         do {
@@ -102,7 +102,7 @@ final class SendLane: ConnectionOwner {
         loop.schedule(at: .now + 0.05) { [unowned self] in next(connection, .now) }
     }
 
-    private func next(_ connection: Connection, _ now: Moment) {
+    private func next(_ connection: Connection, _ now: MonotonicTime) {
         if now < phases.end { return send(connection) }
         busyCount -= 1
         if busyCount == 0 { loop.stop() }
