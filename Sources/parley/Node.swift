@@ -158,7 +158,7 @@ struct Node: Sendable {
             group.addTask { try await upkeep.run() }
             group.addTask { try await presence.run() }
             group.addTask {
-                try await DeliveryKeeper(hub: hub, store: store, metrics: deliveryMetrics, logger: logger).run()
+                try await DeliveredMarkWorker(hub: hub, store: store, metrics: deliveryMetrics, logger: logger).run()
             }
             group.addTask { try await devices.run() }
             group.addTask { try await pushMaker.run() }

@@ -1,5 +1,5 @@
 // Delivered marks from cursors: polling with one says that the device has all before it. A poll only notes how far its
-// cursor is; here it becomes marks, a thread at a time and seldom, for `DeliveryKeeper` to write. What a crash loses of it
+// cursor is; here it becomes marks, a thread at a time and seldom, for `DeliveredMarkWorker` to write. What a crash loses of it
 // is said again by the next poll: each device that comes to a mailbox is marked in all threads, once.
 import Domain
 

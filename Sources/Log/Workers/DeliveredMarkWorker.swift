@@ -5,7 +5,7 @@ import Store
 import Telemetry
 
 /// Takes from the hub what devices have got, and tells the database.
-package struct DeliveryKeeper: Sendable {
+package struct DeliveredMarkWorker: Sendable {
     /// Of one call. Small, so that a statement that waits behind it on its connection hardly notices.
     private static let batchCountMax = 100
     private static let interval = Duration.milliseconds(500)
