@@ -32,7 +32,7 @@ struct Node: Sendable {
     let tail: Tail
     let writer: Writer<SendWaiter>
     let presence: PresenceKeeper
-    let devices: DevicePollKeeper
+    let devices: DevicePollWorker
     let requests = RequestMetrics()
     let streams = StreamMetrics()
     let server = Later<HTTPServer>()
@@ -111,7 +111,7 @@ struct Node: Sendable {
             listener: PostgresListener(database.listenSettings, channel: PresenceKeeper.channel, logger: logger),
             logger: logger)
         let calls = pushMakerMetrics
-        devices = DevicePollKeeper(
+        devices = DevicePollWorker(
             node: String(UInt64.random(in: 0...(.max)), radix: 36), hub: hub, store: store, metrics: deviceMetrics,
             wentAway: { calls.call() }, logger: logger)
         writer = Writer(store, tail: tail, logger: logger, answer: SendEndpoint.answer(logger: logger))

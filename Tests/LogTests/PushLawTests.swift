@@ -93,7 +93,7 @@ struct PushLawTests {
     private static func live(_ crowd: Crowd, _ nodes: [LogNode], _ seen: Seen, _ conninfo: String) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let keepers = nodes.enumerated().map { number, node in
-            let keeper = DevicePollKeeper(
+            let keeper = DevicePollWorker(
                 node: "n\(number)", hub: node.hub, store: node.store, metrics: DevicePollMetrics(), wentAway: {},
                 logger: logger)
             return Task { try await keeper.run() }

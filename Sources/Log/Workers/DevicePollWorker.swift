@@ -5,7 +5,7 @@ import Store
 import Telemetry
 
 /// Tells the database which devices come and go, a batch a beat, and takes those of dead nodes for gone.
-package struct DevicePollKeeper: Sendable {
+package struct DevicePollWorker: Sendable {
     private static let batchCountMax = 500
     /// As often as presence: a node that isn't heard of for 45 s is dead (device_poll_sweep).
     private static let tickInterval = Duration.seconds(15)
