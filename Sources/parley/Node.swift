@@ -31,7 +31,7 @@ struct Node: Sendable {
     let hub: Hub
     let tail: Tail
     let writer: Writer<SendWaiter>
-    let presence: PresenceKeeper
+    let presence: PresenceWorker
     let devices: DevicePollWorker
     let requests = RequestMetrics()
     let streams = StreamMetrics()
@@ -106,9 +106,9 @@ struct Node: Sendable {
         hub = Hub(store: store, start: try await store.now(), limits: settings.hubLimits, send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
-        presence = PresenceKeeper(
+        presence = PresenceWorker(
             hub: hub, store: store,
-            listener: PostgresListener(database.listenSettings, channel: PresenceKeeper.channel, logger: logger),
+            listener: PostgresListener(database.listenSettings, channel: PresenceWorker.channel, logger: logger),
             logger: logger)
         let calls = pushMakerMetrics
         devices = DevicePollWorker(

@@ -62,9 +62,9 @@ struct TestNode: Sendable {
         limits.addressSignInCountMax = 1_000
         let api = API(
             store: store, writer: writer,
-            presence: PresenceKeeper(
+            presence: PresenceWorker(
                 hub: hub, store: store,
-                listener: PostgresListener(connection, channel: PresenceKeeper.channel, logger: quiet), logger: quiet),
+                listener: PostgresListener(connection, channel: PresenceWorker.channel, logger: quiet), logger: quiet),
             authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), workerCount: 2, waitingCountMax: 10_000),
             delegation: delegation,

@@ -11,7 +11,7 @@ import Telemetry
 package struct API: Sendable {
     let store: Store
     let writer: Writer<SendWaiter>
-    let presence: PresenceKeeper
+    let presence: PresenceWorker
     let authenticator: Authenticator
     let hasher: PasswordHasher
     let mailQueued: (@Sendable () -> Void)?
@@ -41,7 +41,7 @@ package struct API: Sendable {
     ///   - push: what registering for alerts needs to know of sending them.
     ///   - reads: the bound on the reads of an account, shared with `SyncEndpoint`.
     package init(
-        store: Store, writer: Writer<SendWaiter>, presence: PresenceKeeper, authenticator: Authenticator,
+        store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
         signIns: SignIns, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Tells the other nodes who comes, goes and types here, and the polls here what all nodes say of it. Nothing of it is
 /// on the path of a message or a poll; what is lost on the way is lost.
-package final class PresenceKeeper: Sendable {
+package final class PresenceWorker: Sendable {
     package static let channel = "parley_presence"
     /// A node that isn't heard of for 45 s has gone (presence_sweep): so its users are offline within 60.
     private static let tickInterval = Duration.seconds(15)
