@@ -162,7 +162,7 @@ struct Node: Sendable {
             }
             group.addTask { try await devices.run() }
             group.addTask { try await pushMaker.run() }
-            group.addTask { try await ReceiptKeeper(untold: writer.untold, store: store, logger: logger).run() }
+            group.addTask { try await ReceiptWorker(untold: writer.untold, store: store, logger: logger).run() }
             group.addTask {
                 let head: @Sendable () -> Position = { [hub] in hub.head.position }
                 try await SearchUpkeep(store: store, metrics: searchMetrics, head: head, logger: logger).run()

@@ -95,7 +95,7 @@ struct TestNode: Sendable {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await tail.run() }
                 group.addTask { try await hub.run() }
-                group.addTask { try await ReceiptKeeper(untold: writer.untold, store: store, logger: quiet).run() }
+                group.addTask { try await ReceiptWorker(untold: writer.untold, store: store, logger: quiet).run() }
                 try await group.waitForAll()
             }
         }

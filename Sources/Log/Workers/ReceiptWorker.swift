@@ -37,7 +37,7 @@ package final class UntoldReceipts: Sendable {
 }
 
 /// Has the database tell of what is due.
-package struct ReceiptKeeper: Sendable {
+package struct ReceiptWorker: Sendable {
     /// Between looks for what a node left untold that is gone.
     private static let checkInterval = Duration.seconds(10)
     /// Of one call: of each thread up to a hundred marks.
