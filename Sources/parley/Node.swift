@@ -44,7 +44,7 @@ struct Node: Sendable {
     let retentionMetrics = RetentionMetrics()
     let mailMetrics = MailMetrics()
     let hasher: PasswordHasher
-    let mail: MailUpkeep?
+    let mail: MailWorker?
     let pushMetrics = PushMetrics()
     let pushKeys: VAPIDKeyPair
     let push: PushUpkeep
@@ -92,7 +92,7 @@ struct Node: Sendable {
             workerCount: settings.passwordWorkerCount > 0
                 ? settings.passwordWorkerCount : PasswordHasher.workerCountOfMachine,
             waitingCountMax: settings.passwordQueueMax)
-        mail = try MailUpkeep(settings, store: store, hasher: hasher, metrics: mailMetrics, logger: logger)
+        mail = try MailWorker(settings, store: store, hasher: hasher, metrics: mailMetrics, logger: logger)
         pushKeys = try await PushUpkeep.keys(store)
         push = try PushUpkeep(settings, keys: pushKeys, store: store, metrics: pushMetrics, logger: logger)
         keys = try await Self.keys(settings, logger)

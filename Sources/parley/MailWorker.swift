@@ -14,7 +14,7 @@ import Telemetry
 ///
 /// A code is made just before it is sent and again for another try, so that nothing but its hash is ever stored. What a
 /// relay took without our hearing so is sent once more, with another code: SMTP has no way to ask.
-struct MailUpkeep: Sendable {
+struct MailWorker: Sendable {
     /// The hashing of mailed codes has a lane of its own in the password hasher's line.
     private static let hashLane = "mail"
     /// Mails on their way at once. More would be more hashing than a small machine has cores for.
