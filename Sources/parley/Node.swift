@@ -227,8 +227,8 @@ struct Node: Sendable {
             logger: logger)
     }
 
-    private var pushMaker: PushMaker {
-        PushMaker(
+    private var pushMaker: AlertPlanner {
+        AlertPlanner(
             store: store, lifeSeconds: settings.pushLifeHours * 3_600, metrics: pushMakerMetrics,
             head: { [hub] in hub.head.position }, wake: push.wake, logger: logger)
     }

@@ -7,7 +7,7 @@ import Synchronization
 import Telemetry
 
 /// Follows the log, a part at a time. Any number of nodes may; one works at a time.
-struct PushMaker: Sendable {
+struct AlertPlanner: Sendable {
     /// Events of a pass.
     private static let passLimit = 1_000
     /// From being made to being due: a device whose first poll is just arriving is known by then.
