@@ -17,7 +17,7 @@ struct AlertPlanner: Sendable {
 
     let store: Store
     let lifeSeconds: Int
-    let metrics: PushMakerMetrics
+    let metrics: AlertPlannerMetrics
     /// Where the log has come to.
     let head: @Sendable () -> Position
     /// Hears that there are alerts that are due.
@@ -65,7 +65,7 @@ struct AlertPlanner: Sendable {
 }
 
 /// What this node has decided.
-final class PushMakerMetrics: Sendable {
+final class AlertPlannerMetrics: Sendable {
     let made = Counter()
     let failures = Counter()
     private let position = Atomic<Int64>(0)

@@ -39,7 +39,7 @@ struct Node: Sendable {
     let upkeepMetrics = UpkeepMetrics()
     let deliveryMetrics = DeliveryMetrics()
     let deviceMetrics = DevicePollMetrics()
-    let pushMakerMetrics = PushMakerMetrics()
+    let pushMakerMetrics = AlertPlannerMetrics()
     let searchMetrics = SearchMetrics()
     let retentionMetrics = RetentionMetrics()
     let mailMetrics = MailMetrics()
