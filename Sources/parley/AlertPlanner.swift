@@ -1,4 +1,4 @@
-// Decides from the log who is to be alerted of what. Sending is PushUpkeep's.
+// Decides from the log who is to be alerted of what. Sending is AlertDispatcher's.
 import Domain
 import Log
 import Logging

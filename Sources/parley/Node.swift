@@ -47,7 +47,7 @@ struct Node: Sendable {
     let mail: MailWorker?
     let pushMetrics = PushMetrics()
     let pushKeys: VAPIDKeyPair
-    let push: PushUpkeep
+    let push: AlertDispatcher
     let sessionMetrics = SessionMetrics()
     let erasureMetrics = ErasureMetrics()
     let announcementMetrics = AnnouncementMetrics()
@@ -93,8 +93,8 @@ struct Node: Sendable {
                 ? settings.passwordWorkerCount : PasswordHasher.workerCountOfMachine,
             waitingCountMax: settings.passwordQueueMax)
         mail = try MailWorker(settings, store: store, hasher: hasher, metrics: mailMetrics, logger: logger)
-        pushKeys = try await PushUpkeep.keys(store)
-        push = try PushUpkeep(settings, keys: pushKeys, store: store, metrics: pushMetrics, logger: logger)
+        pushKeys = try await AlertDispatcher.keys(store)
+        push = try AlertDispatcher(settings, keys: pushKeys, store: store, metrics: pushMetrics, logger: logger)
         keys = try await Self.keys(settings, logger)
         proxies = try Self.proxies(settings.trustedProxies)
         rates = RateLimits(

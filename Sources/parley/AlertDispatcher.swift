@@ -8,7 +8,7 @@ import Push
 import ServiceConfiguration
 import Store
 
-struct PushUpkeep: Sendable {
+struct AlertDispatcher: Sendable {
     /// Between looks whether there is something due that nobody told us of. An index probe a platform.
     private static let interval = Duration.seconds(1)
     private static let queueInterval = Duration.seconds(10)
