@@ -18,7 +18,7 @@ struct AlertDispatcher: Sendable {
     private static let closeMax = Duration.seconds(2)
     private static let keyName = "webpush"
 
-    private let lanes: [PushLane]
+    private let lanes: [AlertLane]
     private let store: Store
     private let metrics: PushMetrics
     private let lifeSeconds: Int
@@ -41,12 +41,12 @@ struct AlertDispatcher: Sendable {
         if let file = settings.caFile, !FileManager.default.isReadableFile(atPath: file) {
             throw StartError("PARLEY_CA_FILE: \(file) can't be read.")
         }
-        let lengths = PushLane.Lengths(lifeSeconds: settings.pushLifeHours * 3_600)
+        let lengths = AlertLane.Lengths(lifeSeconds: settings.pushLifeHours * 3_600)
         lanes = try PushSender.configured(settings, keys: keys).map { platform, sender in
             let outbound = try Outbound(
                 caFile: settings.caFile, allowPrivate: settings.pushAllowsPrivate,
                 connectionsPerHostMax: settings.pushConnectionCountMax, inFlightMax: lengths.inFlightMax)
-            return PushLane(
+            return AlertLane(
                 platform, sender, store: store, outbound: outbound, lengths: lengths, metrics: metrics[platform],
                 logger: logger)
         }

@@ -11,7 +11,7 @@ import Telemetry
 
 /// Takes alerts out of the database as fast as they go out, and says there what became of each. Any number of nodes
 /// may; an alert is one node's for as long as it may take, then another's if it says nothing, under the same id.
-final class PushLane: Sendable {
+final class AlertLane: Sendable {
     typealias Clock = ContinuousClock
 
     struct Lengths: Sendable {
@@ -262,7 +262,7 @@ final class PushLane: Sendable {
     private static var now: Int { Int(Date().timeIntervalSince1970) }
 }
 
-extension PushLane {
+extension AlertLane {
     /// What became of alerts is written down in batches of what waits, and not by the task: what a service has taken
     /// is noted even while the node stops.
     private func settle(_ settlements: [PushSettlement]) {
@@ -309,7 +309,7 @@ extension PushLane {
     }
 }
 
-extension PushLane.State {
+extension AlertLane.State {
     /// Nothing is under way, nothing to be noted, or it can't be.
     fileprivate var isIdle: Bool {
         pace.inFlightCount == 0 && !isSettling && (settlements.isEmpty || isStuck)
