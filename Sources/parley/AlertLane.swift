@@ -88,7 +88,7 @@ final class AlertLane: Sendable {
 
     /// Runs until cancelled. Then what is under way may still arrive, for so long, and is noted.
     func run(closeMax: Duration) async {
-        var tokens = PushTokens(sender, store: store, outbound: outbound)
+        var tokens = ProviderTokens(sender, store: store, outbound: outbound)
         for await _ in bell.stream {
             do {
                 try await work(&tokens)
@@ -111,7 +111,7 @@ final class AlertLane: Sendable {
     }
 
     /// Until nothing is under way or to be noted, and nothing is due or may go.
-    private func work(_ tokens: inout PushTokens) async throws {
+    private func work(_ tokens: inout ProviderTokens) async throws {
         while true {
             try await look(at: &tokens)
             pump()
@@ -123,7 +123,7 @@ final class AlertLane: Sendable {
     }
 
     /// Takes alerts, and sends them; whether there may be more at once.
-    private func take(_ tokens: inout PushTokens) async throws -> Bool {
+    private func take(_ tokens: inout ProviderTokens) async throws -> Bool {
         let limit = state.withLock { state in
             let room = min(state.pace.room(now: .now), lengths.claimMax)
             guard state.isDue, room >= lengths.claimMax / 2 || state.pace.isHalted else { return 0 }
@@ -142,7 +142,7 @@ final class AlertLane: Sendable {
     }
 
     /// Takes note of what the service said of our token.
-    private func look(at tokens: inout PushTokens) async throws {
+    private func look(at tokens: inout ProviderTokens) async throws {
         let (refused, hasAccepted) = state.withLock { state in
             defer { (state.refusedToken, state.hasAccepted) = (nil, false) }
             return (state.refusedToken, state.hasAccepted)
@@ -152,7 +152,7 @@ final class AlertLane: Sendable {
     }
 
     /// Gives how many went out.
-    private func send(_ alerts: [ClaimedAlert], _ tokens: inout PushTokens) async throws -> Int {
+    private func send(_ alerts: [ClaimedAlert], _ tokens: inout ProviderTokens) async throws -> Int {
         let token: ProviderToken
         do {
             token = try await tokens.token()

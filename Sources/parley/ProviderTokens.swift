@@ -14,7 +14,7 @@ enum PushTokenFailure: Error {
 }
 
 /// One lane's; not shared.
-struct PushTokens {
+struct ProviderTokens {
     /// For how long nobody else makes one: longer than asking for one may take.
     private static let leaseSeconds = 30
     /// Between looks at the database whether there is a newer one.
