@@ -42,7 +42,7 @@ struct AlertDispatcher: Sendable {
             throw StartError("PARLEY_CA_FILE: \(file) can't be read.")
         }
         let lengths = AlertLane.Lengths(lifeSeconds: settings.pushLifeHours * 3_600)
-        lanes = try PushSender.configured(settings, keys: keys).map { platform, sender in
+        lanes = try AlertSender.configured(settings, keys: keys).map { platform, sender in
             let outbound = try Outbound(
                 caFile: settings.caFile, allowPrivate: settings.pushAllowsPrivate,
                 connectionsPerHostMax: settings.pushConnectionCountMax, inFlightMax: lengths.inFlightMax)

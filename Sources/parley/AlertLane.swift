@@ -49,7 +49,7 @@ final class AlertLane: Sendable {
     private static let turnWaitMs = 1_000
 
     let platform: PushPlatform
-    private let sender: PushSender
+    private let sender: AlertSender
     private let store: Store
     private let outbound: Outbound
     private let lengths: Lengths
@@ -59,7 +59,7 @@ final class AlertLane: Sendable {
     private let bell = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(
-        _ platform: PushPlatform, _ sender: PushSender, store: Store, outbound: Outbound, lengths: Lengths,
+        _ platform: PushPlatform, _ sender: AlertSender, store: Store, outbound: Outbound, lengths: Lengths,
         metrics: PushMetrics.Lane, logger: Logger
     ) {
         self.platform = platform

@@ -22,13 +22,13 @@ struct ProviderTokens {
     /// For how much longer than until its renewal a token is used.
     private static let graceSeconds = 8 * 60
 
-    let sender: PushSender
+    let sender: AlertSender
     let store: Store
     let outbound: Outbound
     private var current: (token: ProviderToken, until: ContinuousClock.Instant)?
     private var refused: ProviderToken?
 
-    init(_ sender: PushSender, store: Store, outbound: Outbound) {
+    init(_ sender: AlertSender, store: Store, outbound: Outbound) {
         self.sender = sender
         self.store = store
         self.outbound = outbound

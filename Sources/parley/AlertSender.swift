@@ -5,7 +5,7 @@ import Outbound
 import Push
 import ServiceConfiguration
 
-enum PushSender: Sendable {
+enum AlertSender: Sendable {
     case apns(APNs)
     case fcm(FCM)
     case webPush(WebPush)
@@ -61,11 +61,11 @@ enum PushSender: Sendable {
     }
 }
 
-extension PushSender {
+extension AlertSender {
     /// Those that the settings have. Throws what is said to who starts the node.
     /// - keys: of Web Push.
-    static func configured(_ settings: Settings, keys: VAPIDKeyPair) throws -> [PushPlatform: PushSender] {
-        var senders: [PushPlatform: PushSender] = [:]
+    static func configured(_ settings: Settings, keys: VAPIDKeyPair) throws -> [PushPlatform: AlertSender] {
+        var senders: [PushPlatform: AlertSender] = [:]
         if let path = settings.apnsKeyFile, let keyID = settings.apnsKeyID, let teamID = settings.apnsTeamID {
             let text = String(decoding: try file(path, "PARLEY_APNS_KEY_FILE"), as: UTF8.self)
             senders[.apns] = try readable("PARLEY_APNS_KEY_FILE", path) { () throws(PushKeyUnreadable) in
@@ -95,8 +95,8 @@ extension PushSender {
     }
 
     private static func readable(
-        _ variable: String, _ path: String, _ read: () throws(PushKeyUnreadable) -> PushSender
-    ) throws -> PushSender {
+        _ variable: String, _ path: String, _ read: () throws(PushKeyUnreadable) -> AlertSender
+    ) throws -> AlertSender {
         do {
             return try read()
         } catch {
