@@ -20,7 +20,7 @@ struct AlertDispatcher: Sendable {
 
     private let lanes: [AlertLane]
     private let store: Store
-    private let metrics: PushMetrics
+    private let metrics: AlertMetrics
     private let lifeSeconds: Int
     private let logger: Logger
 
@@ -36,7 +36,7 @@ struct AlertDispatcher: Sendable {
 
     /// - keys: of Web Push.
     init(
-        _ settings: Settings, keys: VAPIDKeyPair, store: Store, metrics: PushMetrics, logger: Logger
+        _ settings: Settings, keys: VAPIDKeyPair, store: Store, metrics: AlertMetrics, logger: Logger
     ) throws {
         if let file = settings.caFile, !FileManager.default.isReadableFile(atPath: file) {
             throw StartError("PARLEY_CA_FILE: \(file) can't be read.")

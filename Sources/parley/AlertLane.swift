@@ -53,14 +53,14 @@ final class AlertLane: Sendable {
     private let store: Store
     private let outbound: Outbound
     private let lengths: Lengths
-    private let metrics: PushMetrics.Lane
+    private let metrics: AlertMetrics.Lane
     private let complaints: PushComplaints
     private let state: Mutex<State>
     private let bell = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(
         _ platform: PushPlatform, _ sender: AlertSender, store: Store, outbound: Outbound, lengths: Lengths,
-        metrics: PushMetrics.Lane, logger: Logger
+        metrics: AlertMetrics.Lane, logger: Logger
     ) {
         self.platform = platform
         self.sender = sender

@@ -45,7 +45,7 @@ struct Node: Sendable {
     let mailMetrics = MailMetrics()
     let hasher: PasswordHasher
     let mail: MailWorker?
-    let pushMetrics = PushMetrics()
+    let pushMetrics = AlertMetrics()
     let pushKeys: VAPIDKeyPair
     let push: AlertDispatcher
     let sessionMetrics = SessionMetrics()

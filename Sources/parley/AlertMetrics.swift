@@ -4,7 +4,7 @@ import Store
 import Synchronization
 import Telemetry
 
-final class PushMetrics: Sendable {
+final class AlertMetrics: Sendable {
     final class Lane: Sendable {
         let sent = Counter()
         let retried = Counter()
