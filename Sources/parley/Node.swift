@@ -220,8 +220,8 @@ struct Node: Sendable {
         }
     }
 
-    private var upkeep: LogUpkeep {
-        LogUpkeep(
+    private var upkeep: LogMaintenance {
+        LogMaintenance(
             store: store, trimmer: LogTrimmer(database.listenSettings, days: settings.logDays, logger: logger),
             sessions: sessions, metrics: upkeepMetrics, days: settings.logDays, head: { [hub] in hub.head.position },
             logger: logger)

@@ -7,7 +7,7 @@ import Telemetry
 
 /// Keeps partitions of the log ahead of its head, drops those that are too old, notes when sessions were last used, and
 /// forgets what limits need no more. Any number of nodes may.
-struct LogUpkeep: Sendable {
+struct LogMaintenance: Sendable {
     let store: Store
     let trimmer: LogTrimmer
     let sessions: SessionCache
