@@ -101,7 +101,7 @@ struct Node: Sendable {
             isOn: settings.rateLimitsEnabled, quotas: settings.rateQuotas, proxies: proxies, store: store)
         signIns = SignIns(rates: rates, limits: settings.limits, logger: logger)
         _ = try await store.extendLog(days: settings.logDays)
-        try await SearchUpkeep.configure(settings.searchConfiguration, store)
+        try await SearchIndexer.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
         hub = Hub(store: store, start: try await store.now(), limits: settings.hubLimits, send: SyncEndpoint.send)
         let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
@@ -165,7 +165,7 @@ struct Node: Sendable {
             group.addTask { try await ReceiptWorker(untold: writer.untold, store: store, logger: logger).run() }
             group.addTask {
                 let head: @Sendable () -> Position = { [hub] in hub.head.position }
-                try await SearchUpkeep(store: store, metrics: searchMetrics, head: head, logger: logger).run()
+                try await SearchIndexer(store: store, metrics: searchMetrics, head: head, logger: logger).run()
             }
             group.addTask {
                 try await RetentionUpkeep(

@@ -7,7 +7,7 @@ import Synchronization
 import Telemetry
 
 /// Any number of nodes may; one works at a time. Search is right without it, and slow.
-struct SearchUpkeep: Sendable {
+struct SearchIndexer: Sendable {
     /// Events of a pass: some 10 ms of a connection.
     private static let passLimit = 100
     /// Words of a pass, which ends with the message that brings it there: some 200 ms of a connection.
