@@ -176,7 +176,7 @@ struct Node: Sendable {
             if let mail { group.addTask { try await mail.run() } }
             group.addTask { try await push.run() }
             group.addTask {
-                try await SessionUpkeep(
+                try await SessionSweep(
                     store: store, idleDays: settings.sessionIdleDays, metrics: sessionMetrics, logger: logger
                 ).run()
             }

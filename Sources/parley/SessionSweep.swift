@@ -7,7 +7,7 @@ import Telemetry
 
 /// Walks through the sessions, a part at a time, over and over. Any number of nodes may; nobody depends on how soon it
 /// comes by, since a session that is over is refused in any case.
-struct SessionUpkeep: Sendable {
+struct SessionSweep: Sendable {
     /// Sessions of a part: two milliseconds of a connection.
     private static let partLimit = 500
     /// Between parts: a million sessions are gone through in three hours.
