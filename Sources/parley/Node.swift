@@ -168,7 +168,7 @@ struct Node: Sendable {
                 try await SearchIndexer(store: store, metrics: searchMetrics, head: head, logger: logger).run()
             }
             group.addTask {
-                try await RetentionUpkeep(
+                try await RetentionSweep(
                     store: store, silentDays: settings.deviceSilentDays, metrics: retentionMetrics, logger: logger
                 ).run()
             }

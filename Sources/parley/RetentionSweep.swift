@@ -4,7 +4,7 @@ import Store
 import Telemetry
 
 /// Any number of nodes may; what one has in hand the others leave to it, and what it leaves undone they do.
-struct RetentionUpkeep: Sendable {
+struct RetentionSweep: Sendable {
     /// Of a call, during which the threads concerned take no messages.
     private static let passLimit = 100
     /// Between looks whether something is due, and so how late content goes. Costs two index probes.
