@@ -184,7 +184,7 @@ struct Node: Sendable {
             group.addTask {
                 try await AnnouncementWorker(store: store, metrics: announcementMetrics, logger: logger).run()
             }
-            group.addTask { try await ErasureUpkeep(store: store, metrics: erasureMetrics, logger: logger).run() }
+            group.addTask { try await ErasureSweep(store: store, metrics: erasureMetrics, logger: logger).run() }
             if let embedded = database.embedded {
                 group.addTask {
                     while true {

@@ -4,7 +4,7 @@ import Store
 import Telemetry
 
 /// Any number of nodes may; what one has in hand the others leave to it, and what it leaves undone they do.
-struct ErasureUpkeep: Sendable {
+struct ErasureSweep: Sendable {
     /// Of a thread's messages, which takes none meanwhile.
     private static let messageCountMax = 100
     /// Between looks whether there is something to do. Costs two index probes.
