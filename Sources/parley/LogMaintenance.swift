@@ -11,7 +11,7 @@ struct LogMaintenance: Sendable {
     let store: Store
     let trimmer: LogTrimmer
     let sessions: SessionCache
-    let metrics: UpkeepMetrics
+    let metrics: LogMaintenanceMetrics
     let days: Int
     /// Where the log has come to.
     let head: @Sendable () -> Position
@@ -75,7 +75,7 @@ struct LogMaintenance: Sendable {
 }
 
 /// Partitions of the log, by this node.
-final class UpkeepMetrics: Sendable {
+final class LogMaintenanceMetrics: Sendable {
     let made = Counter()
     let dropped = Counter()
 }

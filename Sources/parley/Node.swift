@@ -36,7 +36,7 @@ struct Node: Sendable {
     let requests = RequestMetrics()
     let streams = StreamMetrics()
     let server = Later<HTTPServer>()
-    let upkeepMetrics = UpkeepMetrics()
+    let upkeepMetrics = LogMaintenanceMetrics()
     let deliveryMetrics = DeliveryMetrics()
     let deviceMetrics = DevicePollMetrics()
     let pushMakerMetrics = AlertPlannerMetrics()
