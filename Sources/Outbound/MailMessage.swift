@@ -2,7 +2,7 @@
 import Glibc
 
 /// Who a mail is from or to: an address in ASCII, and perhaps a name in any script.
-package struct Mailbox: Sendable, Equatable {
+package struct MailAddress: Sendable, Equatable {
     package let name: String?
     package let address: String
 
@@ -26,8 +26,8 @@ package struct Mailbox: Sendable, Equatable {
 }
 
 package struct MailMessage: Sendable {
-    package var from: Mailbox
-    package var to: Mailbox
+    package var from: MailAddress
+    package var to: MailAddress
     package var subject: String
     /// Of the Message-ID before its @: letters, digits, points and hyphens. Another one for each content.
     package var id: String
@@ -38,7 +38,7 @@ package struct MailMessage: Sendable {
     package var html: String
 
     package init(
-        from: Mailbox, to: Mailbox, subject: String, id: String, time: Int, text: String, html: String
+        from: MailAddress, to: MailAddress, subject: String, id: String, time: Int, text: String, html: String
     ) {
         self.from = from
         self.to = to

@@ -6,12 +6,12 @@ import Store
 
 struct CodeMail {
     let appName: String
-    let from: Mailbox
+    let from: MailAddress
     let mail: ClaimedMail
     let code: OneTimeCode
 
     func message(time: Int) -> MailMessage? {
-        guard let to = Mailbox(address: mail.address.text) else { return nil }
+        guard let to = MailAddress(address: mail.address.text) else { return nil }
         // Another attempt has another code: as the same message, mail servers might drop it as a repeat.
         return MailMessage(
             from: from, to: to, subject: "Your code for \(appName)", id: "\(mail.id).\(mail.attempt)", time: time,

@@ -32,7 +32,7 @@ struct MailWorker: Sendable {
     private let hasher: PasswordHasher
     private let outbound: Outbound
     private let relay: MailRelay
-    private let from: Mailbox
+    private let from: MailAddress
     private let appName: String
     private let metrics: MailMetrics
     private let logger: Logger
@@ -43,7 +43,7 @@ struct MailWorker: Sendable {
         _ settings: Settings, store: Store, hasher: PasswordHasher, metrics: MailMetrics, logger: Logger
     ) throws {
         guard let server = settings.mailServer, let sender = settings.mailSender,
-            let from = Mailbox(name: sender.name ?? settings.appName, address: sender.address.text)
+            let from = MailAddress(name: sender.name ?? settings.appName, address: sender.address.text)
         else { return nil }
         if let file = settings.caFile, !FileManager.default.isReadableFile(atPath: file) {
             throw StartError("PARLEY_CA_FILE: \(file) can't be read.")

@@ -10,8 +10,8 @@ struct WritingMail {
         name: String? = "Parley", subject: String = "Your code", text: String = "Hello\n", html: String = "<p>Hello\n"
     ) throws -> [String] {
         let message = MailMessage(
-            from: try #require(Mailbox(name: name, address: "chat@a.example")),
-            to: try #require(Mailbox(address: "ann@b.example")), subject: subject, id: "1.a", time: 1_795_252_903,
+            from: try #require(MailAddress(name: name, address: "chat@a.example")),
+            to: try #require(MailAddress(address: "ann@b.example")), subject: subject, id: "1.a", time: 1_795_252_903,
             text: text, html: html)
         return String(decoding: message.bytes, as: UTF8.self).components(separatedBy: "\r\n")
     }
@@ -57,7 +57,7 @@ struct WritingMail {
             "é@b.example",
             "a@b@c.example", "nobody", "\"a\"@b.example", "",
         ])
-    func badAddresses(_ text: String) { #expect(Mailbox(address: text) == nil) }
+    func badAddresses(_ text: String) { #expect(MailAddress(address: text) == nil) }
 
     @Test("writes names of other scripts as encoded words of at most 75 characters")
     func otherScripts() throws {
