@@ -7,7 +7,7 @@ import Logging
 /// send after it.
 struct ClientLoop {
     private let shared: ClientShared
-    private let poller: Poller
+    private let poller: EpollSet
     private var links: [ConnectionID: PipelinedConnection] = [:]
     private var outcomes: [(connection: ConnectionID, outcome: PipelinedConnection.Outcome)] = []
     private var readLinks: [ConnectionID] = []
@@ -17,7 +17,7 @@ struct ClientLoop {
     private var results: [(Request, Result<Rows, any Error>)] = []
     private var deadline: Instant?
 
-    init(_ shared: ClientShared, _ poller: Poller) {
+    init(_ shared: ClientShared, _ poller: EpollSet) {
         self.shared = shared
         self.poller = poller
     }
@@ -29,7 +29,7 @@ struct ClientLoop {
     }
 
     private mutating func readArrived() {
-        var events: [Poller.Event] = []
+        var events: [EpollSet.Event] = []
         // A loss is told at once: its statements may go elsewhere.
         poller.wait(until: losses.isEmpty ? deadline : .now) { events.append($0) }
         for event in events {

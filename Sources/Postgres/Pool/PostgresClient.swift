@@ -18,7 +18,7 @@ package final class PostgresClient: Sendable {
     ) {
         shared = Result { () throws(PostgresError) in
             let shared = try ClientShared(settings, logger: logger, serverIsReadOnly: serverIsReadOnly)
-            let poller = try Poller(waker: shared.waker)
+            let poller = try EpollSet(waker: shared.waker)
             try startThread("pg-io") {
                 var loop = ClientLoop(shared, poller)
                 loop.run()

@@ -4,7 +4,7 @@ import CLibpq
 import Glibc
 
 /// Waits for many descriptors at once. Used by one thread; its waker by any.
-final class Poller: Sendable {
+final class EpollSet: Sendable {
     private let descriptor: CInt
     private static let eventCountMax = 64
     private static let wakerToken = UInt64.max
