@@ -40,7 +40,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     let loop: LoopState
     var context: ChannelHandlerContext?
-    var handle: ConnectionHandle?
+    var handle: ConnectionReference?
     /// This connection's place in the loop's list.
     var slot: Int?
     var phase = Phase.head
@@ -114,7 +114,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        handle = ConnectionHandle(self, eventLoop: context.eventLoop)
+        handle = ConnectionReference(self, eventLoop: context.eventLoop)
         if context.channel.isActive { open(context) }
     }
 

@@ -5,7 +5,7 @@ import NIOCore
 import Synchronization
 
 /// How other threads hold a connection: its loop, and whether it is gone.
-final class ConnectionHandle: Sendable {
+final class ConnectionReference: Sendable {
     let connection: NIOLoopBound<HTTPConnection>
     let executor: LoopTaskExecutor
     let isClosed = Atomic(false)
@@ -35,12 +35,12 @@ final class ConnectionHandle: Sendable {
 /// once; without, as for an ordinary short request, it may still be answered for ``TransportSettings/halfCloseGrace``,
 /// and clients that do half-close (`nc -N`) get their answer.
 package final class Reply: Sendable {
-    let handle: ConnectionHandle
+    let handle: ConnectionReference
     /// Which request of its connection this answers.
     let id: UInt32
     private let isUsed = Atomic(false)
 
-    init(handle: ConnectionHandle, id: UInt32) {
+    init(handle: ConnectionReference, id: UInt32) {
         self.handle = handle
         self.id = id
     }
@@ -117,7 +117,7 @@ package final class Reply: Sendable {
 
 /// Sends each answer to all of its replies, with one hop to each event loop concerned and one rendering there.
 package func sendAll(_ answers: [(response: OutboundResponse, replies: [Reply])]) {
-    typealias Target = (handle: ConnectionHandle, id: UInt32)
+    typealias Target = (handle: ConnectionReference, id: UInt32)
     var batches: [(executor: LoopTaskExecutor, answers: [(response: OutboundResponse, targets: [Target])])] = []
     for (response, replies) in answers {
         var targets: [[Target]] = Array(repeating: [], count: batches.count)

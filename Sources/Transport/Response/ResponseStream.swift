@@ -7,7 +7,7 @@ import NIOCore
 ///
 /// From any thread. After the client has gone, writes are dropped (`send`) or throw (`write`).
 package struct ResponseStream: Sendable {
-    let handle: ConnectionHandle
+    let handle: ConnectionReference
     let id: UInt32
 
     /// Sends a piece without waiting, so without a task that waits. A client that falls further behind than
