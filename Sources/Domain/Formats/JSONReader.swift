@@ -109,7 +109,7 @@ package struct JSONReader {
         at += 1
         skipSpace(bytes)
         var members: [JSONValue.Member] = []
-        var keys = KeySet()
+        var keys = SeenKeys()
         if try peek(bytes) == Byte.closeBrace {
             at += 1
             return members
@@ -278,7 +278,7 @@ package struct JSONReader {
 
 /// The keys of an object under construction. A few are compared one by one; many go into a set, so that an object of
 /// ten thousand keys costs no hundred million comparisons.
-private struct KeySet {
+private struct SeenKeys {
     private static let listCountMax = 8
     private var many: Set<[UInt8]> = []
 
