@@ -12,7 +12,7 @@ struct TransferQueue<Job: Sendable>: Sendable {
 
     typealias Failure = (job: Job, failure: TransferFailure)
 
-    struct Turn {
+    struct Step {
         var starts: [Start] = []
         var failures: [Failure] = []
         /// What is still under way is given up, and the thread ends.
@@ -39,8 +39,8 @@ struct TransferQueue<Job: Sendable>: Sendable {
         return nil
     }
 
-    mutating func step(now: Instant) -> Turn {
-        var turn = Turn()
+    mutating func step(now: Instant) -> Step {
+        var turn = Step()
         if let closingAt {
             turn.failures = waiting.map { ($0.job, .closed) }
             waiting = []
