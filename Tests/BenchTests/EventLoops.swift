@@ -83,7 +83,7 @@ struct EventLoops {
         let (answerCount, tookNs) = try await onEventLoop("test-loop") { loop in
             let start = MonotonicTime.now
             var answerCount = 0
-            let patience = Patience(loop, seconds: 0.2) { loop.stop() }
+            let patience = AnswerWatchdog(loop, seconds: 0.2) { loop.stop() }
             for number in 1...4 {
                 loop.schedule(at: start + 0.1 * Double(number)) {
                     answerCount += 1

@@ -53,7 +53,7 @@ private final class CallRunner: ConnectionOwner {
     private var startedCount = 0
     private var answeredCount = 0
     private var failure: BenchFailure?
-    private var patience: Patience?
+    private var patience: AnswerWatchdog?
     /// The call that each connection is at, by its tag.
     private var at: [Int] = []
 
@@ -68,7 +68,7 @@ private final class CallRunner: ConnectionOwner {
         guard !calls.isEmpty else { return [] }
         let connections = (0..<connectionCount).map { Connection(loop, endpoint, tag: $0, owner: self) }
         at = Array(repeating: 0, count: connectionCount)
-        patience = Patience(loop, seconds: Self.patience) { [unowned self] in
+        patience = AnswerWatchdog(loop, seconds: Self.patience) { [unowned self] in
             fail("\(endpoint) has not answered for \(Int(Self.patience)) s")
         }
         for connection in connections { next(on: connection) }

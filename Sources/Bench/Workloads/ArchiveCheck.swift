@@ -55,7 +55,7 @@ private final class ArchiveReader: ConnectionOwner {
     private var startedCount = 0
     private var finishedCount = 0
     private var failure: BenchFailure?
-    private var patience: Patience?
+    private var patience: AnswerWatchdog?
     private var faults: [String] = []
 
     init(_ loop: EventLoop, _ threads: [ArchivedThread], _ endpoints: [Endpoint]) {
@@ -70,7 +70,7 @@ private final class ArchiveReader: ConnectionOwner {
             Connection(loop, endpoints[number % endpoints.count], tag: number, owner: self)
         }
         at = Array(repeating: 0, count: connections.count)
-        patience = Patience(loop, seconds: Self.patience) { [unowned self] in
+        patience = AnswerWatchdog(loop, seconds: Self.patience) { [unowned self] in
             fail("the archives: no answer for \(Int(Self.patience)) s")
         }
         for connection in connections { begin(on: connection) }

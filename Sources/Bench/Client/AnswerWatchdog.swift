@@ -2,7 +2,7 @@
 
 /// Calls `giveUp` on the loop's thread once nothing was answered for so many seconds, and then no more. It ends when
 /// nothing holds it any more.
-final class Patience {
+final class AnswerWatchdog {
     private let loop: EventLoop
     private let seconds: Double
     private let giveUp: () -> Void
