@@ -27,7 +27,7 @@ extension SystemTests {
             // Those who get each message, and one who writes none and gets none: whose polls run into their time.
             let idle = try await node.curl.register("Idle")
             let members = try PollSwarm(urls: ["\(node.address)"], members: tokens.map { .init(token: $0) })
-            var brief = Poller.Settings()
+            var brief = PolledDevice.Settings()
             brief.wait = 1
             let others = try PollSwarm(
                 urls: ["\(node.address)"], members: (0..<5).map { _ in .init(token: idle.token) }, settings: brief)

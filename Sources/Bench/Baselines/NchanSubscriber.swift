@@ -1,4 +1,4 @@
-// A subscriber of nchan's long poll: the counterpart of `Poller` where Parley is compared with nginx.
+// A subscriber of nchan's long poll: the counterpart of `PolledDevice` where Parley is compared with nginx.
 
 /// Follows a channel, message by message. nchan's cursor is the last answer's `Last-Modified` and `Etag`.
 final class NchanSubscriber: ConnectionOwner {

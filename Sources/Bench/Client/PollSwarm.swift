@@ -73,7 +73,7 @@ package final class PollSwarm: Sendable {
 
     private let endpoints: [Endpoint]
     private let members: [Member]
-    private let settings: Poller.Settings
+    private let settings: PolledDevice.Settings
     private let openingCountMax: Int
     private let control: SwarmControl
 
@@ -81,7 +81,7 @@ package final class PollSwarm: Sendable {
     ///   - urls: of the nodes, `http://host:port`; members begin at one after the other.
     ///   - openingCountMax: members that are let in at once; the next when one was answered.
     package init(
-        urls: [String], members: [Member], settings: Poller.Settings = .init(), openingCountMax: Int = 200
+        urls: [String], members: [Member], settings: PolledDevice.Settings = .init(), openingCountMax: Int = 200
     ) throws {
         precondition(!urls.isEmpty && openingCountMax > 0)
         endpoints = try urls.map { url throws(Endpoint.Failure) in try Endpoint(url: url) }
@@ -140,14 +140,14 @@ private final class Swarm: PollObserver {
     private let loop: EventLoop
     private let control: SwarmControl
     private let openingCountMax: Int
-    private var pollers: [Poller] = []
+    private var pollers: [PolledDevice] = []
     private var startedCount = 0
     /// By index.
     private var greeted: Set<Int> = []
     private var reconnects: [Int]
 
     init(
-        _ loop: EventLoop, _ endpoints: [Endpoint], _ members: [PollSwarm.Member], _ settings: Poller.Settings,
+        _ loop: EventLoop, _ endpoints: [Endpoint], _ members: [PollSwarm.Member], _ settings: PolledDevice.Settings,
         _ openingCountMax: Int, _ control: SwarmControl
     ) {
         self.loop = loop
@@ -155,7 +155,7 @@ private final class Swarm: PollObserver {
         self.openingCountMax = openingCountMax
         reconnects = Array(repeating: 0, count: members.count)
         pollers = members.enumerated().map { index, member in
-            let poller = Poller(
+            let poller = PolledDevice(
                 loop, index: index, endpoints: endpoints, token: member.token, cursor: member.cursor,
                 settings: settings, observer: self)
             for (thread, head) in member.heads { poller.expect(thread, after: head) }
@@ -188,16 +188,16 @@ private final class Swarm: PollObserver {
         }
     }
 
-    func poller(_ poller: Poller, saw message: SeenMessage) {
+    func poller(_ poller: PolledDevice, saw message: SeenMessage) {
         control.change { $0.messages += 1 }
     }
 
-    func pollerAsked(_ poller: Poller) {
+    func pollerAsked(_ poller: PolledDevice) {
         guard poller.isWaiting else { return }
         control.change { $0.waiting += 1 }
     }
 
-    func poller(_ poller: Poller, received outcome: PollOutcome) {
+    func poller(_ poller: PolledDevice, received outcome: PollOutcome) {
         let isFirst = poller.isGreeted && greeted.insert(poller.index).inserted
         control.change { counts in
             if poller.isWaiting { counts.waiting -= 1 }

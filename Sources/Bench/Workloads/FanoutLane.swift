@@ -39,7 +39,7 @@ final class FanoutLane: PollObserver {
     private let plan: FanoutPlan
     private let control: LaneControl
     private let recorder: FanoutRecorder
-    private var pollers: [Poller] = []
+    private var pollers: [PolledDevice] = []
     private var subscribers: [NchanSubscriber] = []
     private var publisher: Publisher?
     private var faults = Faults()
@@ -88,7 +88,7 @@ final class FanoutLane: PollObserver {
 
     private func makePollers(_ room: ParleyRoom) {
         for index in share {
-            let poller = Poller(
+            let poller = PolledDevice(
                 loop, index: index, endpoints: room.endpoints, token: room.members[index].token, settings: .init(),
                 observer: self)
             poller.expect(room.key, after: room.head)
@@ -145,17 +145,17 @@ final class FanoutLane: PollObserver {
 
     // MARK: PollObserver
 
-    func poller(_ poller: Poller, saw message: SeenMessage) {
+    func poller(_ poller: PolledDevice, saw message: SeenMessage) {
         let moment = MonotonicTime.now
         guard case .parley(let room) = target, message.thread == room.key else { return }
         recorder.arrived(Int(message.seq - room.head - 1), at: moment)
     }
 
-    func poller(_ poller: Poller, received outcome: PollOutcome) {
+    func poller(_ poller: PolledDevice, received outcome: PollOutcome) {
         if let fault = outcome.fault { faults.note(fault) }
     }
 
-    func pollerAsked(_ poller: Poller) {}
+    func pollerAsked(_ poller: PolledDevice) {}
 }
 
 extension FanoutPlan {

@@ -33,7 +33,7 @@ struct IdleWorkload: Sendable {
         let settings = bench.settings
         let members = try await stage()
         let before = try Memory.now(settings.serverPIDs)
-        var polling = Poller.Settings()
+        var polling = PolledDevice.Settings()
         // Else all polls would end in one moment, 55 s from now.
         polling.spreadsFirstWait = true
         let swarms = try (0..<settings.loopCount).map { number in

@@ -93,7 +93,7 @@ private final class LatencyLane: PollObserver {
     private var totalCount: Int { plan.warmUpCount + plan.count }
 
     func run() -> LatencyOutcome {
-        let poller = Poller(
+        let poller = PolledDevice(
             loop, index: 0, endpoints: [plan.pollsFrom], token: plan.poller.token, settings: .init(), observer: self)
         poller.expect(plan.key, after: 0)
         poller.start()
@@ -130,7 +130,7 @@ private final class LatencyLane: PollObserver {
 
     // MARK: PollObserver
 
-    func poller(_ poller: Poller, saw message: SeenMessage) {
+    func poller(_ poller: PolledDevice, saw message: SeenMessage) {
         let now = MonotonicTime.now
         let number = Int(message.seq) - 1
         guard message.thread == plan.key, began.indices.contains(number) else {
@@ -142,12 +142,12 @@ private final class LatencyLane: PollObserver {
         stopWhenDone()
     }
 
-    func poller(_ poller: Poller, received pollOutcome: PollOutcome) {
+    func poller(_ poller: PolledDevice, received pollOutcome: PollOutcome) {
         if let fault = pollOutcome.fault { outcome.faults.note(fault) } else { outcome.pollCount += 1 }
     }
 
     /// The first that may wait lets the sender begin.
-    func pollerAsked(_ poller: Poller) {
+    func pollerAsked(_ poller: PolledDevice) {
         if poller.isWaiting, publisher == nil { publish() }
     }
 }

@@ -4,7 +4,7 @@ final class MixedCaller: ConnectionOwner {
     /// The lower half of a message's id holds when its send began: 62 bits of nanoseconds below a UUID's variant.
     static let noteMask: UInt64 = 1 << 62 - 1
 
-    let poller: Poller
+    let poller: PolledDevice
     private unowned let lane: MixedLane
     private let person: MixedPerson
     private let credentials: [UInt8]
@@ -14,7 +14,7 @@ final class MixedCaller: ConnectionOwner {
     private var call: MixedCall?
     private var began = MonotonicTime.now
 
-    init(_ lane: MixedLane, _ person: MixedPerson, _ poller: Poller, _ endpoint: Endpoint) {
+    init(_ lane: MixedLane, _ person: MixedPerson, _ poller: PolledDevice, _ endpoint: Endpoint) {
         self.lane = lane
         self.person = person
         self.poller = poller

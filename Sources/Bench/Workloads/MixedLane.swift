@@ -77,7 +77,7 @@ final class MixedLane: PollObserver {
 
     func run() -> MixedOutcome {
         for (index, person) in plan.stage.people.enumerated() where index % plan.loopCount == number {
-            let poller = Poller(
+            let poller = PolledDevice(
                 loop, index: index, endpoints: plan.endpoints, token: person.account.token, settings: .init(),
                 observer: self)
             for thread in person.allThreads { poller.expect(plan.stage.threads[thread].key, after: 0) }
@@ -138,17 +138,17 @@ final class MixedLane: PollObserver {
 
     // MARK: PollObserver
 
-    func poller(_ poller: Poller, saw message: SeenMessage) {
+    func poller(_ poller: PolledDevice, saw message: SeenMessage) {
         let now = MonotonicTime.now
         let began = MonotonicTime(nanoseconds: Int64(message.note & MixedCaller.noteMask))
         plan.deliveryMeter.record(nanoseconds: now - began, isMeasured: isMeasured(began))
     }
 
-    func poller(_ poller: Poller, received outcome: PollOutcome) {
+    func poller(_ poller: PolledDevice, received outcome: PollOutcome) {
         if let fault = outcome.fault { note(fault) }
     }
 
-    func pollerAsked(_ poller: Poller) {
+    func pollerAsked(_ poller: PolledDevice) {
         if poller.isWaiting, seenWaiting.insert(poller.index).inserted { plan.signals.pollWaits() }
     }
 }

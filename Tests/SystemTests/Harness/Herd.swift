@@ -24,7 +24,7 @@ struct Herd: Sendable {
     ) async throws -> Herd {
         let (tokens, room) = try await InsertedPeople.room(of: count, in: database, on: cluster)
         let key = try #require(ThreadKey(room))
-        var settings = Poller.Settings()
+        var settings = PolledDevice.Settings()
         settings.wait = wait
         let swarm = try PollSwarm(
             urls: addresses.map(\.description), members: tokens.map { .init(token: $0, heads: [key: 0]) },

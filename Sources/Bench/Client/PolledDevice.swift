@@ -2,11 +2,11 @@
 
 /// Told of what a poller meets, on the loop's thread.
 package protocol PollObserver: AnyObject {
-    func poller(_ poller: Poller, saw message: SeenMessage)
+    func poller(_ poller: PolledDevice, saw message: SeenMessage)
     /// After the messages of the answer, if there were any. `isWaiting` is still that of the poll that ended.
-    func poller(_ poller: Poller, received outcome: PollOutcome)
+    func poller(_ poller: PolledDevice, received outcome: PollOutcome)
     /// A poll is out.
-    func pollerAsked(_ poller: Poller)
+    func pollerAsked(_ poller: PolledDevice)
 }
 
 /// How a poll ended.
@@ -32,7 +32,7 @@ package enum PollOutcome: Equatable {
 }
 
 /// Polls one chain of cursors, at the next node when one fails.
-package final class Poller: ConnectionOwner {
+package final class PolledDevice: ConnectionOwner {
     package struct Settings: Sendable {
         /// Seconds.
         package var wait = 55
