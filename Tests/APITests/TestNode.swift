@@ -56,7 +56,7 @@ struct TestNode: Sendable {
         let keyFile = directory.path + "/jwks.json"
         try Data(HostApp.keySet(hostApp.key()).utf8).write(to: URL(filePath: keyFile))
         let delegation = Delegation(keys: try await KeyFile(path: keyFile, logger: quiet), expecting: .init())
-        let figures = RequestMetrics()
+        let metrics = RequestMetrics()
         var limits = Limits()
         // All suites come from one address, and all at once.
         limits.addressSignInCountMax = 1_000
@@ -77,7 +77,7 @@ struct TestNode: Sendable {
                 metrics.write(to: &text)
                 return text
             },
-            requestMetrics: figures, log: RequestLog(logger: quiet, slow: nil), logger: quiet,
+            requestMetrics: metrics, log: RequestLog(logger: quiet, slow: nil), logger: quiet,
             adminToken: AdminToken(Self.adminToken),
             push: PushRegistration(
                 webPushKey: Self.webPushKey,

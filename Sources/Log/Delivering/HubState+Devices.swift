@@ -4,7 +4,7 @@ import Domain
 import Store
 
 /// A device that polls here, or did a moment ago. Confined to the hub's lock.
-final class PollingDevice {
+final class PolledDevice {
     let identity: Identity
     /// The furthest cursor that it came with: it has everything before that.
     private(set) var position: Position
@@ -56,13 +56,13 @@ final class PollingDevice {
 /// The devices that poll here.
 struct Pollers {
     /// Those that count as polling.
-    var here: [SessionID: PollingDevice] = [:]
+    var here: [SessionID: PolledDevice] = [:]
     /// Those to be looked at, by tick.
-    var awaited: [Int: [PollingDevice]] = [:]
+    var awaited: [Int: [PolledDevice]] = [:]
     /// Those that have come or gone since the last call.
-    var changed: [PollingDevice] = []
+    var changed: [PolledDevice] = []
 
-    mutating func noteChange(_ poller: PollingDevice) {
+    mutating func noteChange(_ poller: PolledDevice) {
         guard !poller.isChanged else { return }
         poller.isChanged = true
         changed.append(poller)
@@ -77,10 +77,10 @@ package struct DeviceChanges: Sendable {
 
 extension HubState {
     /// The device polls, with a cursor of its own (`acks`) or as a stream that goes on.
-    mutating func noteDevice(_ identity: Identity, in mailbox: Mailbox?, at position: Position, acks: Bool) -> PollingDevice {
+    mutating func noteDevice(_ identity: Identity, in mailbox: Mailbox?, at position: Position, acks: Bool) -> PolledDevice {
         let index = mailbox?.devices.firstIndex { $0.session == identity.session }
         let known = index.flatMap { mailbox?.devices[$0].poller }
-        let poller = known ?? pollers.here[identity.session] ?? PollingDevice(identity, position: acks ? position : .start)
+        let poller = known ?? pollers.here[identity.session] ?? PolledDevice(identity, position: acks ? position : .start)
         if known == nil, let index { mailbox?.devices[index].poller = poller }
         if acks { poller.note(position) } else { poller.note(sent: position, at: tick) }
         if !poller.isHere {
@@ -92,7 +92,7 @@ extension HubState {
     }
 
     /// A poll of the device's has ended, or was answered at once.
-    mutating func noteEnd(_ poller: PollingDevice) {
+    mutating func noteEnd(_ poller: PolledDevice) {
         poller.endedTick = tick
         guard poller.openCount == 0, !poller.isAwaited else { return }
         lookAgain(at: tick + limits.deviceWaitTickCount, poller)
@@ -116,7 +116,7 @@ extension HubState {
         noteEnd(poller)
     }
 
-    private mutating func lookAgain(at tick: Int, _ poller: PollingDevice) {
+    private mutating func lookAgain(at tick: Int, _ poller: PolledDevice) {
         poller.isAwaited = true
         pollers.awaited[max(tick, self.tick + 1), default: []].append(poller)
     }
@@ -134,7 +134,7 @@ extension HubState {
         }
     }
 
-    mutating func noteGone(_ poller: PollingDevice) {
+    mutating func noteGone(_ poller: PolledDevice) {
         guard poller.isHere else { return }
         poller.isHere = false
         poller.has = known(of: poller)
@@ -148,7 +148,7 @@ extension HubState {
     }
 
     /// What the device has: all before its cursor, and after it what isn't for it.
-    private func known(of poller: PollingDevice) -> Position {
+    private func known(of poller: PolledDevice) -> Position {
         let position = poller.position
         guard let mailbox = mailboxes[poller.identity.user],
             let next = mailbox.events(after: position, limit: 1, byteCountMax: 1)
@@ -175,7 +175,7 @@ extension HubState {
 }
 
 extension PollingDevice {
-    fileprivate init(_ poller: PollingDevice, at position: Position) {
+    fileprivate init(_ poller: PolledDevice, at position: Position) {
         self.init(session: poller.identity.session, user: poller.identity.user, position: position)
     }
 }

@@ -9,7 +9,7 @@ package protocol Waiter: AnyObject, Sendable {}
 struct ParkedPoll {
     let id: UInt64
     let waiter: any Waiter
-    let poller: PollingDevice
+    let poller: PolledDevice
     let after: Position
     let limit: Int
     /// When it is answered without events.
@@ -25,7 +25,7 @@ struct Device {
     /// What came up to here may have got no mark yet: the database is asked about all threads. Nil once it was.
     var unmarkedUpTo: Position?
     /// The same as push sees it.
-    var poller: PollingDevice?
+    var poller: PolledDevice?
 }
 
 /// A device in one mailbox.
