@@ -77,10 +77,13 @@ package struct DeviceChanges: Sendable {
 
 extension HubState {
     /// The device polls, with a cursor of its own (`acks`) or as a stream that goes on.
-    mutating func noteDevice(_ identity: Identity, in mailbox: Mailbox?, at position: Position, acks: Bool) -> PolledDevice {
+    mutating func noteDevice(_ identity: Identity, in mailbox: Mailbox?, at position: Position, acks: Bool)
+        -> PolledDevice
+    {
         let index = mailbox?.devices.firstIndex { $0.session == identity.session }
         let known = index.flatMap { mailbox?.devices[$0].poller }
-        let poller = known ?? pollers.here[identity.session] ?? PolledDevice(identity, position: acks ? position : .start)
+        let poller =
+            known ?? pollers.here[identity.session] ?? PolledDevice(identity, position: acks ? position : .start)
         if known == nil, let index { mailbox?.devices[index].poller = poller }
         if acks { poller.note(position) } else { poller.note(sent: position, at: tick) }
         if !poller.isHere {
