@@ -19,9 +19,10 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 
-// An arrow never points up or sideways in this list: parley -> API -> Log -> Store -> Postgres -> CLibpq.
+// An arrow never points up or sideways in this list: parley -> Service -> API -> Log -> Store -> Postgres -> CLibpq.
 let package = Package(
     name: "parley",
     platforms: [.macOS(.v15)],
@@ -119,15 +120,18 @@ let package = Package(
             ],
             swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
-        // The composition root. No logic.
-        .executableTarget(
-            name: "parley",
+        // The node: its parts put together, its workers for alerts, mail and maintenance, its start and its end.
+        .target(
+            name: "Service",
             dependencies: [
-                "API", "Bench", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres", "Log", "Outbound",
-                "Postgres", "Push",
-                "ServiceConfiguration", "Store", "Telemetry", "Transport", logging,
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "API", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres", "Log", "Outbound", "Postgres",
+                "Push", "ServiceConfiguration", "Store", "Telemetry", "Transport", logging, unixSignals,
             ],
+            swiftSettings: settings),
+
+        // The subcommands. No logic.
+        .executableTarget(
+            name: "parley", dependencies: ["Bench", "Service", "ServiceConfiguration", logging, unixSignals],
             swiftSettings: settings),
 
         // Text files as Swift source, so that the executable carries them.

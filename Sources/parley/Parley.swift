@@ -1,6 +1,6 @@
-// The executable: from the command line to a command, and from what went wrong to one sentence and an exit status.
+// The executable: runs the command that the command line names, and turns an error into one sentence and an exit status.
 import Foundation
-import Logging
+import Service
 import ServiceConfiguration
 
 @main
@@ -27,7 +27,8 @@ struct Parley {
         } catch let error as ConfigurationErrors {
             fail("\(error)", status: 2)
         } catch {
-            fail("parley: \(sentence(for: error))", status: 1)
+            let text = "\(error)"
+            fail("parley: \(text)\(text.hasSuffix(".") ? "" : ".")", status: 1)
         }
     }
 

@@ -1,18 +1,33 @@
-// Which database: the one that was named, or an own PostgreSQL that lives with the process.
+// The database of the process: the configured one, or an embedded PostgreSQL that runs as long as the process.
 import EmbeddedPostgres
 import Logging
 import Postgres
 import ServiceConfiguration
 
-/// The database of this process. `close` ends the embedded server, if it is one.
-struct Database: Sendable {
-    /// Where it is, for people; without secrets.
+/// Where the database is. `close` stops the embedded server, if there is one.
+package struct Database: Sendable {
+    /// The connection string without secrets, or the data directory. For messages.
     let place: String
     let settings: PostgresSettings
     let listenSettings: PostgresSettings
     let embedded: EmbeddedPostgres?
 
-    static func open(_ settings: Settings, logger: Logger) async throws -> Database {
+    /// Opens the database, runs `body`, and closes the database whether or not `body` throws.
+    package static func open<Value>(
+        _ settings: Settings, logger: Logger, _ body: (Database) async throws -> Value
+    ) async throws -> Value {
+        let database = try await open(settings, logger: logger)
+        do {
+            let value = try await body(database)
+            await database.close()
+            return value
+        } catch {
+            await database.close()
+            throw error
+        }
+    }
+
+    private static func open(_ settings: Settings, logger: Logger) async throws -> Database {
         var embedded: EmbeddedPostgres?
         let conninfo: String
         if let url = settings.databaseURL {
@@ -37,7 +52,7 @@ struct Database: Sendable {
         return Database(place: place, settings: postgres, listenSettings: listen, embedded: embedded)
     }
 
-    /// Runs what needs the database at the start, and says where it is when it can't be used.
+    /// Runs a part of the start that needs the database. Its `PostgresError` becomes a `StartError` that names the database.
     func using<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -46,7 +61,7 @@ struct Database: Sendable {
         }
     }
 
-    func close() async {
+    private func close() async {
         await embedded?.stop()
     }
 }

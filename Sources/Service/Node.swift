@@ -15,7 +15,7 @@ import Transport
 import UnixSignals
 
 /// `parley serve`: the parts, listed dependencies first.
-struct Node: Sendable {
+package struct Node: Sendable {
     let logger: Logger
     let settings: Settings
     let database: Database
@@ -54,15 +54,14 @@ struct Node: Sendable {
     let isClosing = Flag()
 
     /// Serves until SIGTERM or SIGINT. Throws when it can't start.
-    static func serve(_ settings: Settings) async throws {
+    package static func serve(_ settings: Settings) async throws {
         let logger = Logger(label: "parley")
         logger.info("settings", metadata: settings.effectiveMetadata)
         for name in settings.unknownVariables { logger.warning("\(name) is not a setting of this version") }
         raiseFileLimit(logger)
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-        let database = try await Database.open(settings, logger: logger)
-        do {
-            try await database.using { try await Migration.prepare(database, settings, logger: logger) }
+        try await Database.open(settings, logger: logger) { database in
+            try await database.prepareSchema(settings.migration, logger: logger)
             let pools = DatabasePools(
                 database.settings, readTimeout: .milliseconds(settings.readTimeoutMs), logger: logger)
             do {
@@ -73,11 +72,7 @@ struct Node: Sendable {
                 throw error
             }
             await pools.shutdown()
-        } catch {
-            await database.close()
-            throw error
         }
-        await database.close()
         logger.info("stopped")
     }
 

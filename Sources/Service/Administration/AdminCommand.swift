@@ -1,0 +1,132 @@
+// The actions of `parley admin`: what the admin API does, for anyone who may connect to the database. They need no node and
+// no admin token. Nodes learn of them through the log.
+import API
+import Credentials
+import Domain
+import Foundation
+import Logging
+import Postgres
+import ServiceConfiguration
+import Store
+
+/// One action of `parley admin`.
+package struct AdminCommand: Sendable {
+    private let store: Store
+    private let limits: Limits
+    /// The flags' values by their names.
+    private let values: [String: String]
+
+    /// Returns the answer as JSON, or nil for an action that answers nothing. Expects a schema that is up to date.
+    package static func run(_ request: AdminRequest, logger: Logger) async throws -> String? {
+        do {
+            return try await Database.open(request.settings, logger: logger) { database in
+                // An administrator's command never migrates: that is the operator's decision.
+                try await database.prepareSchema(.off, logger: logger)
+                let client = PostgresClient(database.settings, logger: logger)
+                do {
+                    let command = AdminCommand(
+                        store: Store(client), limits: request.settings.limits, values: request.values)
+                    let answer = try await command.run(request.action)
+                    await client.shutdown()
+                    return answer.map { String(decoding: $0.utf8, as: UTF8.self) }
+                } catch {
+                    await client.shutdown()
+                    throw error
+                }
+            }
+        } catch let problem as Problem {
+            throw StartError(
+                ([problem.detail] + problem.fields.map { "\($0.field): \($0.detail)" }).joined(separator: " "))
+        }
+    }
+
+    /// Returns nil for an action that answers nothing.
+    private func run(_ action: AdminRequest.Action) async throws -> JSONText? {
+        switch action {
+        case .createUser:
+            return try await createUser()
+        case .users:
+            let username = try value("--username") { text throws(Invalid) in try Username(text: text) }
+            let request = try page()
+            return .list("users", try await store.adminUsers(key: username?.key, request), limit: request.limit)
+        case .user:
+            return try await store.adminUser(user())
+        case .suspend, .unsuspend:
+            _ = try await store.suspend(user(), isSuspended: action == .suspend, by: actor)
+            return nil
+        case .erase:
+            guard let fate = MessagesFate(rawValue: values["--messages"] ?? "keep") else {
+                throw StartError("--messages must be keep or erase.")
+            }
+            _ = try await store.eraseUser(user(), erasesMessages: fate == .erase, by: actor)
+            return nil
+        case .session:
+            return try await issueSession()
+        case .thread:
+            return try await store.adminThread(id("--thread"))
+        case .removeMessage:
+            try await store.removeMessage(id("--message"), in: id("--thread"), by: actor)
+            return nil
+        case .stats:
+            return try await store.stats()
+        case .audit:
+            let request = try page()
+            return .list("entries", try await store.audit(request), limit: request.limit)
+        }
+    }
+
+    private func createUser() async throws -> JSONText {
+        let username = try value("--username") { text throws(Invalid) in try Username(text: text) }
+        let name = try value("--name") { text throws(Invalid) in try DisplayName(text: text) }
+        guard let name else { throw StartError("--name is required.") }
+        var hash: String?
+        if let path = values["--password-file"] {
+            guard username != nil else { throw StartError("--password-file needs --username.") }
+            // A file, because everyone on the machine can see a flag.
+            let line = try String(contentsOfFile: path, encoding: .utf8).prefix { !$0.isNewline }
+            let password = try Self.read("--password-file") { () throws(Invalid) in try Password(text: String(line)) }
+            hash = try await PasswordHasher(workerCount: 1).hash(password.text, lane: "admin")
+        }
+        return try await store.createUser(
+            .make(), username: username?.text, key: username?.key, name: name.text,
+            words: name.directoryWords(with: username), passwordHash: hash, by: actor)
+    }
+
+    private func issueSession() async throws -> JSONText {
+        let device = try value("--device-name") { text throws(Invalid) in try DeviceName(text: text) }
+        let (session, token) = NewSession.make(device, limits)
+        return .signedIn(try await store.issueSession(session, for: user(), by: actor), token)
+    }
+
+    private var actor: AdminActor { AdminActor(name: values["--actor"] ?? "command line", requestID: nil) }
+
+    private func user() throws -> UserID { try id("--user") }
+
+    private func id<Kind>(_ flag: String) throws -> Identifier<Kind> {
+        guard let text = values[flag], let id = Identifier<Kind>(parsing: text) else {
+            throw StartError("\(flag) must be an id.")
+        }
+        return id
+    }
+
+    private func page() throws -> PageRequest {
+        let limit = values["--limit"].map { Int($0) ?? 0 } ?? PageRequest.limitDefault
+        guard (1...PageRequest.limitMax).contains(limit) else {
+            throw StartError("--limit must be a whole number from 1 to \(PageRequest.limitMax).")
+        }
+        return PageRequest(limit: limit, after: try value("--page") { text throws(Invalid) in try PageKey(text: text) })
+    }
+
+    private func value<Value>(_ flag: String, _ parse: (String) throws(Invalid) -> Value) throws -> Value? {
+        guard let text = values[flag] else { return nil }
+        return try Self.read(flag) { () throws(Invalid) in try parse(text) }
+    }
+
+    private static func read<Value>(_ flag: String, _ parse: () throws(Invalid) -> Value) throws -> Value {
+        do {
+            return try parse()
+        } catch {
+            throw StartError("\(flag): \(error.fields.map(\.detail).joined(separator: " "))")
+        }
+    }
+}
