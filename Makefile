@@ -74,7 +74,7 @@ lint:
 format: ## bring all Swift files into the format that `make test` asks for
 	@$(SWIFT) format --in-place --parallel --recursive Sources Tests Package.swift
 
-docs: build ## write the generated tables anew: settings in the README, docs/limits.md, answers in docs/push.md
+docs: build ## update the generated tables in docs/configuration.md, docs/limits.md and docs/push.md
 	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ServiceConfigurationTests
 	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter RateLimitTests/document
 	@UPDATE_PUSH=1 $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter JudgingAnswers/documentation

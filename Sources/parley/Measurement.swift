@@ -1,4 +1,4 @@
-// `parley bench`, and its orderly end at Ctrl-C: a baseline's server and database must not be left behind.
+// `parley bench`, and its cleanup on Ctrl-C: the server and the database of a baseline are removed.
 import Bench
 import Foundation
 import ServiceConfiguration
@@ -22,7 +22,7 @@ enum Measurement {
             let isDone = try await group.next() ?? true
             group.cancelAll()
             guard !isDone else { return }
-            StandardError.write("parley: cleaning up; once more to leave at once\n")
+            StandardError.write("parley: cleaning up; press Ctrl-C again to exit at once\n")
             for number in [SIGTERM, SIGINT] { signal(number, SIG_DFL) }
             do {
                 while try await group.next() != nil {}

@@ -1,4 +1,4 @@
-// Reading the configuration file from the disk.
+// Reads configuration files from disk.
 
 import FoundationEssentials
 import Testing
@@ -19,16 +19,16 @@ struct ConfigurationFiles {
         #expect(try reading(Array("data_dir = /Übung\n".utf8)) == "data_dir = /Übung\n")
     }
 
-    @Test("is refused when it is missing, a directory, no text or too large")
+    @Test("is refused if it is missing, a directory, not text or too large")
     func refused() throws {
         let missing = #expect(throws: ConfigurationErrors.self) {
             try Settings.load(arguments: ["--config=/nonexistent/parley.conf"], environment: [:])
         }
-        #expect(missing?.description.hasSuffix("can't be read: there is no such file.") == true)
+        #expect(missing?.description.hasSuffix("cannot be read: there is no such file.") == true)
         let directory = #expect(throws: ConfigurationErrors.self) {
             try Settings.load(arguments: ["--config=/"], environment: [:])
         }
-        #expect(directory?.description.hasSuffix("can't be read: Is a directory.") == true)
+        #expect(directory?.description.hasSuffix("cannot be read: Is a directory.") == true)
         #expect(throws: ConfigurationFile.Unreadable.self) { try reading([0x61, 0xff]) }
         #expect(throws: ConfigurationFile.Unreadable.self) {
             try reading(Array(repeating: 0x0a, count: ConfigurationFile.byteCountMax + 1))

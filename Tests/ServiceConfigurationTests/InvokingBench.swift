@@ -1,4 +1,4 @@
-// What the command line of `parley bench` asks for.
+// Parses the command line of `parley bench`.
 import ServiceConfiguration
 import Testing
 
@@ -88,14 +88,14 @@ struct InvokingBench {
     func mistakes() {
         #expect(
             mistakes("sned") == [
-                "\"sned\" is not a workload of parley bench; there are: send, latency, fanout, idle, mixed."
+                "\"sned\" is not a workload of parley bench. Workloads: send, latency, fanout, idle, mixed."
             ])
         #expect(
             mistakes("send", "--rate", "3", "--json=1", "--url", "x", "--seconds", "0", "--database", "secret") == [
-                "\"--rate\" is not a flag of `parley bench send` (see --help).", "--json takes no value.",
+                "\"--rate\" is not a flag of `parley bench send` (see --help).", "--json does not accept a value.",
                 "--url: \"x\" is not an address of the form http://host:port.",
                 "--seconds: \"0\" is not a whole number from 1 to 86400.",
-                "--database: the value is not a PostgreSQL URL (postgresql://…) or libpq key words (host=… dbname=…).",
+                "--database: the value is not a PostgreSQL URL (postgresql://…) or libpq keywords (host=… dbname=…).",
             ])
         #expect(
             mistakes("send", "--baseline", "--connections", "3") == [

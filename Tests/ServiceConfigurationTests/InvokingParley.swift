@@ -1,4 +1,4 @@
-// What the command line asks for, and what the helps and the README's table say.
+// Parses command lines, and compares docs/configuration.md with the settings table.
 import FoundationEssentials
 import ServiceConfiguration
 import Testing
@@ -17,7 +17,7 @@ struct InvokingParley {
         #expect(try parse("serve", "--http-port", "0") == .serve(settings))
     }
 
-    @Test("shows help wherever it is asked for, even beside mistakes")
+    @Test("shows help for --help at any place, even with mistakes in other flags")
     func help() throws {
         #expect(try parse() == .show(Help.overview))
         #expect(try parse("--help") == .show(Help.overview))
@@ -27,7 +27,7 @@ struct InvokingParley {
         #expect(try parse("--version") == .show("parley \(Invocation.version)"))
     }
 
-    @Test("takes an action of admin with its flags beside those of the settings, and says all that is wrong")
+    @Test("accepts an admin action with its own flags and those of the settings, and reports all mistakes")
     func admin() throws {
         var settings = Settings()
         settings.databaseURL = "host=db"
@@ -45,10 +45,10 @@ struct InvokingParley {
         #expect(throws: ConfigurationErrors.self) { try parse("admin", "explode") }
     }
 
-    @Test("refuses what is no command, and says which there are")
+    @Test("refuses an unknown command and lists the commands")
     func unknownCommand() {
         let error = #expect(throws: ConfigurationErrors.self) { try parse("sevre") }
-        #expect(error?.description == "\"sevre\" is not a command of parley; there are: serve, migrate, admin, bench.")
+        #expect(error?.description == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, bench.")
     }
 
     @Test(
@@ -63,23 +63,33 @@ struct InvokingParley {
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
     }
 
-    @Test("has the same settings in the README as in the executable (make docs brings them there)")
-    func readme() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let file = root.appending(path: "README.md")
+    @Test("lists the settings in docs/configuration.md as in the executable (`make docs` updates the file)")
+    func documentation() throws {
+        let file = Self.root.appending(path: "docs/configuration.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         let start = try #require(text.firstRange(of: "<!-- settings -->\n")).upperBound
         let end = try #require(text.firstRange(of: "\n<!-- /settings -->")).lowerBound
         if ProcessInfo.processInfo.environment["UPDATE_README"] == "1" {
-            let updated = text[..<start] + Help.markdownTable + text[end...]
+            let updated = text[..<start] + Help.markdownTables + text[end...]
             try updated.write(to: file, atomically: true, encoding: .utf8)
         } else {
-            #expect(text[start..<end] == Help.markdownTable)
+            #expect(text[start..<end] == Help.markdownTables)
         }
     }
 
-    @Test("names every setting once, in words that suit a variable")
+    @Test("has one version number: `--version`, docs/openapi.yaml and the latest release in docs/changelog.md")
+    func version() throws {
+        let described = try String(contentsOf: Self.root.appending(path: "docs/openapi.yaml"), encoding: .utf8)
+        let changes = try String(contentsOf: Self.root.appending(path: "docs/changelog.md"), encoding: .utf8)
+        let version = Invocation.version[...]
+        #expect(described.firstMatch(of: /\ninfo:\n  title: Parley\n  version: ([0-9.]+)\n/)?.1 == version)
+        #expect(changes.firstMatch(of: /\n## ([0-9]+\.[0-9]+\.[0-9]+)/)?.1 == version)
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    @Test("names every setting once, with letters and underscores only")
     func names() {
         let keys = Setting.all.map(\.key)
         #expect(Set(keys).count == keys.count)

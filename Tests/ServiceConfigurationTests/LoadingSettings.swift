@@ -1,4 +1,4 @@
-// What the settings become from flags, environment and file, and what is said about mistakes in them.
+// Loads settings from flags, environment and file, and reports mistakes in them.
 import Domain
 import Logging
 import ServiceConfiguration
@@ -30,7 +30,7 @@ struct LoadingSettings {
         }
     }
 
-    @Test("gives the contract's defaults when nothing is set")
+    @Test("returns the defaults if nothing is set")
     func defaults() throws {
         let settings = try load()
         #expect(settings == Settings())
@@ -40,7 +40,7 @@ struct LoadingSettings {
         #expect(settings.limits == Limits())
     }
 
-    @Test("takes a flag before the environment, that before the file, that before the default")
+    @Test("prefers a flag to the environment, the environment to the file, and the file to the default")
     func precedence() throws {
         let file = "http_port = 1\ndrain_seconds = 1\nlog_level = trace"
         let settings = try load(
@@ -52,7 +52,7 @@ struct LoadingSettings {
         #expect(settings.logFormat == .text)
     }
 
-    @Test("means the same by every name of every setting", arguments: Setting.all)
+    @Test("accepts every setting by flag, variable and file key alike", arguments: Setting.all)
     func sameNames(setting: Setting) throws {
         let isQuota = RateLimit.all.contains { $0.settingKey == setting.key }
         let value = try #require(isQuota ? "7" : Self.others[setting.key])
@@ -108,12 +108,12 @@ struct LoadingSettings {
         "sign_in_wait_max_s": "60", "sign_in_alarm": "10", "password_workers": "2", "password_queue_max": "20",
     ]
 
-    @Test("counts an empty variable as unset")
+    @Test("treats an empty variable as unset")
     func emptyVariable() throws {
         #expect(try load([], ["PARLEY_HTTP_PORT": "", "PARLEY_DATABASE_URL": "", "PARLEY_CONFIG": ""]) == Settings())
     }
 
-    @Test("finds the file by PARLEY_CONFIG too, and reads past comments, blank lines and spaces")
+    @Test("finds the file through PARLEY_CONFIG, and ignores comments, blank lines and spaces")
     func file() throws {
         let settings = try load(
             [], ["PARLEY_CONFIG": "parley.conf"],
@@ -122,14 +122,14 @@ struct LoadingSettings {
         #expect(settings.databaseURL == "host=db password='#1 = x'")
     }
 
-    @Test("names variables that it does not know, without refusing them or showing their values")
+    @Test("accepts unknown variables and keeps their names, but not their values")
     func unknownVariables() throws {
         let settings = try load(
             [], ["PARLEY_ADMIN_TOKENS": "s3cret", "PARLEY_HTTP_PROT": "1", "PARLEY": "x", "HOME": "/"])
         #expect(settings.unknownVariables == ["PARLEY_ADMIN_TOKENS", "PARLEY_HTTP_PROT"])
     }
 
-    @Test("reports all mistakes together, each by the name that was used")
+    @Test("reports all mistakes together, each under the name that the user wrote")
     func allMistakes() {
         let found = mistakes(
             ["--http-port", "80a", "--http-prot=1", "--config=parley.conf"],
@@ -139,13 +139,13 @@ struct LoadingSettings {
             found == [
                 "\"--http-prot\" is not a flag of `parley serve` (see --help).",
                 "--http-port: \"80a\" is not a whole number from 0 to 65535.",
-                "PARLEY_DATABASE_URL: the value is not a PostgreSQL URL (postgresql://…) or libpq key words "
+                "PARLEY_DATABASE_URL: the value is not a PostgreSQL URL (postgresql://…) or libpq keywords "
                     + "(host=… dbname=…).",
                 "PARLEY_LOG_LEVEL: \"loud\" is not "
                     + "\"trace\", \"debug\", \"info\", \"notice\", \"warning\", \"error\" or \"critical\".",
-                "parley.conf, line 3: is not of the form `key = value`.",
-                "parley.conf, line 4: \"drain_seconds\" stands in line 1 already.",
-                "parley.conf, line 7: \"migrate\" has no value; leave the line out for the default.",
+                "parley.conf, line 3: expected `key = value`.",
+                "parley.conf, line 4: \"drain_seconds\" is already set in line 1.",
+                "parley.conf, line 7: \"migrate\" has no value. Remove the line to use the default.",
                 "parley.conf, line 1, drain_seconds: \"9\" is not a whole number from 0 to 8.",
                 "parley.conf, line 2, http_host: \"a:80\" is not a host name or an address "
                     + "(the port has its own setting).",
@@ -154,9 +154,9 @@ struct LoadingSettings {
             ])
     }
 
-    @Test("refuses stray words, missing values and repeated flags")
+    @Test("refuses words that are not flags, missing values and repeated flags")
     func badFlags() {
-        #expect(mistakes(["serve"]) == ["\"serve\" is unexpected: serve takes flags only."])
+        #expect(mistakes(["serve"]) == ["\"serve\" is not a flag: `parley serve` accepts only flags (see --help)."])
         #expect(mistakes(["--http-port"]) == ["--http-port needs a value."])
         #expect(mistakes(["--http-port", "--http-host"]).count == 2)
         #expect(mistakes(["--http-port="]) == ["--http-port needs a value."])
@@ -165,7 +165,7 @@ struct LoadingSettings {
         #expect(mistakes(["--http-prot", "80"]).count == 1, "an unknown flag's value is no mistake of its own")
     }
 
-    @Test("takes only a command's own flags, but a file and an environment that all commands share")
+    @Test("refuses flags of other commands, but shares file and environment among all commands")
     func commands() throws {
         #expect(
             mistakes(["--http-port", "1"], for: .migrate) == [
@@ -176,10 +176,10 @@ struct LoadingSettings {
         #expect(settings.httpPort == 2 && settings.drainSeconds == 1)
     }
 
-    @Test("says why the file can't be read")
+    @Test("reports why the file cannot be read")
     func unreadableFile() {
         let found = mistakes(["--config", "none.conf"])
-        #expect(found == ["The configuration file \"none.conf\" can't be read: there is no such file."])
+        #expect(found == ["The configuration file \"none.conf\" cannot be read: there is no such file."])
     }
 
     @Test(
@@ -190,7 +190,7 @@ struct LoadingSettings {
     }
 
     @Test(
-        "opens /metrics to loopback unless told otherwise",
+        "opens /metrics on loopback by default",
         arguments: [
             ("127.0.0.1", .open), ("127.9.9.9", .open), ("::1", .open), ("localhost", .open), ("0.0.0.0", .admin),
             ("::", .admin), ("127.0.0.1.example", .admin), ("192.0.2.1", .admin),
@@ -201,7 +201,7 @@ struct LoadingSettings {
         #expect(try load(["--http-host", host, "--metrics", "admin"]).metricsInUse == .admin)
     }
 
-    @Test("takes an address for /metrics, which isn't the service's own")
+    @Test("accepts a separate address for /metrics, but not the API's own")
     func metricsAddress() throws {
         for (text, host, port) in [
             ("10.0.0.1:9090", "10.0.0.1", 9090), ("[::1]:1", "::1", 1), ("db-1:65535", "db-1", 65_535),

@@ -1,4 +1,4 @@
-// The lines that a log consists of.
+// The format of log lines.
 
 import FoundationEssentials
 import Logging
@@ -33,13 +33,13 @@ struct LogLines {
         #expect(found == ["2026-11-21T10:00:00.125Z warning parley.log: The connection is gone. attempt=3 host=db\n"])
     }
 
-    @Test("quotes a text value that would be mistaken for two")
+    @Test("quotes a value that contains spaces or quotes, or is empty")
     func quoting() {
         let found = lines(.text) { $0.info("x", metadata: ["a": "1 b=2", "c": "", "d": "say \"hi\""]) }
         #expect(found.first?.hasSuffix(": x a=\"1 b=2\" c=\"\" d=\"say \\\"hi\\\"\"\n") == true)
     }
 
-    @Test("is one JSON object, nested as the metadata is")
+    @Test("is one JSON object with nested metadata")
     func json() throws {
         let found = lines(.json) {
             $0.error(
@@ -52,7 +52,7 @@ struct LogLines {
             ])
     }
 
-    @Test("stays one line whatever is logged", arguments: [Settings.LogFormat.text, .json])
+    @Test("stays one line for any logged value", arguments: [Settings.LogFormat.text, .json])
     func oneLine(format: Settings.LogFormat) throws {
         let nasty = "a\n\r\n\u{0}\u{1b}[31m\u{85}\u{2028}b"
         let found = lines(format) { $0.info("\(nasty)", metadata: ["\(nasty)": "\(nasty)"]) }
@@ -63,7 +63,7 @@ struct LogLines {
         #expect(line.contains(#"a\n\u000d\n\u0000\u001b[31m\u0085\u2028b"#))
     }
 
-    @Test("leaves out what is below the level")
+    @Test("is omitted below the log level")
     func level() {
         let found = lines(.text) {
             $0.debug("no")
@@ -73,7 +73,7 @@ struct LogLines {
         #expect(found.count == 1)
     }
 
-    @Test("prefers the statement's metadata to the provider's, and that to the logger's")
+    @Test("prefers metadata of the statement to the provider's, and the provider's to the logger's")
     func merging() {
         let found = lines(.text, provider: Logger.MetadataProvider { ["b": "provider", "c": "provider"] }) {
             $0[metadataKey: "a"] = "logger"

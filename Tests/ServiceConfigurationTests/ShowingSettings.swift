@@ -1,4 +1,4 @@
-// What may be shown of the settings, and that nothing secret is in it.
+// Prints settings without secrets.
 import ServiceConfiguration
 import Testing
 
@@ -14,7 +14,7 @@ struct ShowingSettings {
     }
 
     @Test(
-        "hides passwords in connection strings and leaves the rest",
+        "hides passwords in connection strings and shows the rest",
         arguments: [
             ("postgresql://ann:s3cret@db:5432/chat", "postgresql://ann:***@db:5432/chat"),
             ("postgres://ann@db/chat?sslmode=require", "postgres://ann@db/chat?sslmode=require"),
@@ -31,7 +31,7 @@ struct ShowingSettings {
     }
 
     @Test(
-        "hides everything that can't be told apart",
+        "hides the whole string if the password cannot be located",
         arguments: [
             "postgresql://ann:s3@cret@db/chat", "postgresql://ann:s3/cret@db/chat", "postgresql://ann:s3?cret@db",
             "password='s3cret", "password=s3cret\\", "host=db s3cret", "s3 cret=db",
@@ -42,11 +42,11 @@ struct ShowingSettings {
         #expect(text.hasSuffix("***"))
     }
 
-    @Test("lists what is in use in the table's order, without what is unset")
+    @Test("lists the values in effect in the table's order, without unset settings")
     func effective() throws {
         let settings = try Settings.load(
             arguments: ["--http-port=81"], environment: ["PARLEY_ADMIN_TOKEN": "s3cret-and-so-long"])
-        #expect(settings.effectiveDescription.hasPrefix("http_host=127.0.0.1 http_port=81 database_connections="))
+        #expect(settings.effectiveDescription.hasPrefix("http_host=127.0.0.1 http_port=81 connections_max="))
         #expect(!settings.effectiveDescription.contains("database_url"))
         #expect(!settings.effectiveDescription.contains("s3cret"))
         #expect(settings.effectiveMetadata["http_port"] == "81")

@@ -1,6 +1,6 @@
-// `parley admin`: what is asked for on the command line. What it does is the executable's affair.
+// `parley admin` on the command line: its actions and their flags. The executable carries them out.
 
-/// One thing to be done in the database of a service, as its admin API would.
+/// One administrative action on the service's database, the same as through the admin API.
 package struct AdminRequest: Sendable, Equatable {
     package enum Action: String, CaseIterable, Sendable {
         case createUser = "create-user"
@@ -18,21 +18,21 @@ package struct AdminRequest: Sendable, Equatable {
         /// One sentence for the list of actions.
         package var summary: String {
             switch self {
-            case .createUser: "Make an account."
-            case .users: "List accounts, the newest first."
+            case .createUser: "Create an account."
+            case .users: "List accounts, newest first."
             case .user: "Show an account."
-            case .suspend: "End an account's sessions and let it have no new ones."
-            case .unsuspend: "Let a suspended account be signed in to again."
-            case .erase: "Erase an account, and with --messages erase what it has said."
-            case .session: "Issue a session for an account; prints its token, once."
-            case .thread: "Show a thread, without what is said in it."
+            case .suspend: "End all sessions of an account and refuse new ones."
+            case .unsuspend: "Allow a suspended account to sign in again."
+            case .erase: "Erase an account; --messages erase also deletes its messages."
+            case .session: "Create a session for an account and print its token. The token is shown only once."
+            case .thread: "Show a thread without its messages."
             case .removeMessage: "Remove a message for everyone."
-            case .stats: "Show how much there is of what."
-            case .audit: "List what was done by these and the admin API, the latest first."
+            case .stats: "Count accounts, threads, messages and events."
+            case .audit: "List administrative actions by this command and the admin API, latest first."
             }
         }
 
-        /// Those that must be given, and those that may.
+        /// The required flags and the optional flags.
         package var flags: (required: [String], optional: [String]) {
             switch self {
             case .createUser: (["--name"], ["--username", "--password-file", "--actor"])
@@ -50,7 +50,7 @@ package struct AdminRequest: Sendable, Equatable {
     }
 
     package var action: Action
-    /// By flag. What is legal as a value is judged where it is used.
+    /// Values by flag. The executable validates them.
     package var values: [String: String]
     package var settings: Settings
 
@@ -60,14 +60,14 @@ package struct AdminRequest: Sendable, Equatable {
         self.settings = settings
     }
 
-    /// Throws with everything that is wrong.
+    /// Parses an action's flags. Throws all mistakes together.
     static func load(
         _ action: Action, arguments: [String], environment: [String: String], readFile: (String) throws -> String
     ) throws(ConfigurationErrors) -> AdminRequest {
         let known = Setting.all.filter { $0.commands.contains(.admin) }.map(\.flag)
         let own = action.flags.required + action.flags.optional
         let flags = Flags(arguments, known: Set(known + own), of: "admin \(action.rawValue)")
-        let missing = action.flags.required.filter { flags.values[$0] == nil }.map { "\($0) is needed." }
+        let missing = action.flags.required.filter { flags.values[$0] == nil }.map { "\($0) is required." }
         let rest = known.compactMap { flag in flags.values[flag].map { "\(flag)=\($0)" } }
         var mistakes = flags.mistakes + missing
         do throws(ConfigurationErrors) {

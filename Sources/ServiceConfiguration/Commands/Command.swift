@@ -1,6 +1,6 @@
-// The subcommands of the executable, as a person types them. What they do is the executable's affair.
+// The names of the executable's subcommands. The executable carries them out.
 
-/// What `parley` is asked to do.
+/// A subcommand of `parley`.
 package enum Command: String, CaseIterable, Sendable {
     case serve
     case migrate
@@ -10,10 +10,10 @@ package enum Command: String, CaseIterable, Sendable {
     /// One sentence for the list of commands.
     package var summary: String {
         switch self {
-        case .serve: "Serve the HTTP API until SIGTERM or Ctrl-C."
-        case .migrate: "Bring the database's schema up to this version, then exit."
-        case .admin: "Look after accounts, messages and sessions, in the database itself."
-        case .bench: "Measure running nodes: how many, how fast, at what cost."
+        case .serve: "Run a node: serve the HTTP API until SIGTERM or Ctrl-C."
+        case .migrate: "Upgrade the database schema to this version, then exit."
+        case .admin: "Administer accounts, messages and sessions directly in the database."
+        case .bench: "Measure throughput, latency and cost of running nodes."
         }
     }
 }

@@ -1,13 +1,13 @@
-// The command line's flags, as names and values. What is legal as a value is decided by the settings table.
+// Splits the command line into flags and values. The settings table validates the values.
 
 /// The flags after a command: `--name value` or `--name=value`; switches stand alone.
 struct Flags {
-    /// By flag, in the order given. A switch has an empty value.
+    /// The values of each flag, in the order given. A switch has an empty value.
     private(set) var lists: [String: [String]] = [:]
-    /// Whole sentences.
+    /// Complete sentences.
     private(set) var mistakes: [String] = []
 
-    /// The values of flags that may be given once.
+    /// The first value of each flag.
     var values: [String: String] { lists.compactMapValues(\.first) }
 
     init(_ arguments: some Sequence<String>, of settings: [Setting], for command: Command) {
@@ -15,8 +15,8 @@ struct Flags {
         self.init(arguments, known: known, of: command.rawValue)
     }
 
-    /// Reads what it can; everything else becomes a mistake.
-    /// - Parameter command: as typed, without `parley`.
+    /// Reads all flags; whatever is not a flag or a value becomes a mistake.
+    /// - Parameter command: the subcommand as typed, without `parley`.
     init(
         _ arguments: some Sequence<String>, known: Set<String>, switches: Set<String> = [],
         repeatable: Set<String> = [], of command: String
@@ -24,19 +24,20 @@ struct Flags {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
             guard argument.hasPrefix("--") else {
-                mistakes.append("\(argument.quoted) is unexpected: \(command) takes flags only.")
+                mistakes.append(
+                    "\(argument.quoted) is not a flag: `parley \(command)` accepts only flags (see --help).")
                 continue
             }
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let flag = parts[0]
             guard known.contains(flag) else {
                 mistakes.append("\(flag.quoted) is not a flag of `parley \(command)` (see --help).")
-                // Its value, or else that would be called unexpected too.
+                // Skips the flag's value, which would be reported as unexpected too.
                 if parts.count == 1, rest.first?.hasPrefix("--") == false { rest.removeFirst() }
                 continue
             }
             if switches.contains(flag) {
-                if parts.count == 2 { mistakes.append("\(flag) takes no value.") }
+                if parts.count == 2 { mistakes.append("\(flag) does not accept a value.") }
                 lists[flag] = [""]
                 continue
             }

@@ -1,4 +1,4 @@
-// `--help`, and the README's table of settings: both rendered from the settings table.
+// `--help` and the tables of docs/configuration.md, both rendered from the settings table.
 
 package enum Help {
     static let columnCount = 100
@@ -7,13 +7,13 @@ package enum Help {
     package static let overview: String = {
         let commands = Command.allCases.map { "  \($0.rawValue.padded(to: 10))\($0.summary)" }
         return """
-            parley \(Invocation.version): chat for your own users, over PostgreSQL.
+            parley \(Invocation.version): a self-hosted chat backend over PostgreSQL.
 
             Usage: parley COMMAND [--flag VALUE] …
 
             \(commands.joined(separator: "\n"))
 
-            parley COMMAND --help lists its flags; parley --version prints the version.
+            `parley COMMAND --help` lists the flags of a command. `parley --version` prints the version.
             """
     }()
 
@@ -21,9 +21,12 @@ package enum Help {
     package static func text(for command: Command) -> String {
         if command == .bench { return bench }
         if command == .admin { return admin }
-        let rows = Setting.all.filter { $0.commands.contains(command) }.map { setting in
-            let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
-            return "  \(setting.flag) \(setting.placeholder)\n" + wrapped(setting.help + value, indent: 6)
+        let groups = SettingGroup.all.compactMap { group -> String? in
+            let rows = group.settings.filter { $0.commands.contains(command) }.map { setting in
+                let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
+                return "  \(setting.flag) \(setting.placeholder)\n" + wrapped(setting.help + value, indent: 6)
+            }
+            return rows.isEmpty ? nil : "\(group.title):\n" + rows.joined(separator: "\n")
         }
         return """
             \(command.summary)
@@ -31,10 +34,10 @@ package enum Help {
             Usage: parley \(command.rawValue) [--flag VALUE] …
 
             Each flag is also an environment variable (--log-level is PARLEY_LOG_LEVEL) and a line in the
-            configuration file (log_level = debug). A flag wins over the environment, and that over the file.
-            Defaults stand in brackets.
+            configuration file (log_level = debug). A flag overrides the environment, and the environment
+            overrides the file. Defaults are in brackets.
 
-            \(rows.joined(separator: "\n"))
+            \(groups.joined(separator: "\n\n"))
             """
     }
 
@@ -52,10 +55,11 @@ package enum Help {
             Usage: parley admin ACTION [--flag VALUE] …
 
             \(actions.joined())
-            Needs the database, not a node; nodes that run hear of it at once. What it gives is JSON. --actor
-            says who acts, for the audit. The password is a file's first line.
+            The command connects to the database and needs no running node. Running nodes apply the change
+            at once. Output is JSON. --actor names the person who acts, for the audit log. The password is
+            the first line of the password file.
 
-            Settings, as with parley serve:
+            Settings, as for parley serve:
             \(wrapped(settings.joined(separator: " "), indent: 2))
             """
     }()
@@ -70,8 +74,8 @@ package enum Help {
 
             \(workloads.joined(separator: "\n"))
 
-            parley bench WORKLOAD --help lists its flags. What it writes stays: give it nodes and a database
-            of its own.
+            `parley bench WORKLOAD --help` lists the flags of a workload. Bench leaves its accounts and
+            messages in the database: use nodes and a database that hold nothing else.
             """
     }()
 
@@ -86,21 +90,27 @@ package enum Help {
 
             Usage: parley bench \(workload.rawValue) [--flag VALUE] …
 
-            A line a second on standard error says how it goes; the report goes to standard output. The exit
-            status is not 0 if anything was lost, doubled, out of order or answered wrongly. Defaults stand
-            in brackets.
+            Progress is printed to standard error once a second, the report to standard output. The exit
+            status is not 0 if any event was lost, duplicated or out of order, or any answer was wrong.
+            Defaults are in brackets.
 
             \(rows.joined(separator: "\n"))
             """
     }
 
-    /// The README's table, in Markdown; ends without a newline.
-    package static let markdownTable: String = {
-        let rows = Setting.all.map { setting in
-            let value = setting.defaultText.isEmpty ? "unset" : "`\(setting.defaultText)`"
-            return "| `\(setting.variable)` | \(setting.help.replacing("|", with: "\\|")) | \(value) |"
+    /// The tables of docs/configuration.md in Markdown, one section per group; ends without a newline.
+    package static let markdownTables: String = {
+        let cell = { (text: String) in text.replacing("|", with: "\\|").replacing("<", with: "\\<") }
+        let sections = SettingGroup.all.map { group in
+            let rows = group.settings.map { setting in
+                let value = setting.defaultText.isEmpty ? "unset" : "`\(setting.defaultText)`"
+                return "| `\(setting.variable)`<br>`\(setting.flag)` | \(value) | \(cell(setting.help)) "
+                    + "| \(cell(setting.expectation)) |"
+            }
+            return "## \(group.title)\n\n| variable and flag | default | meaning | value |\n| --- | --- | --- | --- |\n"
+                + rows.joined(separator: "\n")
         }
-        return "| variable | means | default |\n| --- | --- | --- |\n" + rows.joined(separator: "\n")
+        return sections.joined(separator: "\n\n")
     }()
 
     private static func wrapped(_ text: String, indent: Int) -> String {

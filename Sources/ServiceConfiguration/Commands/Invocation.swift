@@ -1,32 +1,32 @@
-// From the command line to what is to be done: help, version, or a command with its settings.
+// Parses the command line: help, version, or a subcommand with its settings.
 
-/// What one start of the executable asks for.
+/// What the executable was asked to do.
 package enum Invocation: Sendable, Equatable {
-    /// The version that `--version` prints.
+    /// The one version number of this repository. A test compares docs/openapi.yaml and docs/changelog.md with it.
     package static let version = "0.1.0"
 
-    /// Print this to standard output and exit with 0.
+    /// Print this text to standard output and exit with status 0.
     case show(String)
     case serve(Settings)
     case migrate(Settings)
     case admin(AdminRequest)
     case bench(BenchSettings)
 
-    /// - Parameter arguments: without the program's name.
+    /// - Parameter arguments: the command line without the program's name.
     package static func parse(
         arguments: [String], environment: [String: String],
         readFile: (String) throws -> String = ConfigurationFile.read
     ) throws(ConfigurationErrors) -> Invocation {
         let isHelp = { (argument: String) in ["--help", "-h"].contains(argument) }
         var words = arguments
-        // `parley help serve` is `parley serve --help`.
+        // `parley help serve` means `parley serve --help`.
         if words.first == "help" { words = words.dropFirst() + ["--help"] }
         if words.isEmpty || words.first.map(isHelp) == true { return .show(Help.overview) }
         if words.first == "--version" { return .show("parley \(version)") }
         guard let command = Command(rawValue: words[0]) else {
             let commands = Command.allCases.map(\.rawValue).joined(separator: ", ")
             throw ConfigurationErrors(mistakes: [
-                "\(words[0].quoted) is not a command of parley; there are: \(commands)."
+                "\(words[0].quoted) is not a command of parley. Commands: \(commands)."
             ])
         }
         let flags = Array(words.dropFirst())
@@ -47,7 +47,7 @@ package enum Invocation: Sendable, Equatable {
         guard let action = AdminRequest.Action(rawValue: word) else {
             let actions = AdminRequest.Action.allCases.map(\.rawValue).joined(separator: ", ")
             throw ConfigurationErrors(mistakes: [
-                "\(word.quoted) is not an action of parley admin; there are: \(actions)."
+                "\(word.quoted) is not an action of parley admin. Actions: \(actions)."
             ])
         }
         return .admin(
@@ -62,7 +62,7 @@ package enum Invocation: Sendable, Equatable {
         guard let workload = BenchSettings.Workload(rawValue: word) else {
             let workloads = BenchSettings.Workload.allCases.map(\.rawValue).joined(separator: ", ")
             throw ConfigurationErrors(mistakes: [
-                "\(word.quoted) is not a workload of parley bench; there are: \(workloads)."
+                "\(word.quoted) is not a workload of parley bench. Workloads: \(workloads)."
             ])
         }
         if words.contains(where: isHelp) { return .show(Help.text(for: workload)) }

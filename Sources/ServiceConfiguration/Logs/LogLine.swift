@@ -1,7 +1,8 @@
-// One log event as a line of text. Where the line goes is in LogOutput.swift.
+// Formats a log event as one line. LogOutput.swift writes the line.
 internal import Logging
 
-/// Each gives one line with its newline; control characters are escaped, so that nothing logged can forge a line.
+/// The formats of a log line. Each returns one line with its newline. Control characters are escaped, so that logged
+/// values cannot forge a line.
 enum LogLine {
     /// `2026-11-21T10:00:00.123Z warning parley.log: The connection is gone. attempt=3 host=db`
     static func text(

@@ -1,4 +1,4 @@
-// Where log lines go and what they look like: standard error, as text or JSON, one line an event whatever it holds.
+// The log handler: one line per event on standard error, as text or JSON.
 import FoundationEssentials
 package import Logging
 import Synchronization
@@ -9,7 +9,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// A log handler that gives each event as one whole line to `write`.
+/// A log handler that passes each event to `write` as one complete line.
 package struct LineLogHandler: LogHandler {
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata = [:]
@@ -19,7 +19,7 @@ package struct LineLogHandler: LogHandler {
     private let now: @Sendable () -> Date
     private let write: @Sendable (String) -> Void
 
-    /// - Parameter write: takes a line with its newline; called from any thread.
+    /// - Parameter write: receives a line with its newline; called from any thread.
     package init(
         label: String, level: Logger.Level, format: Settings.LogFormat,
         metadataProvider: Logger.MetadataProvider? = nil,
@@ -48,7 +48,7 @@ package struct LineLogHandler: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        // What is nearer to the statement wins.
+        // Metadata nearer to the log statement wins.
         var merged = metadata
         if let provided = metadataProvider?.get() { merged.merge(provided) { $1 } }
         if let own = event.metadata { merged.merge(own) { $1 } }
@@ -66,7 +66,7 @@ package struct LineLogHandler: LogHandler {
 }
 
 package enum LogOutput {
-    /// Makes `LineLogHandler` the handler of every logger of the process. Once, before the first logger is made.
+    /// Makes `LineLogHandler` the handler of all loggers. Call once, before the first logger is created.
     package static func bootstrap(_ settings: Settings) {
         let (level, format) = (settings.logLevel, settings.logFormat)
         LoggingSystem.bootstrap(
@@ -77,11 +77,11 @@ package enum LogOutput {
 }
 
 package enum StandardError {
-    /// Lines of several threads don't mix, even in a pipe, where a long one takes more than one write.
+    /// Keeps lines of several threads apart, even in a pipe, where a long line takes several writes.
     private static let lock = Mutex<Void>(())
 
-    /// Writes whole, blocking as any write to a terminal or pipe may. A line that can't be written is lost: there is
-    /// nowhere left to say so.
+    /// Writes the complete line. May block, as any write to a terminal or pipe. A line that cannot be written is lost,
+    /// because there is no other place to report it.
     @Sendable package static func write(_ line: String) {
         lock.withLock { _ in
             var line = line

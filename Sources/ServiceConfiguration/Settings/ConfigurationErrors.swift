@@ -1,13 +1,13 @@
-// All that is wrong with a configuration, told at once.
+// All mistakes of a configuration in one error.
 
-/// The mistakes in the command line, the environment and the configuration file, in that order. No secret is in them.
+/// The mistakes in the command line, the environment and the configuration file, in that order, without secrets.
 package struct ConfigurationErrors: Error, Equatable, CustomStringConvertible {
-    /// Whole sentences; never empty.
+    /// Complete sentences; at least one.
     package let mistakes: [String]
 
     package init(mistakes: [String]) { self.mistakes = mistakes }
 
-    /// The sentence, or a list of them under a heading.
+    /// The only mistake, or a list of all under a heading.
     package var description: String {
         if mistakes.count == 1 { return mistakes[0] }
         return "The configuration has \(mistakes.count) mistakes:\n"
@@ -16,7 +16,7 @@ package struct ConfigurationErrors: Error, Equatable, CustomStringConvertible {
 }
 
 extension String {
-    /// In quotes, short, and on one line whatever it holds: for repeating what a person typed.
+    /// The text in quotes on one line, at most 100 characters, with control characters escaped. For echoing user input.
     var quoted: String {
         let plain = unicodeScalars.prefix(100).map { scalar in
             scalar.properties.generalCategory == .control ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)

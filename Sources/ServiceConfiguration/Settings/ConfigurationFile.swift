@@ -1,4 +1,4 @@
-// The configuration file: its format and how it is read. What its keys mean is in SettingsTable.swift.
+// Reads and parses the configuration file. SettingsTable.swift defines the keys.
 import FoundationEssentials
 
 #if canImport(Glibc)
@@ -7,16 +7,16 @@ import FoundationEssentials
     import Darwin
 #endif
 
-/// `key = value` lines. Blank lines and lines that begin with `#` say nothing; a value goes to the end of its line.
+/// One `key = value` per line. Blank lines and lines that start with `#` are ignored. A value ends with its line.
 enum ConfigurationFile {
     struct Entry: Equatable {
         let key: String
         let value: String
-        /// From 1.
+        /// Counted from 1.
         let line: Int
     }
 
-    /// Every line that is an entry, and a sentence for each that is neither that nor empty.
+    /// Returns the entries, and a sentence for each line that is neither an entry nor ignored.
     static func parse(_ text: String) -> (entries: [Entry], mistakes: [(line: Int, sentence: String)]) {
         var entries: [Entry] = []
         var mistakes: [(line: Int, sentence: String)] = []
@@ -25,17 +25,17 @@ enum ConfigurationFile {
         for (line, content) in zip(1..., lines) {
             let trimmed = content.trimmed
             if trimmed.isEmpty || trimmed.hasPrefix("#") { continue }
-            // The line is not repeated: it may hold a password.
+            // The message does not repeat the line, which may contain a password.
             guard let equals = trimmed.firstIndex(of: "="), equals > trimmed.startIndex else {
-                mistakes.append((line, "is not of the form `key = value`."))
+                mistakes.append((line, "expected `key = value`."))
                 continue
             }
             let key = String(trimmed[..<equals].trimmed)
             let value = String(trimmed[trimmed.index(after: equals)...].trimmed)
             if value.isEmpty {
-                mistakes.append((line, "\(key.quoted) has no value; leave the line out for the default."))
+                mistakes.append((line, "\(key.quoted) has no value. Remove the line to use the default."))
             } else if let first = lineOfKey.updateValue(line, forKey: key) {
-                mistakes.append((line, "\(key.quoted) stands in line \(first) already."))
+                mistakes.append((line, "\(key.quoted) is already set in line \(first)."))
             } else {
                 entries.append(Entry(key: key, value: value, line: line))
             }
@@ -45,7 +45,7 @@ enum ConfigurationFile {
 
     static let byteCountMax = 1_048_576
 
-    /// The text of a file; blocking, for use at start. The error's description completes "can't be read: ".
+    /// Returns the text of a file. Blocks: use at start only. The error completes the sentence "cannot be read: ".
     package static func read(_ path: String) throws -> String {
         let data: Data
         do {
@@ -55,7 +55,7 @@ enum ConfigurationFile {
         } catch let error as CocoaError where error.code == .fileReadNoPermission {
             throw Unreadable(description: "permission denied")
         } catch let error as CocoaError {
-            // The system's own words, such as "Is a directory", and not all that Foundation has wrapped around them.
+            // Only the system's message, such as "Is a directory", without what Foundation adds.
             guard let reason = error.underlying as? POSIXError else { throw error }
             throw Unreadable(description: String(cString: strerror(reason.code.rawValue)))
         }

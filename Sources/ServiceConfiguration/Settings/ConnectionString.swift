@@ -1,10 +1,10 @@
-// Showing a libpq connection string without its secrets. Connecting with it, and libpq's own rules, are not here.
+// Prints a libpq connection string without its secrets. libpq itself validates the string when it connects.
 
 package enum ConnectionString {
     static let hidden = "***"
 
-    /// The string with its passwords hidden. What can't be told apart with certainty is hidden altogether: rather too
-    /// little in a log than a password.
+    /// Returns the string with its passwords hidden. Hides the whole string if a password cannot be located with
+    /// certainty.
     package static func redacted(_ text: String) -> String {
         if let scheme = text.firstRange(of: "://"), !text[..<scheme.lowerBound].contains("=") {
             return text[..<scheme.upperBound] + redactedURL(text[scheme.upperBound...])
@@ -16,7 +16,7 @@ package enum ConnectionString {
     private static func redactedURL(_ text: Substring) -> String {
         let authority = text.prefix { $0 != "/" && $0 != "?" }
         let rest = text[authority.endIndex...]
-        // An unescaped "@" or "/" inside a password moves the end of the credentials to where only libpq knows.
+        // With an unescaped "@" or "/" in a password, only libpq knows where the credentials end.
         guard authority.count(where: { $0 == "@" }) <= 1, !rest.contains("@") else { return hidden }
         var shown = String(authority)
         if let at = authority.firstIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") {
@@ -27,14 +27,14 @@ package enum ConnectionString {
         return shown + rest[...question] + query.map(redactedPair).joined(separator: "&")
     }
 
-    /// `key=value`; a key that is percent-encoded might spell "password".
+    /// `key=value`. Hides the value of a percent-encoded key, because the key may spell "password".
     private static func redactedPair(_ pair: Substring) -> String {
         guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
         let key = pair[..<equals]
         return mayNameSecret(key) || key.contains("%") ? "\(key)=\(hidden)" : String(pair)
     }
 
-    /// `key = value`, values perhaps in single quotes with backslash escapes.
+    /// `key = value` pairs; a value may be in single quotes with backslash escapes.
     private static func redactedKeyWords(_ text: String) -> String {
         var shown: [String] = []
         var rest = Substring(text).drop(while: \.isWhitespace)
@@ -50,7 +50,7 @@ package enum ConnectionString {
         return shown.joined(separator: " ")
     }
 
-    /// The value as written, quotes and all; nil where a quote doesn't end.
+    /// Returns the value as written, with its quotes; nil if a quote is not closed.
     private static func takeValue(_ rest: inout Substring) -> Substring? {
         let isQuoted = rest.first == "'"
         var at = isQuoted ? rest.index(after: rest.startIndex) : rest.startIndex
@@ -67,6 +67,6 @@ package enum ConnectionString {
         return rest[..<at]
     }
 
-    /// password, sslpassword, passfile.
+    /// Matches password, sslpassword and passfile.
     private static func mayNameSecret(_ key: some StringProtocol) -> Bool { key.lowercased().contains("pass") }
 }

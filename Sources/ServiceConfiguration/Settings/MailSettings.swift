@@ -1,34 +1,34 @@
-// Where mail is handed over and who it is from, as people write it down. Nothing is sent here.
+// Parses the settings of mail: the relay's URL and the sender. Outbound sends the mail.
 package import Domain
 import Foundation
 
-/// `smtp://user:password@host:port` or `smtps://…`. May hold a password: print `redacted`.
+/// A mail relay: `smtp://user:password@host:port` or `smtps://…`. May contain a password: print `redacted`.
 package struct MailServer: Sendable, Equatable {
-    /// What becomes of a connection that begins in the clear.
+    /// Whether a plain connection switches to TLS.
     package enum StartTLS: String, CaseIterable, Sendable {
-        /// TLS, or nothing is sent.
+        /// Send nothing without TLS.
         case required
-        /// TLS if the server offers it.
+        /// Use TLS if the relay offers it.
         case optional
         case off
     }
 
-    /// TLS from the first byte on.
+    /// Whether the connection uses TLS from the first byte (`smtps`).
     package let isTLS: Bool
     package let startTLS: StartTLS
-    /// An IPv6 address is without its brackets.
+    /// A name or an address; an IPv6 address without its brackets.
     package let host: String
     package let port: Int
     package let user: String?
     package let password: String?
-    /// As it was written.
+    /// The URL as written.
     private let text: String
 
-    /// The same, with the password hidden.
+    /// The URL with the password hidden.
     package var redacted: String { ConnectionString.redacted(text) }
 
-    /// Nil for what can't be read in one way only. Without a port it is 25, with TLS 465. STARTTLS is required unless the query
-    /// says otherwise (`?starttls=optional`, `?starttls=off`), or the server is on this machine: then it is optional.
+    /// Parses a URL; nil if it is invalid or ambiguous. The default port is 25, with TLS 465. STARTTLS is required
+    /// unless the query says otherwise (`?starttls=optional`, `?starttls=off`). For a relay on this host it is optional.
     package init?(_ text: String) {
         guard let scheme = text.firstRange(of: "://"), !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f })
         else { return nil }
@@ -76,7 +76,7 @@ package struct MailServer: Sendable, Equatable {
     }
 }
 
-/// `address`, or `Name <address>`.
+/// The sender of e-mails: `address` or `Name <address>`.
 package struct MailSender: Sendable, Equatable {
     package let name: String?
     package let address: EmailAddress
@@ -95,7 +95,7 @@ package struct MailSender: Sendable, Equatable {
 }
 
 extension String {
-    /// Without control characters, line breaks among them.
+    /// Whether the text has no control characters and no line breaks.
     fileprivate var isOneLine: Bool {
         unicodeScalars.allSatisfy {
             ![.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
@@ -106,8 +106,8 @@ extension String {
 extension ValueFormat<MailServer> {
     static var mailServer: Self {
         ValueFormat(
-            expectation: "an address of the form smtp://user:password@host:587 or smtps://… (special characters of "
-                + "user and password percent-encoded; ?starttls=off for a server without TLS)",
+            expectation: "an address of the form smtp://user:password@host:587 or smtps://… (percent-encode "
+                + "special characters in user and password; append ?starttls=off for a relay without TLS)",
             parse: { MailServer($0) }, print: \.redacted)
     }
 }
@@ -115,13 +115,13 @@ extension ValueFormat<MailServer> {
 extension ValueFormat<MailSender> {
     static var mailSender: Self {
         ValueFormat(
-            expectation: "an e-mail address, or one of the form Name <address>", parse: { MailSender($0) },
+            expectation: "an e-mail address, or Name <address>", parse: { MailSender($0) },
             print: \.text)
     }
 }
 
 extension ValueFormat<String> {
-    /// What people read in one line.
+    /// A single line of text.
     static func line(characterCountMax: Int) -> Self {
         ValueFormat(
             expectation: "one line of 1 to \(characterCountMax) characters",

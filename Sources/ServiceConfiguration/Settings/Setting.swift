@@ -1,30 +1,32 @@
-// One row of the settings table: a setting's names, its help, and how its text becomes a typed value and back.
+// One row of the settings table: names, help, parsing and printing of a setting.
 
-/// One thing that can be configured, under one name everywhere: `--http-port`, `PARLEY_HTTP_PORT`, `http_port`.
+/// One setting. Its flag, variable and file key share one name: `--http-port`, `PARLEY_HTTP_PORT`, `http_port`.
 package struct Setting: Sendable {
     package enum Exposure: Sendable {
         case open
-        /// Shown with its passwords hidden, and never repeated in a complaint.
+        /// Shown with its passwords hidden. Error messages never repeat the value.
         case connectionString
-        /// Only whether it is set is shown.
+        /// Shown as `***` if set.
         case secret
     }
 
     /// The name in the configuration file.
     package let key: String
-    /// What stands for the value in `--help`.
+    /// The name of the value in `--help`.
     package let placeholder: String
-    /// A phrase without a full stop.
+    /// A phrase without a full stop at its end.
     package let help: String
     package let exposure: Exposure
-    /// Which commands take it as a flag.
+    /// The commands that accept the setting as a flag.
     package let commands: Set<Command>
-    /// False for the file's own name, which a file can't say.
+    /// False only for the path of the configuration file itself.
     package let isAllowedInFile: Bool
 
-    /// Puts the text's value in its place; the sentence's rest ("is not …") for an illegal one.
+    /// What a valid value is: "a whole number from 1 to 9".
+    package let expectation: String
+    /// Parses the text and stores the value. Returns the rest of a sentence ("is not …") if the value is invalid.
     let accept: @Sendable (String, inout Settings) -> String?
-    /// The value in use, as text; empty when unset.
+    /// The current value as text; empty when unset.
     private let text: @Sendable (Settings) -> String
 
     init<Value: Equatable>(
@@ -38,6 +40,7 @@ package struct Setting: Sendable {
         self.exposure = exposure
         self.commands = commands
         self.isAllowedInFile = isAllowedInFile
+        expectation = format.expectation
         accept = { text, settings in
             guard let value = format.parse(text) else { return "is not \(format.expectation)" }
             settings[keyPath: field] = value
@@ -49,10 +52,10 @@ package struct Setting: Sendable {
     package var flag: String { "--" + key.replacing("_", with: "-") }
     package var variable: String { "PARLEY_" + key.uppercased() }
 
-    /// What it is when nobody sets it; empty for unset.
+    /// The default as text; empty if the setting is unset by default.
     package var defaultText: String { text(Settings()) }
 
-    /// The value in use, without its secrets; nil when unset.
+    /// Returns the current value without its secrets; nil when unset.
     package func shown(in settings: Settings) -> String? {
         let value = text(settings)
         if value.isEmpty { return nil }

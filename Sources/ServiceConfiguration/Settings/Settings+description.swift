@@ -1,24 +1,24 @@
-// Showing the settings in use, for the log at start. Secrets never leave through here.
+// Prints the settings for the log at start, without secrets.
 package import Logging
 
 extension Settings {
-    /// What is set and what is default, by the file's names, in the table's order; what is unset is left out.
+    /// All settings that have a value, defaults included, by file key, in the table's order.
     package var effective: [(key: String, value: String)] {
         Setting.all.compactMap { setting in setting.shown(in: self).map { (setting.key, $0) } }
     }
 
-    /// All in one line: `http_host=127.0.0.1 http_port=8080 …`.
+    /// All settings in one line: `http_host=127.0.0.1 http_port=8080 …`.
     package var effectiveDescription: String {
         effective.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     }
 
-    /// The same for a structured log.
+    /// The settings as metadata of a structured log.
     package var effectiveMetadata: Logger.Metadata {
         Logger.Metadata(uniqueKeysWithValues: effective.map { ($0.key, .string($0.value)) })
     }
 }
 
-/// Printing settings by accident shows no more than printing them on purpose.
+/// Every way to print settings hides the secrets.
 extension Settings: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package var description: String { effectiveDescription }
     package var debugDescription: String { effectiveDescription }

@@ -1,12 +1,12 @@
-// Reading the settings from where people put them: flag before environment before file before default.
+// Loads the settings. A flag overrides the environment, which overrides the file, which overrides the default.
 
 extension Settings {
-    /// Reads everything once, and reports everything that is wrong at once.
+    /// Loads all settings and reports all mistakes together.
     ///
     /// - Parameters:
-    ///   - arguments: the flags, without the program's name and the command.
-    ///   - environment: only `PARLEY_…` is looked at; an empty value counts as unset.
-    ///   - readFile: gives the text of the configuration file at a path; its error completes "can't be read: ".
+    ///   - arguments: the flags, without the names of program and command.
+    ///   - environment: only `PARLEY_…` variables count; an empty value counts as unset.
+    ///   - readFile: returns the text of the configuration file. Its error completes the sentence "cannot be read: ".
     package static func load(
         arguments: [String], environment: [String: String], for command: Command = .serve,
         readFile: (String) throws -> String = ConfigurationFile.read
@@ -15,8 +15,8 @@ extension Settings {
         var settings = Settings()
         var mistakes = flags.mistakes
 
-        /// Takes a value if it is legal, and complains under the name that the person used if not.
-        func take(_ text: String, for setting: Setting, from origin: String) {
+        /// Stores a valid value. Reports an invalid one under the name that the user wrote.
+        func accept(_ text: String, for setting: Setting, from origin: String) {
             guard let rejection = setting.accept(text, &settings) else { return }
             let value = setting.exposure == .open ? text.quoted : "the value"
             mistakes.append("\(origin): \(value) \(rejection).")
@@ -25,9 +25,9 @@ extension Settings {
         var isSet: Set<String> = []
         for setting in Setting.all {
             if let text = flags.values[setting.flag] {
-                take(text, for: setting, from: setting.flag)
+                accept(text, for: setting, from: setting.flag)
             } else if let text = environment[setting.variable], !text.isEmpty {
-                take(text, for: setting, from: setting.variable)
+                accept(text, for: setting, from: setting.variable)
             } else {
                 continue
             }
@@ -38,13 +38,13 @@ extension Settings {
             let file = Result { try readFile(path) }.map(ConfigurationFile.parse)
             switch file {
             case .failure(let error):
-                mistakes.append("The configuration file \(path.quoted) can't be read: \(error).")
-            case .success(let (entries, complaints)):
-                mistakes += complaints.map { "\(path), line \($0.line): \($0.sentence)" }
+                mistakes.append("The configuration file \(path.quoted) cannot be read: \(error).")
+            case .success(let (entries, malformed)):
+                mistakes += malformed.map { "\(path), line \($0.line): \($0.sentence)" }
                 for entry in entries {
                     let setting = Setting.all.first { $0.key == entry.key && $0.isAllowedInFile }
                     if let setting, !isSet.contains(setting.key) {
-                        take(entry.value, for: setting, from: "\(path), line \(entry.line), \(setting.key)")
+                        accept(entry.value, for: setting, from: "\(path), line \(entry.line), \(setting.key)")
                     } else if setting == nil {
                         mistakes.append("\(path), line \(entry.line): \(entry.key.quoted) is not a setting.")
                     }

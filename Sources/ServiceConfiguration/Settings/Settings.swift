@@ -1,151 +1,151 @@
-// Everything that can be configured, as typed values with their defaults. Names and help are in SettingsTable.swift,
-// reading in Settings+load.swift.
+// All settings as typed values with their defaults. SettingsTable.swift has names and help, Settings+load.swift loads
+// them.
 package import Domain
 package import Logging
 
-/// The configuration of one process: read once at start, then passed on by value.
+/// The configuration of one process: loaded once at start, then passed on by value.
 package struct Settings: Sendable, Equatable {
-    /// Whether the service brings the schema up to date by itself when it starts.
+    /// Whether a node upgrades the schema when it starts.
     package enum Migration: String, CaseIterable, Sendable {
         case auto
-        /// Refuse to start on a schema that is too old.
+        /// Refuse to start if the schema is older than this version.
         case off
     }
 
-    /// Whether statements are prepared on the database's side.
+    /// Whether PostgreSQL keeps prepared statements.
     package enum PreparedStatements: String, CaseIterable, Sendable {
-        /// Unless a pooler stands between.
+        /// Prepare statements unless a pooler is in between.
         case auto
         case on
         case off
     }
 
-    /// Who may read `/metrics`.
+    /// Access to `/metrics`.
     package enum Metrics: Sendable, Equatable {
-        /// Whoever reaches the service.
+        /// Everyone who reaches the service may read it.
         case open
-        /// The admin token is needed; without one configured, there is no `/metrics`.
+        /// The admin token is required. Without a configured token, `/metrics` does not exist.
         case admin
-        /// Whoever reaches this address, which serves nothing else.
+        /// Everyone who reaches this address may read it. The address serves nothing else.
         case address(host: String, port: Int)
     }
 
     package enum LogFormat: String, CaseIterable, Sendable {
         case text
-        /// One JSON object a line.
+        /// One JSON object per line.
         case json
     }
 
-    /// The file that some of the values came from.
+    /// The path of the configuration file.
     package var configurationFile: String?
 
-    /// A name or an address to bind.
+    /// The name or address to listen on.
     package var httpHost = "127.0.0.1"
-    /// 0 takes any free port.
+    /// 0 means any free port.
     package var httpPort = 8080
-    /// PEM files; both nil without TLS of its own.
+    /// PEM files; both nil for plain HTTP.
     package var tlsCertificateFile: String?
     package var tlsKeyFile: String?
-    /// Of web pages that may call from elsewhere; `*` alone for any.
+    /// Web origins that may call the API; `*` alone for any.
     package var corsOrigins: [String] = []
-    /// Open client connections on this node.
+    /// Maximum open client connections of a node.
     package var connectionCountMax = 20_000
-    /// Of them, in per cent, for one client address once the node is nearly full; 100: all.
+    /// Maximum share of one client address while the node is nearly full, in percent; 100 means no limit.
     package var addressConnectionsPercent = 25
-    /// Bytes of the bodies of all requests under way.
+    /// Maximum bytes of the bodies of all requests in progress.
     package var incomingByteCountMax = 256 * 1024 * 1024
-    /// How long a stopping node takes to answer its waiting polls.
+    /// Time over which a stopping node spreads the answers to its waiting polls.
     package var drainSeconds = 3
 
-    /// A libpq connection string; nil for the embedded PostgreSQL. May hold a password: print `effectiveDescription`.
+    /// A connection string; nil for the embedded PostgreSQL. May contain a password: print `effectiveDescription`.
     package var databaseURL: String?
-    /// For `LISTEN`, where `databaseURL` leads through a pooler; nil for the same.
+    /// The connection for `LISTEN` if `databaseURL` leads through a pooler; nil means `databaseURL`.
     package var listenURL: String?
-    /// Of the pools together.
+    /// Connections of all pools together.
     package var databaseConnectionCountMax = 10
-    /// After which PostgreSQL ends a statement that only reads.
+    /// Timeout of statements that only read.
     package var readTimeoutMs = 3_000
     package var preparedStatements = PreparedStatements.auto
-    /// Of the embedded PostgreSQL; relative to the working directory.
+    /// Directory of the embedded PostgreSQL, relative to the working directory.
     package var dataDirectory = ".parley"
     package var migration = Migration.auto
 
-    /// How long events stay in the log; the archive of messages isn't the log.
+    /// How long events stay in the log. Messages are kept in the archive, not in the log.
     package var logDays = 14
-    /// How long a device that isn't used is waited for before content goes that it hasn't got.
+    /// How long content that is kept until delivery waits for a device that is not used.
     package var deviceSilentDays = 30
 
-    /// A text search configuration of the database's.
+    /// The name of a PostgreSQL text search configuration.
     package var searchConfiguration = "simple"
 
-    /// Takes mails with codes; nil where none are sent. May hold a password.
+    /// The relay for e-mails with codes; nil disables sign-in by mail. May contain a password.
     package var mailServer: MailServer?
     package var mailSender: MailSender?
-    /// Certificates trusted for outgoing TLS besides the system's.
+    /// Certificates trusted for outgoing TLS in addition to the system's.
     package var caFile: String?
-    /// What people know the service by.
+    /// The service name shown in e-mails.
     package var appName = "Parley"
-    /// What alerts are sent with; nil: none by that service.
+    /// Credentials for Apple's push service; nil disables it.
     package var apnsKeyFile: String?
     package var apnsKeyID: String?
     package var apnsTeamID: String?
-    /// Of devices that name none: the app's bundle id.
+    /// The app's bundle id, for devices that do not send one.
     package var apnsTopic: String?
-    /// Instead of Apple's hosts.
+    /// Replaces Apple's hosts.
     package var apnsURL: String?
     package var fcmAccountFile: String?
-    /// Instead of Google's host.
+    /// Replaces Google's host.
     package var fcmURL: String?
-    /// Whom push services may turn to: `mailto:` or `https:`.
+    /// The contact address sent to Web Push services: `mailto:` or `https:`.
     package var webPushSubject: String?
-    /// Whether user-given addresses may lead into private networks.
+    /// Whether push endpoints may be in private networks.
     package var pushAllowsPrivate = false
-    /// How long after its last poll a device counts as polling still.
+    /// How long a device still counts as polling after the end of its last poll.
     package var pushWaitMs = 2_000
-    /// After which an alert is worth nothing.
+    /// An alert that could not be sent within this time is dropped.
     package var pushLifeHours = 24
-    /// To each of the services, from each node.
+    /// Connections of a node to each push service.
     package var pushConnectionCountMax = 4
-    /// How long a session goes on without being used.
+    /// A session ends after this time without use.
     package var sessionIdleDays = 90
 
-    /// The file with the keys of the host app's tokens; nil: none are taken. Relative to the working directory.
+    /// The file with the keys of the host app's tokens, relative to the working directory; nil disables such tokens.
     package var jwtKeysFile: String?
-    /// What such tokens must have as their `iss` and among their `aud`; nil for no matter.
+    /// The required `iss` and `aud` claims of such tokens; nil accepts any.
     package var jwtIssuer: String?
     package var jwtAudience: String?
 
-    /// Reads of one account under way on a node.
+    /// Maximum reads of one account in progress on a node.
     package var accountReadCountMax = 4
-    /// Polls and streams that wait on a node: of one session, and of all sessions of an account.
+    /// Maximum waiting polls and streams on a node: of one session, and of all sessions of an account.
     package var sessionPollCountMax = 8
     package var accountPollCountMax = 64
 
     package var rateLimitsEnabled = true
     package var rateQuotas = RateQuotas()
-    /// Addresses and ranges of proxies whose `X-Forwarded-For` is believed.
+    /// Addresses and ranges of proxies whose `X-Forwarded-For` header is trusted.
     package var trustedProxies: [String] = []
     package var limits = Limits()
-    /// 0: as many as the machine has cores, less one.
+    /// 0 means the number of cores less one.
     package var passwordWorkerCount = 0
     package var passwordQueueMax = 256
 
-    /// From which time to the answer on a request is logged; 0: never for that.
+    /// Requests that take longer are logged; 0 disables this.
     package var slowRequestMs = 1000
     package var logLevel = Logger.Level.info
     package var logFormat = LogFormat.text
 
-    /// What the admin API is called with; nil: there is none. Never printed.
+    /// The bearer token of the admin API; nil disables the admin API. Never printed.
     package var adminToken: String?
-    /// Nil: by the address that the service listens on; see ``metricsInUse``.
+    /// Nil: depends on the address that the service listens on; see ``metricsInUse``.
     package var metrics: Metrics?
 
-    /// Names of `PARLEY_…` variables that this version does not know, sorted: to be warned about. Never their values.
+    /// The names of unknown `PARLEY_…` variables, sorted, for a warning. Values are not kept: they may be secrets.
     package var unknownVariables: [String] = []
 
     package init() {}
 
-    /// Open to this host's own programs; on any other address, by the admin's token.
+    /// The access in effect. The default is open on loopback, and by admin token on any other address.
     package var metricsInUse: Metrics { metrics ?? (listensOnLoopbackOnly ? .open : .admin) }
 
     private var listensOnLoopbackOnly: Bool {

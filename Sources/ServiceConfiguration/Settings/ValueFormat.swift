@@ -1,18 +1,18 @@
-// How one value is written as text, in a flag, a variable or a line of the file alike: parsing and printing.
+// Parses and prints one value. Flags, variables and the file share these formats.
 
-/// A value's textual form.
+/// The text format of a value.
 struct ValueFormat<Value: Sendable>: Sendable {
-    /// What a legal value is, to stand after "is not": "a whole number from 1 to 9".
+    /// What a valid value is; completes the sentence "… is not": "a whole number from 1 to 9".
     let expectation: String
-    /// Nil for a text that isn't legal.
+    /// Returns nil for invalid text.
     let parse: @Sendable (String) -> Value?
     let print: @Sendable (Value) -> String
 }
 
 extension ValueFormat {
-    /// The same, for a value that may be unset.
+    /// The format for a value that may be unset.
     static func optional<Wrapped>(_ format: ValueFormat<Wrapped>) -> Self where Value == Wrapped? {
-        // The outer optional of `parse` is legality, the inner one is the value.
+        // The outer optional of `parse` says whether the text is valid, the inner one is the value.
         Self(
             expectation: format.expectation, parse: { text in format.parse(text).map { .some($0) } },
             print: { $0.map(format.print) ?? "" })
@@ -23,7 +23,7 @@ extension ValueFormat<Int> {
     static func integer(_ range: ClosedRange<Int>) -> Self {
         ValueFormat(
             expectation: "a whole number from \(range.lowerBound) to \(range.upperBound)",
-            // Digits only: `Int` would take "+8" too, which no one means.
+            // Digits only: `Int` would also accept "+8".
             parse: { text in
                 guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
                 return Int(text).flatMap { range.contains($0) ? $0 : nil }
@@ -54,7 +54,7 @@ extension ValueFormat<Bool> {
 }
 
 extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-    /// One of an enumeration's words.
+    /// One of the raw values of an enumeration.
     static var word: Self {
         let words = Value.allCases.map { "\"\($0.rawValue)\"" }
         let allButLast = words.dropLast().joined(separator: ", ")
@@ -64,10 +64,10 @@ extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawVal
 }
 
 extension ValueFormat<[String]> {
-    /// The form only: who uses them reads them.
+    /// Checks only the form. Transport parses the addresses.
     static var addressRanges: Self {
         ValueFormat(
-            expectation: "addresses or ranges of addresses (192.0.2.1, 10.0.0.0/8, fd00::/8) with commas between them",
+            expectation: "addresses or address ranges (192.0.2.1, 10.0.0.0/8, fd00::/8), separated by commas",
             parse: { text in
                 let ranges = text.split(separator: ",").map { $0.filter { $0 != " " } }
                 let areRanges = ranges.allSatisfy { $0.wholeMatch(of: /[0-9a-fA-F:.]+(\/[0-9]{1,3})?/) != nil }
@@ -76,10 +76,11 @@ extension ValueFormat<[String]> {
             print: { $0.joined(separator: ",") })
     }
 
-    /// Origins as browsers write them (RFC 6454, 6.2), or `*` alone for any; not `null`, which any sandboxed page has.
+    /// Origins as browsers write them (RFC 6454, 6.2), or `*` alone for any. Refuses `null`, the origin of sandboxed
+    /// pages.
     static var origins: Self {
         ValueFormat(
-            expectation: "\"*\", or origins of the form https://host or https://host:port with commas between them",
+            expectation: "\"*\", or origins of the form https://host or https://host:port, separated by commas",
             parse: { text in
                 let origins = text.split(separator: ",").map { $0.filter { $0 != " " } }
                 if origins == ["*"] { return origins }
@@ -95,7 +96,7 @@ extension ValueFormat<[String]> {
 extension ValueFormat<Settings.Metrics> {
     static var metrics: Self {
         ValueFormat(
-            expectation: "\"open\", \"admin\", or an address of the form HOST:PORT, as 127.0.0.1:9090 or [::1]:9090",
+            expectation: "\"open\", \"admin\", or HOST:PORT, for example 127.0.0.1:9090 or [::1]:9090",
             parse: { text in
                 switch text {
                 case "open": return .open
@@ -118,7 +119,7 @@ extension ValueFormat<Settings.Metrics> {
 }
 
 extension ValueFormat<String> {
-    /// A name or an address to bind. "localhost:8080" is a frequent slip, so a lone colon is refused.
+    /// A name or address to listen on. Refuses a single colon, because "localhost:8080" is a common mistake.
     static var host: Self {
         ValueFormat(
             expectation: "a host name or an address (the port has its own setting)",
@@ -130,7 +131,7 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
-    /// A node's address.
+    /// The address of a node.
     static var httpURL: Self {
         ValueFormat(
             expectation: "an address of the form http://host:port",
@@ -142,7 +143,7 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
-    /// Of a service that is called; without a slash at its end.
+    /// The address of a service that Parley calls, without a slash at its end.
     static var webURL: Self {
         ValueFormat(
             expectation: "an address of the form https://host or https://host:port",
@@ -153,7 +154,7 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
-    /// Where somebody is to be found: `sub` of RFC 8292.
+    /// A contact address: `sub` of RFC 8292.
     static var contact: Self {
         ValueFormat(
             expectation: "an address of the form mailto:somebody@host or https://host/…",
@@ -166,14 +167,14 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
-    /// Apple's ids of keys and teams.
+    /// An id of a key or team at Apple.
     static var appleID: Self {
         ValueFormat(
             expectation: "an id of letters and digits",
             parse: { $0.wholeMatch(of: /[A-Za-z0-9]{1,64}/) != nil ? $0 : nil }, print: { $0 })
     }
 
-    /// A token that is made up by whoever runs the service, to be sent in a header.
+    /// A token chosen by the operator, sent in a header.
     static var secret: Self {
         ValueFormat(
             expectation: "a secret of 16 to 1,024 printable ASCII characters without spaces",
@@ -184,14 +185,14 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
-    /// Of something in the database.
+    /// The name of a database object.
     static var name: Self {
         ValueFormat(
-            expectation: "a name of letters, digits and underscores, with its schema's before a point if need be",
+            expectation: "a name of letters, digits and underscores, optionally with a schema name and a dot before it",
             parse: { $0.wholeMatch(of: /[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)?/) != nil ? $0 : nil }, print: { $0 })
     }
 
-    /// To be compared with.
+    /// Any text without control characters.
     static var text: Self {
         ValueFormat(
             expectation: "a text without control characters",
@@ -204,10 +205,10 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
-    /// The form only; libpq judges the rest when it connects.
+    /// Checks only the form. libpq validates the rest when it connects.
     static var connectionString: Self {
         ValueFormat(
-            expectation: "a PostgreSQL URL (postgresql://…) or libpq key words (host=… dbname=…)",
+            expectation: "a PostgreSQL URL (postgresql://…) or libpq keywords (host=… dbname=…)",
             parse: { text in
                 if let scheme = text.firstRange(of: "://"), !text[..<scheme.lowerBound].contains("=") {
                     return ["postgres", "postgresql"].contains(text[..<scheme.lowerBound]) ? text : nil

@@ -1,10 +1,10 @@
-// Where mail goes, as people write it down.
+// Parses the settings of mail.
 import ServiceConfiguration
 import Testing
 
-@Suite("Settings of mail")
-struct MailSettingsTests {
-    @Test("read a server's address: who signs in, how, and where")
+@Suite("Mail settings")
+struct MailSettings {
+    @Test("parse a relay's URL: user, password, TLS, host and port")
     func servers() throws {
         let full = try #require(MailServer("smtp://ann%40a.example:s3%3Acret@relay.example:587"))
         #expect(full.user == "ann@a.example" && full.password == "s3:cret")
@@ -22,7 +22,7 @@ struct MailSettingsTests {
     }
 
     @Test(
-        "refuse an address that isn't one server's",
+        "refuse an invalid relay URL",
         arguments: [
             "", "relay.example", "http://relay.example", "smtp://", "smtp://:587", "smtp://a:b:c", "smtp://a:0",
             "smtp://a:65536",
@@ -32,7 +32,7 @@ struct MailSettingsTests {
         ])
     func badServers(_ text: String) { #expect(MailServer(text) == nil) }
 
-    @Test("read a sender with a name or without")
+    @Test("parse a sender with and without a name")
     func senders() {
         #expect(MailSender("chat@a.example")?.name == nil)
         let sender = MailSender("Ann's Chat <chat@bücher.example>")
@@ -43,7 +43,7 @@ struct MailSettingsTests {
         }
     }
 
-    @Test("want a sender with a server, and never show a password")
+    @Test("require a sender with a relay, and never show a password")
     func together() throws {
         let url = "smtp://joe:s3cret@relay.example"
         let alone = #expect(throws: ConfigurationErrors.self) {
