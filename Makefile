@@ -76,7 +76,7 @@ format: ## bring all Swift files into the format that `make test` asks for
 
 docs: build ## update the generated tables in docs/configuration.md, docs/limits.md and docs/push.md
 	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter ServiceConfigurationTests
-	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter RateLimitTests/document
+	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter LimitingRates/document
 	@UPDATE_PUSH=1 $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter JudgingAnswers/documentation
 
 schema: build ## write sql/schema.sql anew from the migrations

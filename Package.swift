@@ -143,7 +143,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", crypto, jwtKit, logging],
-            path: "Tests/TestSupport", exclude: ["decrypt.py", "relay.py", "sinks"], swiftSettings: settings),
+            path: "Tests/TestSupport", exclude: ["Servers/decrypt.py", "Servers/relay.py", "Servers/sinks"],
+            swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(

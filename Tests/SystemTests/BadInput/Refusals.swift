@@ -107,7 +107,7 @@ struct Stage: Sendable {
     let directMessage: String
 
     static func set() async throws -> Stage {
-        let node = try await Nodes.shared().a
+        let node = try await TestNodes.shared().a
         let curl = node.curl
         async let first = curl.register("Ann")
         async let second = curl.register("Bob")

@@ -6,7 +6,7 @@ import Testing
 
 struct ChaosStage: Sendable {
     let cluster: TestCluster
-    let fleet: Fleet
+    let nodes: RestartableNodes
     /// By node: its way to PostgreSQL for statements and for listening, and some clients' way to it.
     private let pools: [Proxy]
     private let listeners: [Proxy]
@@ -20,19 +20,19 @@ struct ChaosStage: Sendable {
         let database = try await cluster.createDatabase()
         let pools = try (0..<nodeCount).map { _ in try cluster.proxy() }
         let listeners = try (0..<nodeCount).map { _ in try cluster.proxy() }
-        let fleet = try await Fleet.start(
+        let nodes = try await RestartableNodes.start(
             zip(pools, listeners).map { pool, listener in
                 let settings = [
                     "PARLEY_LISTEN_URL": TestCluster.conninfo(database, through: listener), "PARLEY_DRAIN_SECONDS": "1",
                 ]
-                return Fleet.Place(database: TestCluster.conninfo(database, through: pool), settings: settings)
+                return RestartableNodes.Place(database: TestCluster.conninfo(database, through: pool), settings: settings)
             })
-        let connection = Connection(fleet.addresses[0])
+        let connection = Connection(nodes.addresses[0])
         let pages = try await LargePages.write(at: connection)
         let cursor = try await connection.cursor(of: pages.person)
         return ChaosStage(
-            cluster: cluster, fleet: fleet, pools: pools, listeners: listeners,
-            fronts: try fleet.addresses.map { try Proxy(to: .tcp($0.port)) }, pages: pages,
+            cluster: cluster, nodes: nodes, pools: pools, listeners: listeners,
+            fronts: try nodes.addresses.map { try Proxy(to: .tcp($0.port)) }, pages: pages,
             pollPath: "/v1/sync?cursor=\(cursor)&wait=25")
     }
 
@@ -68,21 +68,21 @@ struct ChaosStage: Sendable {
         }
         for work in busy.values { try await work.value }
         // A half-open pool is missed after 20 s.
-        try await fleet.waitUntil(ready: true, within: .seconds(40))
+        try await nodes.waitUntil(ready: true, within: .seconds(40))
     }
 
     private func perform(_ step: ChaosStep) async throws {
         switch step.fault {
         case .nodeKilled:
-            try await fleet.kill(step.node)
+            try await nodes.kill(step.node)
             try await Task.sleep(for: step.length)
-            try await fleet.restart(step.node, within: .seconds(60))
+            try await nodes.restart(step.node, within: .seconds(60))
         case .nodeStopped:
-            try await fleet[step.node].whileStopped { try await Task.sleep(for: step.length) }
+            try await nodes[step.node].whileStopped { try await Task.sleep(for: step.length) }
         case .rollingRestart:
             for node in 0..<Self.nodeCount {
-                try await fleet.end(node)
-                try await fleet.restart(node, within: .seconds(60))
+                try await nodes.end(node)
+                try await nodes.restart(node, within: .seconds(60))
             }
         case .databaseKilled:
             try await cluster.crash(away: step.length)
@@ -118,7 +118,7 @@ struct ChaosStage: Sendable {
     }
 
     private func slowReaders(of node: Int, for length: Duration) async throws {
-        guard let clients = silentClients({ try pages.slowReaders(20, of: fleet.addresses[node]) }) else { return }
+        guard let clients = silentClients({ try pages.slowReaders(20, of: nodes.addresses[node]) }) else { return }
         defer { clients.close() }
         try await Task.sleep(for: length)
     }

@@ -81,7 +81,7 @@ struct Operation: Sendable, CustomStringConvertible {
 protocol Names {
     func user(_ person: Int) -> String
     /// Of those who say and do nothing.
-    var crowd: [String] { get }
+    var population: [String] { get }
     /// Nil for what hasn't come about.
     func thread(_ number: Int) -> String?
     func message(_ number: Int) -> String?
@@ -99,7 +99,7 @@ extension Operation {
         func users(_ people: [Int]) -> JSON { .array(people.map { .string(names.user($0)) }) }
         switch kind {
         case .openGroup(let people, let invite, let isLarge):
-            let others = users(people).items + (isLarge ? names.crowd.map { .string($0) } : [])
+            let others = users(people).items + (isLarge ? names.population.map { .string($0) } : [])
             return Call(
                 method: "POST", path: "/v1/threads",
                 body: ["kind": "group", "title": "G\(number)", "members": .array(others), "invite": .bool(invite)])

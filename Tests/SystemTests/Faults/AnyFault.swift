@@ -27,7 +27,7 @@ extension SystemTests.Faults {
         // Slow enough for a test to remember all of it, quick enough for several messages in any moment.
         let plan = Traffic.Plan(
             wandererCount: 2, patience: .seconds(90), limit: length + .seconds(150), pause: .milliseconds(10))
-        let outcome = try await Traffic.run(through: stage.fleet.addresses, plan) { traffic in
+        let outcome = try await Traffic.run(through: stage.nodes.addresses, plan) { traffic in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await tally.report(traffic, every: .seconds(5)) }
                 let steps = ChaosPlan(seed: seed, nodeCount: ChaosStage.nodeCount)
@@ -37,10 +37,10 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        let verdict = try await outcome.judge(on: stage.fleet[0])
+        let verdict = try await outcome.judge(on: stage.nodes[0])
         tally.summarise(outcome, verdict, seed: seed)
         #expect(verdict == Traffic.Outcome.Verdict(), "CHAOS_SEED=\(seed)")
-        try await stage.fleet.stopAll()
+        try await stage.nodes.stopAll()
         await stage.cluster.close()
     }
 

@@ -8,8 +8,8 @@ extension SystemTests.Faults {
         "PostgreSQL killed and started again under load, and one of its sessions killed, which takes all others along")
     func databaseKilled() async throws {
         let cluster = try await StoppableCluster.running()
-        let fleet = try await Fleet.start(2, on: try await cluster.createDatabase())
-        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+        let nodes = try await RestartableNodes.start(2, on: try await cluster.createDatabase())
+        let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
             for round in 1...4 {
                 try await traffic.flow(60)
                 if round == 2 {
@@ -18,11 +18,11 @@ extension SystemTests.Faults {
                     try await cluster.crash()
                 }
             }
-            try await fleet.waitUntil(ready: true)
+            try await nodes.waitUntil(ready: true)
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.judge(on: fleet[1])
-        try await fleet.stopAll()
+        try await outcome.judge(on: nodes[1])
+        try await nodes.stopAll()
     }
 }

@@ -10,8 +10,8 @@ extension SystemTests.Faults {
     func diskFull() async throws {
         let cluster = try await TestCluster.own(diskByteCount: 160 << 20)
         let disk = try #require(cluster.disk)
-        let fleet = try await Fleet.start(2, on: try await cluster.createDatabase())
-        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+        let nodes = try await RestartableNodes.start(2, on: try await cluster.createDatabase())
+        let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
             try await traffic.flow(60)
             try disk.fill()
             let before = traffic.refusalCount
@@ -25,15 +25,15 @@ extension SystemTests.Faults {
             // Without room for a next piece of its own log PostgreSQL ends, and can't start again.
             try disk.fill()
             await #expect(throws: Psql.Failure.self) { try await cluster.psql("select pg_switch_wal(); checkpoint") }
-            try await fleet.waitUntil(ready: false)
+            try await nodes.waitUntil(ready: false)
             disk.free()
             if !cluster.isRunning { try await cluster.start() }
-            try await fleet.waitUntil(ready: true)
+            try await nodes.waitUntil(ready: true)
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.judge(on: fleet[0])
-        try await fleet.stopAll()
+        try await outcome.judge(on: nodes[0])
+        try await nodes.stopAll()
         await cluster.close()
     }
 }

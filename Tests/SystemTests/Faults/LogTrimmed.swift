@@ -10,13 +10,13 @@ extension SystemTests.Faults {
     )
     func logTrimmed() async throws {
         let log = try await ShortLog.make(on: try await TestCluster.shared())
-        let fleet = try await Fleet.start(2, on: log.conninfo)
-        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
-            let connection = Connection(fleet.addresses[0])
+        let nodes = try await RestartableNodes.start(2, on: log.conninfo)
+        let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
+            let connection = Connection(nodes.addresses[0])
             let (ann, bob) = (try await connection.register("Ann"), try await connection.register("Bob"))
             var late = LateReader(
                 person: try await connection.register("Cora"), cursor: try await connection.cursor(of: ann),
-                connection: Connection(fleet.addresses[1]))
+                connection: Connection(nodes.addresses[1]))
             let thread = try await connection.thread("group", by: ann, with: [bob, late.person])
             let quiet = try await connection.thread("direct", by: ann, with: [bob])
             let start = try await connection.cursor(of: bob)
@@ -35,7 +35,7 @@ extension SystemTests.Faults {
             try await late.read()
             #expect(late.seen == sent)
             #expect(slowest < .seconds(2), "a send took \(slowest)")
-            for address in fleet.addresses {
+            for address in nodes.addresses {
                 try await expectReload(of: thread, not: quiet, bob, from: start, at: address, writer: ann)
             }
             try await traffic.flow(30)
@@ -43,14 +43,14 @@ extension SystemTests.Faults {
         #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
         let reloads = outcome.followers.flatMap(\.reloads)
         #expect(reloads.isEmpty)
-        try await outcome.judge(on: fleet[1], isTrimmed: true)
+        try await outcome.judge(on: nodes[1], isTrimmed: true)
         let count = try await log.sql("select count(*) from messages where seq > 0")
         #expect(Int(count) ?? 0 > outcome.messageCount, "the archive isn't the log")
         let made =
-            try await (fleet[0].metric("parley_log_partitions_made_total") ?? 0)
-            + (fleet[1].metric("parley_log_partitions_made_total") ?? 0)
+            try await (nodes[0].metric("parley_log_partitions_made_total") ?? 0)
+            + (nodes[1].metric("parley_log_partitions_made_total") ?? 0)
         #expect(made >= 4, "\(made) partitions made by the nodes while they ran")
-        try await fleet.stopAll()
+        try await nodes.stopAll()
     }
 
     /// Bob comes back too late for the log, but not for what is written from now on.
@@ -60,7 +60,7 @@ extension SystemTests.Faults {
     ) async throws {
         let connection = Connection(address)
         let refusal = try await connection.sync(bob, from: cursor)
-        let reload = try #require(Reload(refusal, to: cursor, after: 0), "\(refusal)")
+        let reload = try #require(ReloadAnswer(refusal, to: cursor, after: 0), "\(refusal)")
         let messages = try await connection.archive(of: thread, as: bob)
         #expect(reload.heads == [UUID(uuidString: thread) ?? UUID(): messages.count], "\(refusal)")
         #expect(messages.compactMap { $0["seq"].int } == Array(1...messages.count))

@@ -10,8 +10,8 @@ extension SystemTests.Faults {
     func oldSnapshot() async throws {
         let cluster = try await TestCluster.shared()
         let database = try await cluster.createDatabase()
-        let fleet = try await Fleet.start(2, on: database)
-        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+        let nodes = try await RestartableNodes.start(2, on: database)
+        let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
             try await traffic.flow(30)
             let (_, age) = try await OldSnapshot(conninfo: database).held { try await traffic.flow(400) }
             // Four people wait for their answers: a transaction holds four messages at most.
@@ -19,7 +19,7 @@ extension SystemTests.Faults {
             try await traffic.flow(30)
         }
         #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
-        try await outcome.judge(on: fleet[1])
-        try await fleet.stopAll()
+        try await outcome.judge(on: nodes[1])
+        try await nodes.stopAll()
     }
 }

@@ -7,20 +7,20 @@ import Testing
 extension SystemTests.Faults {
     @Test("nodes stopped for a moment while they write, many times: the others go on, and nothing is lost")
     func nodesStopped() async throws {
-        let fleet = try await Fleet.start(2, on: try await TestCluster.shared().createDatabase())
-        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+        let nodes = try await RestartableNodes.start(2, on: try await TestCluster.shared().createDatabase())
+        let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
             for round in 0..<20 {
                 try await traffic.flow(10)
                 // What PostgreSQL has of it, PostgreSQL finishes: no lock is left behind.
-                await fleet[round % 2].whileStopped {
+                await nodes[round % 2].whileStopped {
                     await traffic.tryToFlow(5, within: .milliseconds(500))
                 }
             }
             try await traffic.flow(60)
         }
         #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
-        try await outcome.judge(on: fleet[0])
-        try await fleet.stopAll()
+        try await outcome.judge(on: nodes[0])
+        try await nodes.stopAll()
     }
 
     @Test(
@@ -28,8 +28,8 @@ extension SystemTests.Faults {
     )
     func sessionStopped() async throws {
         let cluster = try await StoppableCluster.running()
-        let fleet = try await Fleet.start(2, on: try await cluster.createDatabase())
-        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
+        let nodes = try await RestartableNodes.start(2, on: try await cluster.createDatabase())
+        let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
             try await traffic.flow(60)
             let pid = try await cluster.stopHolderOfLog()
             defer { kill(pid, SIGCONT) }
@@ -40,8 +40,8 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.judge(on: fleet[0])
-        try await fleet.stopAll()
+        try await outcome.judge(on: nodes[0])
+        try await nodes.stopAll()
     }
 }
 

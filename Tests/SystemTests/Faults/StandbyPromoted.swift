@@ -11,9 +11,9 @@ extension SystemTests.Faults {
         let standby = try await primary.standby()
         let database = TestCluster.conninfo(
             database: try await primary.createDatabase(), onOneOf: [primary, standby])
-        let fleet = try await Fleet.start(2, on: database)
-        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
-            let (writer, reader) = (Connection(fleet.addresses[0]), Connection(fleet.addresses[1]))
+        let nodes = try await RestartableNodes.start(2, on: database)
+        let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
+            let (writer, reader) = (Connection(nodes.addresses[0]), Connection(nodes.addresses[1]))
             let (ann, bob) = (try await writer.register("Ann"), try await writer.register("Bob"))
             let thread = try await writer.thread("direct", by: ann, with: [bob])
             let cursor = try await writer.cursor(of: bob)
@@ -23,18 +23,18 @@ extension SystemTests.Faults {
             await primary.stop(.fast)
             try await standby.promote()
             try await traffic.flow(100)
-            try await fleet.waitUntil(ready: true)
+            try await nodes.waitUntil(ready: true)
             let id = try await writer.sent("after", in: thread, as: ann)
             let answer = try await poll
             #expect(answer.json["events"].items.map { $0["data"]["id"].string } == [id], "\(answer)")
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.judge(on: fleet[1])
+        try await outcome.judge(on: nodes[1])
         for index in 0..<2 {
-            #expect(try await fleet[index].metric("parley_log_epochs_total") == 1)
-            #expect(try await fleet[index].metric("parley_log_restarts_total") == 0)
+            #expect(try await nodes[index].metric("parley_log_epochs_total") == 1)
+            #expect(try await nodes[index].metric("parley_log_restarts_total") == 0)
         }
-        try await fleet.stopAll()
+        try await nodes.stopAll()
         await standby.close()
         await primary.close()
     }
@@ -71,30 +71,30 @@ extension SystemTests.Faults {
     /// - Parameter makeOther: gives the other one, after the bystanders have written in the database what is lost.
     private func loseTail(
         of cluster: TestCluster,
-        _ makeOther: @Sendable @escaping (String, inout Bystanders, Traffic) async throws -> TestCluster
+        _ makeOther: @Sendable @escaping (String, inout LostTailWitnesses, Traffic) async throws -> TestCluster
     ) async throws {
         let database = try await cluster.createDatabase()
         let proxy = try cluster.proxy()
-        let fleet = try await Fleet.start(2, on: TestCluster.conninfo(database, through: proxy))
+        let nodes = try await RestartableNodes.start(2, on: TestCluster.conninfo(database, through: proxy))
         let successor = Mutex<TestCluster?>(nil)
-        let outcome = try await Traffic.run(through: fleet.addresses) { traffic in
-            var bystanders = try await Bystanders.gather(at: fleet.addresses)
+        let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
+            var bystanders = try await LostTailWitnesses.gather(at: nodes.addresses)
             try await traffic.flow(60)
             let other = try await makeOther(database, &bystanders, traffic)
             successor.withLock { $0 = other }
             proxy.redirect(to: .unix(other.socket))
             try await traffic.flow(60)
-            try await fleet.waitUntil(ready: true)
+            try await nodes.waitUntil(ready: true)
             try await bystanders.judge()
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.union([410]).isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
         let left = try await Node.start(database: database)
-        let verdict = try await outcome.judge(on: fleet[1], left: left)
-        // All of the crowd had seen of it.
+        let verdict = try await outcome.judge(on: nodes[1], left: left)
+        // All of the population had seen of it.
         #expect(verdict.lostCount > 0 && verdict.refusedCount == outcome.followers.count, "\(verdict)")
         try await left.stop()
-        try await fleet.stopAll()
+        try await nodes.stopAll()
         await successor.withLock(\.self)?.close()
     }
 }

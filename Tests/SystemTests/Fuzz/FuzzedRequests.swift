@@ -7,7 +7,7 @@ import TestSupport
 struct FuzzedRequests {
     var random: SplitMix64
     let api: DescribedAPI
-    var ground: FuzzGround
+    var ground: FuzzTargets
 
     static let adminToken = "fuzz-admin-token-fuzz-admin-token"
     private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE"]

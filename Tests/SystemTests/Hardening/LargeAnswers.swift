@@ -140,7 +140,7 @@ extension SystemTests {
 
         @Test("a page of the inbox ends before it has more than 1 MiB, and the next one goes on")
         func inbox() async throws {
-            let curl = try await Nodes.shared().a.curl
+            let curl = try await TestNodes.shared().a.curl
             let ann = try await curl.register("Ann")
             let connection = Connection(curl.address)
             let body: JSON = ["type": "x-blob", "payload": ["data": .string(String(repeating: "x", count: 60_000))]]

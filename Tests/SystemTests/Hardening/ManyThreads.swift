@@ -7,7 +7,7 @@ import Testing
 
 extension SystemTests {
     @Suite("An account with thousands of threads")
-    struct ManyThreadTests {
+    struct ManyThreads {
         private static let threadCount = 5_000
 
         /// Gives `person` groups with one other member each, all of them new, and `eventCount` events in each group.
@@ -72,7 +72,7 @@ extension SystemTests {
 
         @Test("is told of in full by another node when the one that began is killed")
         func killed() async throws {
-            let nodes = try await Nodes.own(on: try await TestCluster.shared())
+            let nodes = try await TestNodes.own(on: try await TestCluster.shared())
             let eve = try await nodes.a.curl.register("Eve")
             try await Self.fill(eve, eventCount: 0, in: nodes.database)
             let name = unique("Eve ")

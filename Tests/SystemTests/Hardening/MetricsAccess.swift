@@ -95,7 +95,7 @@ extension SystemTests {
 
         @Test("a path is what it says, byte for byte: everything else is 404, also for who is signed in")
         func paths() async throws {
-            let nodes = try await Nodes.shared()
+            let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")
             let connection = Connection(nodes.a.address)
             for path in [

@@ -51,7 +51,7 @@ extension SystemTests {
 
         @Test("make no second room: titles that look alike are one")
         func rooms() async throws {
-            let nodes = try await Nodes.shared()
+            let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")
             let name = unique("room")
             let titles = [

@@ -9,7 +9,7 @@ extension SystemTests {
     struct PayloadNumbers {
         @Test("a number that the database can't compute with is refused, in sends and in edits")
         func refused() async throws {
-            let curl = try await Nodes.shared().a.curl
+            let curl = try await TestNodes.shared().a.curl
             let ann = try await curl.register("Ann")
             let thread = try await curl.thread("group", by: ann, with: [])
             let message = try await curl.sent("hi", in: thread, as: ann)
@@ -28,7 +28,7 @@ extension SystemTests {
 
         @Test("a stored payload with such a number keeps nobody out of its thread")
         func oldMessages() async throws {
-            let nodes = try await Nodes.shared()
+            let nodes = try await TestNodes.shared()
             let curl = nodes.a.curl
             let ann = try await curl.register("Ann")
             let room = try await curl.thread("room", by: ann, with: [])

@@ -49,7 +49,7 @@ extension SystemTests {
 
         @Test("a text is bounded in messages of every type, and so is a location's label")
         func textsAreBounded() async throws {
-            let curl = try await Nodes.shared().a.curl
+            let curl = try await TestNodes.shared().a.curl
             let ann = try await curl.register("Ann")
             let thread = try await curl.thread("group", by: ann, with: [])
             let long = JSON.string(String(repeating: "x", count: 16 * 1024 + 1))

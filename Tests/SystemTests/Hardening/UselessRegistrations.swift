@@ -51,7 +51,7 @@ extension SystemTests {
 
         @Test("but for its private address is accepted where those are allowed")
         func allowed() async throws {
-            let nodes = try await Nodes.own(
+            let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(), settings: ["PARLEY_PUSH_ALLOW_PRIVATE": "true"])
             let ann = try await nodes.a.curl.register("Ann")
             let browser = TestBrowser()

@@ -80,7 +80,7 @@ private let writeCalls: [(limit: String, what: String, call: WriteCall)] = [
 
 extension SystemTests {
     @Suite("Limits of what an account writes")
-    struct WriteLimitTests {
+    struct WriteLimits {
         @Test("each call of the finding is refused with 429 beyond its bucket, and sends go on")
         func buckets() async throws {
             let quota = 40
@@ -169,7 +169,7 @@ extension SystemTests {
         @Test(
             "people who share no thread with the caller are counted by person and on all nodes, acquaintances are not")
         func strangers() async throws {
-            let nodes = try await Nodes.own(
+            let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(),
                 settings: ["PARLEY_RATE_LIMITS": "on", "PARLEY_LIMIT_ACCOUNT_STRANGERS": "5"])
             var people: [Person] = []

@@ -1,0 +1,112 @@
+// Names that mislead, over HTTP: refused where they are chosen, and one room for titles that look alike.
+import Domain
+import TestSupport
+import Testing
+
+@Suite("Choosing names")
+struct ChoosingNames {
+    private static let reversed = #"A\u202enn"#
+
+    @Test("that mislead is refused by the field, wherever a name is chosen")
+    func refused() async throws {
+        let ann = try await Person.make("Ann")
+        let group = try await ann.group()
+        let device = #"{"username":"\#(ann.username)","password":"long enough","device_name":"\u200b"}"#
+        let registration = #"{"username":"x\#(ann.username)","password":"long enough","name":"Deleted  User"}"#
+        for (reply, field) in [
+            (try await Client().post("/v1/auth/register", registration), "name"),
+            (try await Client().post("/v1/auth/login", device), "device_name"),
+            (try await ann.client.patch("/v1/users/me", #"{"name":"\#(Self.reversed)"}"#), "name"),
+            (try await ann.client.patch("/v1/users/me", #"{"status_text":"\u3164"}"#), "status_text"),
+            (try await ann.client.post("/v1/rooms", #"{"title":"\#(Self.reversed)"}"#), "title"),
+            (try await ann.client.patch("/v1/threads/\(group)", #"{"title":"\u2800"}"#), "title"),
+        ] {
+            #expect(reply.status == 422 && reply.errorFields == [field], "\(reply.text)")
+        }
+    }
+
+    @Test("does not concern messages: their texts come back as they were sent")
+    func messages() async throws {
+        let ann = try await Person.make("Ann 👩‍👩‍👧 ❤️ 🏴󠁧󠁢󠁳󠁣󠁴󠁿")
+        #expect(try await ann.client.get("/v1/users/me").string("name") == "Ann 👩‍👩‍👧 ❤️ 🏴󠁧󠁢󠁳󠁣󠁴󠁿")
+        let text = "\u{202E}abc\u{2069}\u{200B}\u{E0041}"
+        let sent = try await ann.client.post(
+            "/v1/threads/\(try await ann.group())/messages", #"{"payload":{"text":"\#(text)"}}"#)
+        #expect(try Array(sent.string("payload.text").unicodeScalars) == Array(text.unicodeScalars))
+    }
+
+    @Test("reserved for the service is the operator's right alone")
+    func reserved() async throws {
+        let body = #"{"username":"Support","password":"long enough","name":"Help"}"#
+        let refused = try await Client().post("/v1/auth/register", body)
+        #expect(refused.status == 422 && refused.errorFields == ["username"])
+        #expect(try await Client(token: TestNode.adminToken).post("/v1/admin/users", body).status == 201)
+        let login = #"{"username":"support","password":"long enough"}"#
+        #expect(try await Client().post("/v1/auth/login", login).status == 200)
+    }
+
+    @Test("of erased accounts is impossible for the name that SQL shows for them")
+    func erasedName() async throws {
+        let shown = try await Psql.run("select erased_name()", conninfo: try await TestNode.shared().database)
+        #expect(shown == DisplayName.ofErasedAccounts)
+    }
+}
+
+@Suite("Rooms whose titles look alike")
+struct LookalikeRooms {
+    private func join(_ title: String, as person: Person) async throws -> Reply {
+        try await person.client.post("/v1/rooms", #"{"title":"\#(title)"}"#)
+    }
+
+    @Test("are one, with the title that it was made with")
+    func one() async throws {
+        let ann = try await Person.make("Ann")
+        let title = "Room \(ann.username)"
+        let made = try await join(title, as: ann)
+        #expect(made.status == 201)
+        for alike in [
+            title.uppercased(), title.replacing("Room", with: "Rооm"), title + "\u{200B}",
+            title.replacing("Room", with: "R\u{AD}ｏｏm"),
+        ] {
+            let joined = try await join(alike, as: ann)
+            #expect(joined.status == 200, "\(alike): \(joined.text)")
+            #expect(try joined.string("id") == made.string("id") && joined.string("title") == title)
+        }
+        let listed = try await ann.client.get("/v1/rooms?query=\(percentEncoded("ＲＯＯＭ " + ann.username))")
+        #expect(listed["rooms"]?.array?.count == 1)
+    }
+
+    @Test("and were made before they counted as one stay two, each found by its own title")
+    func former() async throws {
+        let ann = try await Person.make("Ann")
+        let plain = "Straße \(ann.username)"
+        let wide = plain.replacing("S", with: "Ｓ")
+        let first = try await join(plain, as: ann).string("id")
+        // As it was stored then.
+        let second = ThreadID.make().description
+        let database = try await TestNode.shared().database
+        func store(_ id: String, _ title: String) async throws {
+            try await Psql.run(
+                """
+                select thread_create('\(id)', 'room', '\(title)', '\(RoomKey(title).former)', '\(ann.id)', '{}', false)
+                """, conninfo: database)
+        }
+        try await store(second, wide)
+        #expect(try await join(plain, as: ann).string("id") == first)
+        #expect(try await join(wide, as: ann).string("id") == second)
+        #expect(try await join(wide.uppercased().replacing("SS", with: "ß"), as: ann).string("id") == second)
+        // The old one is listed by its own title, and so is the new one by its.
+        for (query, count) in [(wide, 2), (plain, 1)] {
+            let found = try await ann.client.get("/v1/rooms?query=\(percentEncoded(query))")
+            #expect(found["rooms"]?.array?.count == count, "\(query): \(found.text)")
+        }
+        // Nobody renames a room so that an old one of that title can't be found any more.
+        let third = try await join("Third \(ann.username)", as: ann).string("id")
+        try await store(ThreadID.make().description, "Ｏnly \(ann.username)")
+        let taken = try await ann.client.patch("/v1/threads/\(third)", #"{"title":"Ｏnly \#(ann.username)"}"#)
+        #expect(taken.problemCode == "title_taken")
+        let alike = try await ann.client.patch("/v1/threads/\(first)", #"{"title":"\#(wide)"}"#)
+        #expect(alike.problemCode == "title_taken")
+        #expect(try await ann.client.patch("/v1/threads/\(second)", #"{"title":"\#(wide)!"}"#).status == 200)
+    }
+}

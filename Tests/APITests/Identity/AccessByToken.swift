@@ -1,0 +1,78 @@
+// docs/security.md, "Every call", against the list of routes: whose token lets in where.
+import API
+import Domain
+import Foundation
+import Testing
+
+@Suite("Who may call what")
+struct AccessByToken {
+    private struct Row: Sendable, CustomTestStringConvertible {
+        let call: String
+        /// By column.
+        let cells: [String]
+        let inThread: [String]
+
+        var testDescription: String { call }
+    }
+
+    private static let columns = ["nobody", "ended", "session", "admin"]
+
+    /// The rows of a page's table of calls, which begin with a call in backquotes.
+    private static let rows: [Row] = lines(of: "security.md").filter { $0.first?.first == "`" }.map { cells in
+        Row(
+            call: String(cells[0].dropFirst().dropLast()), cells: Array(cells[1..<cells.count - 1]),
+            inThread: cells.last == "–" ? [] : cells.last?.split(separator: "; ").map { String($0) } ?? [])
+    }
+
+    private static func lines(of page: String) -> [[String]] {
+        let file = Repository.file("docs/\(page)")
+        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").filter { $0.hasPrefix("| ") }.map { line in
+            line.dropFirst(2).dropLast(2).components(separatedBy: " | ")
+        }
+    }
+
+    @Test("each route has a row, and each row a route")
+    func tableIsWhole() async throws {
+        let routes = try await TestNode.shared().routes
+        #expect(Self.rows.map(\.call).sorted() == routes.map { "\($0.method.rawValue) \($0.pattern)" }.sorted())
+        #expect(Self.lines(of: "security.md").contains(["call"] + Self.columns + ["in a thread"]))
+        #expect(Self.rows.allSatisfy { $0.cells.count == Self.columns.count })
+    }
+
+    @Test("each call in a thread names its rows of access.md, and each row there has a call")
+    func rowsOfAccess() throws {
+        let known = Set(Self.lines(of: "access.md").dropFirst(2).map { $0[0] })
+        #expect(Set(Self.rows.flatMap(\.inThread)) == known)
+        for row in Self.rows where row.call.contains("/v1/threads/{thread_id}") {
+            #expect(!row.inThread.isEmpty, "\(row.call)")
+        }
+    }
+
+    @Test("each cell is as the table says, and nobody gets at a thread of others", arguments: rows)
+    private func cells(_ row: Row) async throws {
+        let ann = try await Person.make("ann")
+        let thread = try await ann.client.post("/v1/threads", #"{"kind":"group"}"#).string("id")
+        let message = try await ann.say("hello", in: thread).string("id")
+        let ended = try await Person.make("ended")
+        #expect(try await ended.client.post("/v1/auth/logout").status == 204)
+        let tokens = [
+            nil, ended.client.token, try await Person.make("bob").client.token, TestNode.adminToken,
+        ]
+        let parts = row.call.split(separator: " ")
+        let path = [
+            "{thread_id}": thread, "{message_id}": message, "{user_id}": ann.id, "{emoji}": "%F0%9F%91%8D",
+            "{session_id}": SessionID.make().description,
+        ].reduce(String(parts[1])) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+        for (index, token) in tokens.enumerated() {
+            var client = try await Client()
+            client.token = token
+            let reply = try await client.send(String(parts[0]), path, body: parts[0] == "GET" ? nil : "{}")
+            let found = reply.status == 401 && reply.problemCode != "wrong_credentials" ? "sign in" : "yes"
+            #expect(found == row.cells[index], "\(Self.columns[index]): \(reply.status) \(reply.text)")
+            if row.call.contains("/v1/threads/{thread_id}"), !path.contains("/admin/") {
+                #expect(!(200..<300).contains(reply.status), "\(Self.columns[index]): \(reply.text)")
+            }
+        }
+    }
+}

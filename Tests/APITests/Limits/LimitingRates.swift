@@ -1,0 +1,229 @@
+// How often is too often: the buckets, whose address counts, and that the document says what the code does.
+import Domain
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import Transport
+
+@testable import API
+
+@Suite("A table of buckets")
+struct BucketTables {
+    /// Ten in ten seconds.
+    private static let limit = RateLimit("test", quota: 10, windowS: 10)
+    private static let secondNs: Int64 = 1_000_000_000
+
+    @Test("gives all of it in a rush, then a token a step, and says how long to wait")
+    func rush() {
+        var buckets = TokenBuckets(Self.limit, groupCount: 1)
+        for _ in 0..<10 { #expect(buckets.take(7, now: 0) == nil) }
+        #expect(buckets.take(7, now: 0) == Self.secondNs)
+        #expect(buckets.take(7, now: Self.secondNs / 4) == Self.secondNs / 4 * 3)
+        #expect(buckets.take(7, now: Self.secondNs) == nil)
+        #expect(buckets.take(7, now: Self.secondNs) == Self.secondNs)
+        // Full again, and not fuller than that.
+        for _ in 0..<10 { #expect(buckets.take(7, now: 100 * Self.secondNs) == nil) }
+        #expect(buckets.take(7, now: 100 * Self.secondNs) == Self.secondNs)
+    }
+
+    @Test("says how long to wait without taking a token")
+    func waits() {
+        var buckets = TokenBuckets(Self.limit, groupCount: 1)
+        #expect(buckets.wait(7, now: 0) == nil)
+        for _ in 0..<10 { #expect(buckets.take(7, now: 0) == nil) }
+        for _ in 0..<3 { #expect(buckets.wait(7, now: 0) == Self.secondNs) }
+        #expect(buckets.wait(7, now: Self.secondNs) == nil && buckets.wait(8, now: 0) == nil)
+    }
+
+    @Test("keeps everybody's apart, and never gives more than the quota and what comes back, whatever the order")
+    func law() {
+        var random = SplitMix64(seed: 1)
+        var buckets = TokenBuckets(Self.limit)
+        var taken: [UInt64: [Int64]] = [:]
+        var now: Int64 = 0
+        for _ in 0..<20_000 {
+            now += Int64.random(in: 0...200_000_000, using: &random)
+            let key = UInt64.random(in: 1...20, using: &random)
+            if buckets.take(key, now: now) == nil { taken[key, default: []].append(now) }
+        }
+        for times in taken.values {
+            #expect(times.count > 100)
+            // In any window from one taking to a later: the quota, and what has come back meanwhile.
+            for (index, start) in times.enumerated() {
+                for later in index..<min(index + 40, times.count) {
+                    #expect(Int64(later - index + 1) <= 10 + (times[later] - start) / Self.secondNs)
+                }
+            }
+        }
+    }
+
+    @Test("lets those go that are nearest to full when there are too many, and nobody who has used theirs up")
+    func flood() {
+        var buckets = TokenBuckets(Self.limit, groupCount: 1)
+        for _ in 0..<10 { #expect(buckets.take(1, now: 0) == nil) }
+        for key in 2..<10_000 { #expect(buckets.take(UInt64(key), now: 0) == nil) }
+        #expect(buckets.take(1, now: 0) == Self.secondNs)
+    }
+
+    @Test("takes several at once, or none, and all that there are for what costs more than all")
+    func costs() {
+        var buckets = TokenBuckets(Self.limit)
+        #expect(buckets.take(7, cost: 8, now: 0) == nil)
+        #expect(buckets.take(7, cost: 4, now: 0) == 2 * Self.secondNs)
+        #expect(buckets.take(7, cost: 2, now: 0) == nil)
+        #expect(buckets.take(7, cost: 50, now: 9 * Self.secondNs) == Self.secondNs)
+        #expect(buckets.take(7, cost: 50, now: 10 * Self.secondNs) == nil)
+        #expect(buckets.take(7, now: 10 * Self.secondNs) == Self.secondNs)
+    }
+
+    @Test("runs into debt by at most its quota, and gets back what was not used")
+    func debt() {
+        var buckets = TokenBuckets(Self.limit)
+        #expect(buckets.take(7, now: 0) == nil)
+        buckets.charge(7, cost: 12, now: 0)
+        #expect(buckets.take(7, now: 0) == 4 * Self.secondNs)
+        buckets.charge(7, cost: .max, now: 0)
+        #expect(buckets.take(7, now: 0) == 11 * Self.secondNs)
+        #expect(buckets.take(7, now: 11 * Self.secondNs) == nil)
+        buckets.giveBack(7)
+        #expect(buckets.take(7, now: 11 * Self.secondNs) == nil)
+        // Nobody's bucket: nothing to give back to.
+        buckets.giveBack(8)
+        for _ in 0..<10 { #expect(buckets.take(8, now: 0) == nil) }
+        #expect(buckets.take(8, now: 0) != nil)
+    }
+
+    @Test("takes a key of any value", arguments: [0, UInt64.max])
+    func keys(_ key: UInt64) {
+        var buckets = TokenBuckets(Self.limit)
+        for _ in 0..<10 { #expect(buckets.take(key, now: .max / 2) == nil) }
+        #expect(buckets.take(key, now: .max / 2) != nil)
+    }
+}
+
+@Suite("The address of a client")
+struct ClientAddresses {
+    private func client(_ peer: String, _ forwarded: [String], trusting ranges: [String]) throws -> String? {
+        let proxies = TrustedProxies(try ranges.map { try #require(AddressRange(parsing: $0)) })
+        return proxies.client(peer: IPAddress(parsing: peer), forwarded: forwarded).map { "\($0)" }
+    }
+
+    @Test("is the peer's, whatever a header says, unless the peer is a trusted proxy")
+    func peers() throws {
+        #expect(try client("203.0.113.7", ["192.0.2.1"], trusting: []) == "203.0.113.7")
+        #expect(try client("203.0.113.7", ["192.0.2.1"], trusting: ["10.0.0.0/8"]) == "203.0.113.7")
+        #expect(try client("10.1.2.3", [], trusting: ["10.0.0.0/8"]) == "10.1.2.3")
+        #expect(try client("", ["192.0.2.1"], trusting: ["0.0.0.0/0"]) == nil)
+    }
+
+    @Test(
+        "is the right-most that isn't a proxy's, and what stands left of it means nothing",
+        arguments: [
+            (["192.0.2.1"], "192.0.2.1"), (["198.51.100.9, 192.0.2.1"], "192.0.2.1"),
+            (["198.51.100.9", "192.0.2.1, 10.0.0.2"], "192.0.2.1"),
+            (["198.51.100.9, 10.9.9.9,10.0.0.2"], "198.51.100.9"),
+            (["10.9.9.9"], "10.9.9.9"), (["192.0.2.1:4711"], "192.0.2.1"), (["[2001:db8::1]:4711"], "2001:db8::"),
+            (["198.51.100.9, unknown"], "10.1.2.3"), (["198.51.100.9, unknown, 10.0.0.2"], "10.0.0.2"),
+            ([""], "10.1.2.3"),
+            (["192.0.2.1,"], "192.0.2.1"), (["::ffff:192.0.2.1"], "192.0.2.1"),
+        ])
+    func headers(_ forwarded: [String], _ expected: String) throws {
+        #expect(try client("10.1.2.3", forwarded, trusting: ["10.0.0.0/8"]) == expected)
+    }
+
+    @Test("is a network where it is IPv6")
+    func networks() throws {
+        #expect(try client("2001:db8:1:2:3:4:5:6", [], trusting: []) == "2001:db8:1:2::")
+        #expect(try client("fd00::1", ["2001:db8:1:2:3:4:5:6"], trusting: ["fd00::/8"]) == "2001:db8:1:2::")
+    }
+
+    @Test("ranges hold what they should, and only that")
+    func ranges() throws {
+        func contains(_ range: String, _ address: String) throws -> Bool {
+            try #require(AddressRange(parsing: range)).contains(try #require(IPAddress(parsing: address)))
+        }
+        #expect(try contains("10.0.0.0/8", "10.255.0.1") && !contains("10.0.0.0/8", "11.0.0.0"))
+        #expect(try contains("10.9.9.9/8", "10.0.0.1"))
+        #expect(try contains("192.0.2.1", "192.0.2.1") && !contains("192.0.2.1", "192.0.2.2"))
+        #expect(try contains("2001:db8::/33", "2001:db8:7fff::1") && !contains("2001:db8::/33", "2001:db8:8000::1"))
+        #expect(try contains("2001:db8::/97", "2001:db8::7fff:1") && !contains("2001:db8::/97", "2001:db8::8000:1"))
+        #expect(try contains("0.0.0.0/0", "255.1.1.1") && !contains("0.0.0.0/0", "2001:db8::1"))
+        #expect(try contains("::/0", "2001:db8::1"))
+        for text in ["", "x", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0.0/08", "10.0.0.0/8/8", "::/129"] {
+            #expect(AddressRange(parsing: text) == nil)
+        }
+    }
+}
+
+@Suite("Limits of rate")
+struct LimitingRates {
+    @Test("are listed in docs/limits.md with their defaults and settings (make docs writes the table)")
+    func document() throws {
+        let file = Repository.file("docs/limits.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let marks = (begin: "<!-- limits -->\n", end: "<!-- /limits -->")
+        let begin = try #require(text.range(of: marks.begin)?.upperBound)
+        let end = try #require(text.range(of: marks.end)?.lowerBound)
+        let rows = RateLimit.all.map { limit in
+            "| `\(limit.name)` | \(limit.subject) | \(limit.quota) | \(limit.windowS) s "
+                + "| \(limit.scope == .node ? "on each node" : "on all nodes") "
+                + "| `PARLEY_\(limit.settingKey.uppercased())` |\n"
+        }
+        let table =
+            "| limit | counts | quota | window | counted | setting |\n| --- | --- | --- | --- | --- | --- |\n"
+            + rows.joined()
+        if ProcessInfo.processInfo.environment["UPDATE_README"] == "1" {
+            try Data((text[..<begin] + table + text[end...]).utf8).write(to: file)
+        } else {
+            #expect(text[begin..<end] == table)
+        }
+    }
+
+    @Test("have names of their own, and take the quota that a setting gives them")
+    func quotas() {
+        #expect(Set(RateLimit.all.map(\.name)).count == RateLimit.all.count)
+        var quotas = RateQuotas()
+        quotas[.typingOfAccount] = 7
+        #expect(quotas.applied(to: .typingOfAccount).quota == 7 && quotas[.sendsOfAccount] == 12_000)
+        quotas[.typingOfAccount] = RateLimit.typingOfAccount.quota
+        #expect(quotas == RateQuotas())
+    }
+
+    @Test("are asked by every call that changes something, unless it is one of the few that end sessions or accounts")
+    func routes() async throws {
+        let routes = try await TestNode.shared().routes
+        let exempt: Set<OperationID> = [.logout, .deleteSession, .deleteOtherSessions, .eraseOwnAccount]
+        for route in routes where route.needsToken && !route.needsAdminToken {
+            let writes = route.method != .get
+            #expect(
+                route.operation.accountLimits.isEmpty == (!writes || exempt.contains(route.operation))
+                    || route.operation == .searchUsers,
+                "\(route.method) \(route.pattern)")
+        }
+    }
+
+    @Test("of sends and of the directory are each account's own, and off means none")
+    func accounts() async throws {
+        let store = try await TestNode.shared().store
+        let rates = RateLimits(isOn: true, proxies: TrustedProxies(), store: store)
+        let off = RateLimits(isOn: false, proxies: TrustedProxies(), store: store)
+        let (ann, bob) = (UserID.make(), UserID.make())
+        // A step's worth of tokens comes back while this runs, and no more.
+        let clock = ContinuousClock()
+        let began = clock.now
+        var sentCount = 0
+        let problem = #expect(throws: Problem.self) {
+            for _ in 0..<100_000 {
+                try rates.send(by: ann)
+                sentCount += 1
+            }
+        }
+        let back = Int(began.duration(to: clock.now) / .milliseconds(5)) + 1
+        #expect((12_000...12_000 + back).contains(sentCount))
+        #expect(problem?.code == .rateLimited && problem?.limit == .sendsOfAccount && problem?.retryAfterS == 1)
+        try rates.send(by: bob)
+        try rates.take(.directoryOfAccount, by: ann)
+        for _ in 0..<20_000 { try off.send(by: ann) }
+    }
+}

@@ -1,0 +1,138 @@
+// How many searches run at once, of an account and in all: bounded, in fair order, and every slot comes back.
+import Domain
+import Synchronization
+import Testing
+
+@testable import API
+
+@Suite("Slots of searches")
+struct SearchLimits {
+    enum End: CaseIterable, Sendable { case done, failed, cancelled }
+
+    /// Searches that end when they are told to.
+    private final class Stage: Sendable {
+        struct Failed: Error {}
+
+        private let state = Mutex((running: [CheckedContinuation<Bool, Never>](), most: 0))
+
+        var runningCount: Int { state.withLock { $0.running.count } }
+        var mostCount: Int { state.withLock { $0.most } }
+
+        func search() async throws {
+            let isGood = await withCheckedContinuation { continuation in
+                state.withLock { state in
+                    state.running.append(continuation)
+                    state.most = max(state.most, state.running.count)
+                }
+            }
+            try Task.checkCancellation()
+            if !isGood { throw Failed() }
+        }
+
+        func endFirst(isGood: Bool = true) {
+            state.withLock { $0.running.isEmpty ? nil : $0.running.removeFirst() }?.resume(returning: isGood)
+        }
+
+        func waitUntil(running count: Int) async throws {
+            for _ in 0..<5_000 where runningCount != count { try await Task.sleep(for: .milliseconds(1)) }
+            try #require(runningCount == count)
+        }
+    }
+
+    /// What searches leave behind, in the order in which they do.
+    private final class Notes<Note: Sendable>: Sendable {
+        private let notes = Mutex([Note]())
+        var all: [Note] { notes.withLock { $0 } }
+
+        func add(_ note: Note) { notes.withLock { $0.append(note) } }
+    }
+
+    private let ann = UserID.make()
+    private let ben = UserID.make()
+
+    private func search(by user: UserID, _ slots: SearchSlots, _ stage: Stage) -> Task<Void, any Error> {
+        Task { try await slots.run(by: user) { try await stage.search() } }
+    }
+
+    @Test(
+        "two of an account at a time, the next when one is done, has failed or was cancelled", arguments: End.allCases)
+    func bounded(_ end: End) async throws {
+        let slots = SearchSlots(accountCountMax: 2)
+        let stage = Stage()
+        let searches = (0..<6).map { _ in search(by: ann, slots, stage) }
+        try await stage.waitUntil(running: 2)
+        if end == .cancelled { for search in searches { search.cancel() } }
+        for left in stride(from: 5, through: 0, by: -1) {
+            stage.endFirst(isGood: end != .failed)
+            try await stage.waitUntil(running: min(left, 2))
+        }
+        var doneCount = 0
+        for search in searches { if case .success = await search.result { doneCount += 1 } }
+        #expect(doneCount == (end == .done ? 6 : 0))
+        #expect(stage.mostCount == 2)
+        // All slots are free again.
+        let others = [ann, ann, ben].map { search(by: $0, slots, stage) }
+        try await stage.waitUntil(running: 3)
+        for _ in others { stage.endFirst() }
+        for other in others { try await other.value }
+    }
+
+    @Test("four more of an account wait, the next is told to come back, and another account is not kept waiting")
+    func refusesBeyondTheLine() async throws {
+        let slots = SearchSlots(accountCountMax: 2)
+        let stage = Stage()
+        let searches = (0..<2).map { _ in search(by: ann, slots, stage) }
+        try await stage.waitUntil(running: 2)
+        let waiting = (0..<20).map { _ in search(by: ann, slots, stage) }
+        let refusals = Notes<Problem>()
+        let outcomes = waiting.map { search in
+            Task {
+                do {
+                    try await search.value
+                } catch let problem as Problem {
+                    refusals.add(problem)
+                }
+            }
+        }
+        for _ in 0..<5_000 where refusals.all.count < 16 { try await Task.sleep(for: .milliseconds(1)) }
+        // The third slot is nobody's who has two.
+        let other = search(by: ben, slots, stage)
+        try await stage.waitUntil(running: 3)
+        #expect(stage.mostCount == 3)
+        for left in stride(from: 6, through: 0, by: -1) {
+            stage.endFirst()
+            try await stage.waitUntil(running: min(left, left >= 5 ? 3 : 2))
+        }
+        for outcome in outcomes { try await outcome.value }
+        #expect(refusals.all.count == 16)
+        #expect(refusals.all.allSatisfy { $0.code == .rateLimited && $0.retryAfterS == 1 })
+        for search in searches + [other] { try await search.value }
+    }
+
+    @Test("accounts take turns: one search of each before the second of any")
+    func takesTurns() async throws {
+        let slots = SearchSlots(accountCountMax: 1)
+        let stage = Stage()
+        let order = Notes<String>()
+        let holders = [UserID.make(), .make()].map { search(by: $0, slots, stage) }
+        try await stage.waitUntil(running: 2)
+        var searches: [Task<Void, any Error>] = []
+        for (name, user) in [("a1", ann), ("a2", ann), ("a3", ann), ("b1", ben), ("b2", ben)] {
+            searches.append(
+                Task {
+                    try await slots.run(by: user) {
+                        order.add(name)
+                        try await stage.search()
+                    }
+                })
+            // In this order they stand in line.
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        for ended in 1...7 {
+            stage.endFirst()
+            try await stage.waitUntil(running: min(2, 7 - ended))
+        }
+        for search in holders + searches { try await search.value }
+        #expect(order.all == ["a1", "b1", "a2", "b2", "a3"])
+    }
+}

@@ -1,0 +1,67 @@
+// The admin API on two nodes, and where there is none.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("The admin API, across nodes")
+    struct AdminCalls {
+        @Test("isn't there unless a token is configured")
+        func isOff() async throws {
+            let nodes = try await TestNodes.shared()
+            for method in ["GET", "DELETE"] {
+                let answer = try await nodes.a.curl.call(method, "/v1/admin/users")
+                #expect(answer.status == 404 && answer.code == "not_found")
+            }
+        }
+
+        @Test("the command line does the same in the database, and running nodes hear of it")
+        func commandLine() async throws {
+            let nodes = try await TestNodes.shared()
+            func admin(_ words: String...) async throws -> Parley.Outcome {
+                try await Parley.run(["admin"] + words, settings: ["PARLEY_DATABASE_URL": nodes.database])
+            }
+            let made = try await admin("create-user", "--name", "Kim", "--username", unique("kim"))
+            #expect(made.exit == .status(0), "\(made.errors)")
+            let id = try #require(try JSON(parsing: Data(made.output.utf8))["id"].string)
+            let issued = try await admin("session", "--user", id, "--device-name", "support")
+            let token = try #require(try JSON(parsing: Data(issued.output.utf8))["session"]["token"].string)
+            let kim = Person(id: id, username: "", password: "", session: "", token: token)
+            #expect(try await nodes.a.curl.get("/v1/users/me", as: kim).json["id"].string == id)
+            #expect(try await admin("suspend", "--user", id, "--actor", "test").exit == .status(0))
+            try await eventually("a dead session", within: .seconds(1)) {
+                try await nodes.a.curl.get("/v1/users/me", as: kim).status == 401 ? true : nil
+            }
+            let refused = try await admin("session", "--user", id)
+            #expect(refused.exit == .status(1) && refused.errors.contains("suspended"), "\(refused.errors)")
+            let audit = try await admin("audit", "--limit", "1")
+            let entry = try JSON(parsing: Data(audit.output.utf8))["entries"][0]
+            #expect(entry["action"] == "user.suspend" && entry["actor"] == "test" && entry["user_id"].string == id)
+            #expect(try await admin("user", "--user", "x").exit == .status(1))
+        }
+
+        @Test("who is suspended on one node is out on all within a second, the waiting poll too")
+        func suspends() async throws {
+            let token = "a token for the admins"
+            let refused = try await Parley.run(["serve"], settings: ["PARLEY_ADMIN_TOKEN": token])
+            #expect(refused.exit == .status(2) && !refused.errors.contains(token), "\(refused.errors)")
+            let secret = token.replacing(" ", with: "-")
+            let nodes = try await TestNodes.own(
+                on: try await TestCluster.shared(), settings: ["PARLEY_ADMIN_TOKEN": secret])
+            let ann = try await nodes.a.curl.register("Ann")
+            let admin = Person(id: "", username: "", password: "", session: "", token: secret)
+            let cursor = try await nodes.b.curl.cursor(of: ann)
+            async let poll = nodes.b.curl.sync(ann, from: cursor, wait: 25)
+            try await nodes.b.waitForPolls()
+            let answer = try await nodes.a.curl.call("PUT", "/v1/admin/users/\(ann.id)/suspension", as: admin)
+            #expect(answer.status == 204, "\(answer)")
+            try await eventually("a dead session", within: .seconds(1)) {
+                try await nodes.b.curl.get("/v1/users/me", as: ann).status == 401 ? true : nil
+            }
+            #expect(try await [200, 401].contains(poll.status))
+            #expect(!nodes.a.program.errors.contains(secret))
+            try await nodes.stop()
+        }
+    }
+}

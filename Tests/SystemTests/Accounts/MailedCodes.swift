@@ -1,0 +1,265 @@
+// Signing in by mail: two nodes, a real relay, and what goes wrong between them.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Mailed codes")
+    struct MailedCodes {
+        private struct Place: Sendable {
+            let nodes: TestNodes
+            let relay: TestRelay
+        }
+
+        private static let start = Task {
+            let relay = try await TestRelay.shared()
+            let nodes = try await TestNodes.own(on: try await TestCluster.shared(), settings: settings(relay))
+            return Place(nodes: nodes, relay: relay)
+        }
+
+        private static func settings(_ relay: TestRelay) -> [String: String] {
+            [
+                "PARLEY_SMTP_URL": "smtp://parley:s3cret%40%3A%2F@127.0.0.1:\(relay.ports.startTLS)?starttls=required",
+                "PARLEY_MAIL_FROM": "chat@parley.example", "PARLEY_CA_FILE": relay.certificate,
+                "PARLEY_APP_NAME": "Ännchens <Plausch>",
+                // One of the tests has twelve tries of one address at once.
+                "PARLEY_ACCOUNT_SIGN_INS_MAX": "12", "PARLEY_ADDRESS_SIGN_INS_MAX": "12",
+            ]
+        }
+
+        private let nodes: TestNodes
+        private let relay: TestRelay
+        private let a: Connection
+        private let b: Connection
+
+        init() async throws {
+            let place = try await Self.start.value
+            nodes = place.nodes
+            relay = place.relay
+            a = Connection(nodes.a.address)
+            b = Connection(nodes.b.address)
+        }
+
+        private func address(_ kind: String = "ann") -> String { "\(unique(kind + "-"))@mail.example" }
+
+        private func sql(_ query: String) async throws -> String { try await Psql.run(query, conninfo: nodes.database) }
+
+        private func logIn(_ address: String, _ code: String, at node: Connection) async throws -> Answer {
+            try await node.post("/v1/auth/login", ["email": .string(address), "code": .string(code)])
+        }
+
+        private func ask(_ address: String, at node: Connection) async throws {
+            let answer = try await node.post("/v1/auth/code", ["email": .string(address)])
+            #expect(answer.status == 202 && answer.body.isEmpty, "\(answer)")
+        }
+
+        private func register(_ address: String, at node: Connection, device: String? = nil) async throws {
+            var body: [String: JSON] = ["email": .string(address), "name": "Ann"]
+            if let device { body["device_name"] = .string(device) }
+            let answer = try await node.post("/v1/auth/register", .object(body))
+            #expect(answer.status == 202 && answer.body.isEmpty, "\(answer)")
+        }
+
+        /// A code that isn't this one.
+        private func wrong(_ code: String) -> String { code == "000000" ? "000001" : "000000" }
+
+        @Test("make an account on one node and sign in to it on another, over STARTTLS, as text and as HTML")
+        func registers() async throws {
+            let ann = address()
+            try await register(ann, at: a, device: "phone")
+            let mail = try await relay.mail(to: ann)
+            #expect(mail.tls && mail.login == "parley" && mail.sender == "chat@parley.example")
+            let code = try #require(mail.code)
+            #expect(mail.content.contains("\r\nFrom: =?utf-8?B?") && mail.content.contains("\r\nSubject: =?utf-8?B?"))
+            #expect(mail.content.contains("multipart/alternative") && mail.content.contains("&lt;Plausch&gt;"))
+            #expect(mail.content.matches(of: /\b[0-9]{6}\b/).map { String($0.0) } == [code, code])
+
+            #expect(try await sql("select count(*) from users where email_key = '\(ann)'") == "0")
+            let made = try await logIn(ann, " \(code.prefix(3)) \(code.suffix(3))", at: b)
+            #expect(made.status == 200, "\(made)")
+            #expect(made.json["user"]["name"].string == "Ann" && made.json["user"]["username"] == .null)
+            #expect(made.json["session"]["device_name"].string == "phone")
+            let token = try #require(made.json["session"]["token"].string)
+            let device = Person(id: "", username: "", password: "", session: "", token: token)
+            let me = try await a.get("/v1/users/me", as: device)
+            #expect(me.json["id"].string == made.json["user"]["id"].string)
+
+            // Used is used, on every node; registering again signs in.
+            #expect(try await logIn(ann, code, at: a).status == 401)
+            try await register(ann.uppercased(), at: b)
+            let second = try #require(try await relay.mail(to: ann, count: 2).code)
+            let again = try await a.post(
+                "/v1/auth/login",
+                ["email": .string(ann.uppercased()), "code": .string(second), "device_name": "laptop"])
+            #expect(again.json["user"]["id"].string == made.json["user"]["id"].string, "\(again)")
+            #expect(again.json["session"]["device_name"].string == "laptop")
+        }
+
+        @Test("are good for five tries on all nodes together, and answer the same whatever is wrong")
+        func tries() async throws {
+            let (ann, stranger) = (address(), address())
+            try await register(ann, at: a)
+            let code = try #require(try await relay.mail(to: ann).code)
+            var answers: Set<String> = []
+            func refused(_ address: String, _ code: String, _ node: Connection) async throws {
+                let answer = try await logIn(address, code, at: node)
+                #expect(answer.status == 401 && answer.json["code"].string == "wrong_credentials", "\(answer)")
+                answers.insert(answer.text)
+            }
+            for number in 0..<5 { try await refused(ann, wrong(code), number % 2 == 0 ? a : b) }
+            try await refused(ann, code, a)
+            try await refused(stranger, code, b)
+            try await refused(ann, "", b)
+
+            // The next code is good, but the failures stay counted until one is right.
+            try await ask(ann, at: b)
+            let next = try #require(try await relay.mail(to: ann, count: 2).code)
+            try await refused(ann, wrong(next), a)
+            #expect(try await sql("select failed from mail_codes where email_key = '\(ann)'") == "6")
+            #expect(try await logIn(ann, next, at: b).status == 200)
+            #expect(try await sql("select failed from mail_codes where email_key = '\(ann)'") == "0")
+            try await refused(ann, next, a)
+
+            // Too old.
+            try await ask(ann, at: a)
+            let last = try #require(try await relay.mail(to: ann, count: 3).code)
+            _ = try await sql("update mail_codes set code_expires_at = now() where email_key = '\(ann)'")
+            try await refused(ann, last, b)
+            #expect(answers.count == 1, "\(answers)")
+        }
+
+        @Test("count tries that come at once one by one, so that there are never more than five")
+        func concurrentTries() async throws {
+            let ann = address()
+            try await register(ann, at: a)
+            let code = try #require(try await relay.mail(to: ann).code)
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<12 {
+                    let node = Connection(nodes.addresses[number % 2])
+                    group.addTask { try await logIn(ann, wrong(code), at: node).status }
+                }
+                for try await status in group { #expect(status == 401) }
+            }
+            #expect(try await sql("select code_tries, failed from mail_codes where email_key = '\(ann)'") == "5|5")
+            #expect(try await logIn(ann, code, at: b).status == 401)
+        }
+
+        @Test("are not mailed to nobody, nor after too many failures or mails in a day")
+        func withheld() async throws {
+            let (stranger, ann) = (address(), address())
+            try await ask(stranger, at: a)
+            try await register(ann, at: a)
+            try await relay.mail(to: ann)
+            for condition in ["failed = 10, asked = 2", "failed = 0, asked = 20"] {
+                try await settled(ann)
+                _ = try await sql("update mail_codes set \(condition) where email_key = '\(ann)'")
+                try await ask(ann, at: b)
+            }
+            try await settled(ann)
+            try await settled(stranger)
+            #expect(try relay.attempts(to: ann) == 1 && relay.attempts(to: stranger) == 0)
+            // A day later all is well again.
+            _ = try await sql(
+                "update mail_codes set counted_from = now() - interval '1 day' where email_key = '\(ann)'")
+            try await ask(ann, at: b)
+            try await relay.mail(to: ann, count: 2)
+        }
+
+        /// Waits until no mail to an address waits.
+        private func settled(_ address: String) async throws {
+            try await eventually("no mail to \(address)", every: .milliseconds(30)) {
+                try await sql("select count(*) from mails where email_key = '\(address)'") == "0" ? true : nil
+            }
+        }
+
+        @Test("are mailed again when the relay is busy, goes down or breaks off, and given up when it says never")
+        func misbehaving() async throws {
+            let passing = ["busy", "shut", "drop"].map { self.address($0) }
+            let lasting = ["gone", "spam"].map { self.address($0) }
+            let full = address("full")
+            for ann in passing + lasting + [full] { try await register(ann, at: a) }
+            for ann in lasting { try await settled(ann) }
+            for ann in passing {
+                let mail = try await relay.mail(to: ann)
+                #expect(try relay.attempts(to: ann) == 2)
+                #expect(try await logIn(ann, try #require(mail.code), at: b).status == 200)
+            }
+            for ann in lasting { #expect(try relay.attempts(to: ann) == 1) }
+            try await eventually("a second try") { try relay.attempts(to: full) >= 2 ? true : nil }
+            // Its time is up.
+            _ = try await sql(
+                "update mails set asked_at = now() - interval '10 minutes', due_at = now() where email_key = '\(full)'")
+            try await settled(full)
+        }
+
+        @Test("are mailed by another node when the one that has a mail in hand is killed")
+        func killed() async throws {
+            let own = try await TestNodes.own(on: try await TestCluster.shared(), settings: Self.settings(relay))
+            let ann = address("hang")
+            try await register(ann, at: Connection(own.a.address))
+            try await eventually("a mail under way") { try relay.attempts(to: ann) == 1 ? true : nil }
+            // Whoever has it: the node that was asked is woken first, but the other one looks, too.
+            try await own.a.kill()
+            let left = try await Psql.run("select attempt, due_at > now() from mails", conninfo: own.database)
+            #expect(left == "1|t")
+            _ = try await Psql.run("update mails set due_at = now()", conninfo: own.database)
+            let mail = try await relay.mail(to: ann)
+            let answer = try await logIn(ann, try #require(mail.code), at: Connection(own.b.address))
+            #expect(answer.status == 200, "\(answer)")
+            #expect(try relay.attempts(to: ann) == 2 && relay.mails(to: ann).count == 1)
+            try await own.b.stop()
+        }
+
+        @Test("on their way while a node stops get there, and are not sent again")
+        func stopping() async throws {
+            var settings = Self.settings(relay)
+            settings["PARLEY_DRAIN_SECONDS"] = "0"
+            let database = try await TestCluster.shared().createDatabase()
+            let node = try await Node.start(database: database, settings: settings)
+            let ann = address("slow")
+            try await register(ann, at: Connection(node.address))
+            try await eventually("a mail under way") { try relay.attempts(to: ann) == 1 ? true : nil }
+            #expect(try await node.stop().exit == .status(0))
+            #expect(try relay.mails(to: ann).count == 1)
+            #expect(try await Psql.run("select count(*) from mails", conninfo: database) == "0")
+        }
+
+        @Test("take as long for an address that has an account as for one that has none")
+        func timing() async throws {
+            let count = 40
+            let known = (0..<count).map { _ in address("known") }
+            let unknown = (0..<count).map { _ in address("stranger") }
+            _ = try await sql(
+                """
+                insert into users (id, name, email, email_key, created_at)
+                select gen_random_uuid(), 'Known', e, e, now() from unnest(array['\(known.joined(separator: "','"))']) e
+                """)
+            let asking = try await PairedTimes(count) { try await ask($0 ? known[$1] : unknown[$1], at: a) }
+            #expect((0.7...1.4).contains(asking.ratio), "asking: \(asking)")
+            for ann in known { try await relay.mail(to: ann) }
+            #expect(try known.allSatisfy { try relay.attempts(to: $0) == 1 }, "each is sent once")
+            #expect(try unknown.allSatisfy { try relay.attempts(to: $0) == 0 })
+            let trying = try await PairedTimes(20) { try await logIn($0 ? known[$1] : unknown[$1], "12345", at: b) }
+            #expect((0.8...1.25).contains(trying.ratio), "trying: \(trying)")
+        }
+
+        @Test("leave no trace of an address that is forgotten")
+        func forgotten() async throws {
+            let ann = address()
+            try await register(ann, at: a)
+            let code = try #require(try await relay.mail(to: ann).code)
+            let made = try await logIn(ann, code, at: a)
+            try await ask(ann, at: a)
+            try await relay.mail(to: ann, count: 2)
+            _ = try await sql("select mail_forget('\(made.json["user"]["id"].string ?? "")')")
+            let traces = try await sql(
+                """
+                select (select count(*) from users where email ilike '\(ann)' or email_key = '\(ann)')
+                    + (select count(*) from mail_codes where email_key = '\(ann)')
+                    + (select count(*) from mails where email_key = '\(ann)')
+                """)
+            #expect(traces == "0")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// Devices that are signed out together, and those that nobody uses.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Sessions on two nodes")
+    struct Sessions {
+        let nodes: TestNodes
+        let ann: Person
+
+        init() async throws {
+            nodes = try await TestNodes.shared()
+            ann = try await nodes.a.curl.register("Ann")
+        }
+
+        @Test("signing all others out ends their polls, streams and tokens on the other node within a second")
+        func signsOutOthers() async throws {
+            let (phone, tablet) = (
+                try await nodes.b.curl.logIn(again: ann), try await nodes.b.curl.logIn(again: ann)
+            )
+            let cursor = try await nodes.b.curl.cursor(of: phone)
+            let stream = try await EventSource(Connection(nodes.b.address), as: tablet, from: cursor)
+            async let poll = nodes.b.curl.sync(phone, from: cursor, wait: 25)
+            try await nodes.b.waitForPolls(2)
+            let (here, there) = (Connection(nodes.a.address), Connection(nodes.b.address))
+            let clock = ContinuousClock()
+            let began = clock.now
+            #expect(try await here.delete("/v1/sessions", as: ann).status == 204)
+            let answer = try await poll
+            #expect(answer.status == 401 || answer.json["events"][0]["type"] == "session.revoked", "\(answer)")
+            while try await stream.next(within: .seconds(5)) != nil {}
+            for device in [phone, tablet] {
+                #expect(try await there.get("/v1/users/me", as: device).status == 401)
+            }
+            #expect(began.duration(to: clock.now) < .seconds(1))
+            #expect(try await there.get("/v1/users/me", as: ann).status == 200)
+        }
+
+        @Test("one that nobody has used for 90 days is ended by whichever node finds it, and its devices hear")
+        func endsUnused() async throws {
+            let old = try await nodes.a.curl.logIn(again: ann)
+            let cursor = try await nodes.b.curl.cursor(of: ann)
+            _ = try await Psql.run(
+                "update sessions set last_used_at = now() - interval '91 days' where id = '\(old.session)'",
+                conninfo: nodes.database)
+            #expect(try await nodes.a.curl.get("/v1/users/me", as: old).status == 401)
+            let told = try await nodes.b.curl.sync(ann, from: cursor, wait: 15).json["events"][0]
+            #expect(told["type"] == "session.revoked")
+            #expect(told["data"]["session_id"].string == old.session)
+            let left = try await nodes.a.curl.get("/v1/sessions", as: ann).json["sessions"].items
+            #expect(left.map { $0["id"].string } == [ann.session])
+        }
+
+        @Test("an unknown name takes as long to refuse as a wrong password, within a fifth")
+        func takesAsLong() async throws {
+            let connection = Connection(nodes.a.address)
+            let times = try await PairedTimes(15) { isKnown, index in
+                let body: JSON = [
+                    "username": .string(isKnown ? ann.username : "nobody\(index)"), "password": "wrong password",
+                ]
+                let answer = try await connection.post("/v1/auth/login", body)
+                #expect(answer.code == "wrong_credentials")
+            }
+            #expect((0.8...1.25).contains(times.ratio), "\(times)")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// The law of the client: what it makes of events is what a fresh inbox says, whatever has happened.
+
+import Foundation
+import Testing
+
+/// `LAW_OPERATIONS=10000 LAW_SEED=7 swift test --filter ClientLaw` plays that many; without a seed one is taken by chance.
+/// Either way it is printed, and what fails with it is made as short as two minutes allow.
+private enum Law {
+    private static let environment = ProcessInfo.processInfo.environment
+    static let operationCount = environment["LAW_OPERATIONS"].map { Int($0) } ?? 1_200
+    static let seed = environment["LAW_SEED"].map { UInt64($0) } ?? .random(in: 1...999_999)
+    /// Of a history: then other people begin anew.
+    static let historyLength = 600
+}
+
+extension SystemTests {
+    @Suite("The law of the client")
+    struct ClientLaw {
+        let nodes: TestNodes
+        /// With one of the people they are more than ten.
+        private let population: [String]
+
+        init() async throws {
+            nodes = try await TestNodes.shared()
+            var population: [String] = []
+            for number in 0..<10 { population.append(try await nodes.a.curl.register("Population\(number)").id) }
+            self.population = population
+        }
+
+        @Test("an inbox and the events after it give the fresh inbox, after any history of people, devices and nodes")
+        func holds() async throws {
+            let count = try #require(Law.operationCount, "LAW_OPERATIONS is no number")
+            let seed = try #require(Law.seed, "LAW_SEED is no whole number")
+            var doneCounts: [String: Int] = [:]
+            var doneCount: Int { doneCounts.values.reduce(0, +) }
+            var eventCount = 0
+            var historyCount: UInt64 = 0
+            while doneCount < count {
+                let length = min(Law.historyLength, count - doneCount)
+                let player = try await play(seed: seed + historyCount, count: length)
+                historyCount += 1
+                guard let player else { return }
+                doneCounts.merge(player.doneCounts, uniquingKeysWith: +)
+                eventCount += player.devices.reduce(0) { $0 + $1.eventCount }
+            }
+            print("LAW_SEED=\(seed): \(doneCount) operations, \(eventCount) events applied; \(doneCounts)")
+            // In a short run somebody may not have been removed, say.
+            #expect(doneCount < 5_000 || doneCounts.count == Operation.nameCount, "LAW_SEED=\(seed)")
+        }
+
+        /// Plays a history of so many operations that weren't refused; nil if the law was broken.
+        private func play(seed: UInt64, count: Int) async throws -> HistoryPlayer? {
+            var player = try await HistoryPlayer(at: nodes.addresses, population: population)
+            var generator = OperationGenerator(seed: seed)
+            var history: History = []
+            do {
+                // Bounded, should nothing be done any more.
+                while player.doneCount < count, history.count < 20 * count {
+                    history.append(generator.draw(player, nodeCount: nodes.addresses.count))
+                    try await player.play(history[history.count - 1])
+                }
+                try await player.checkAll()
+                #expect(player.doneCount >= count, "LAW_SEED=\(seed)")
+                return player
+            } catch let difference as Difference {
+                let first = try await withoutOthers(history, difference, player) ?? (history, difference)
+                let shortest = try await Shrinking.shrink(first.0, first.1, within: .seconds(120), failure)
+                let operations = shortest.history.map { "- " + $0.map(\.description).joined(separator: "\n  ") }
+                Issue.record(
+                    """
+                    LAW_SEED=\(seed): device \(shortest.failure.device) shows something else than a fresh inbox.
+                    \(shortest.failure)
+                    It takes these, of \(history.count):
+                    \(operations.joined(separator: "\n"))
+                    """)
+                return nil
+            }
+        }
+
+        /// Only what concerns the threads that are shown wrongly, and what the device did that shows them so; nil if that
+        /// doesn't fail.
+        private func withoutOthers(
+            _ history: History, _ difference: Difference, _ player: HistoryPlayer
+        ) async throws -> (History, Difference)? {
+            let threads = player.threads.filter { difference.threads.contains($0.value.id) }.map(\.key)
+            let own = history.map { operations in
+                operations.filter { operation in
+                    operation.thread.map(threads.contains) ?? (operation.device == difference.device)
+                }
+            }.filter { !$0.isEmpty }
+            return try await failure(of: own).map { (own, $0) }
+        }
+
+        /// What fails when other people play the same history, all of whose devices are compared at its end.
+        private func failure(of history: History) async throws -> Difference? {
+            var player = try await HistoryPlayer(at: nodes.addresses, population: population)
+            do {
+                for operations in history { try await player.play(operations) }
+                try await player.checkAll()
+                return nil
+            } catch let difference as Difference {
+                return difference
+            }
+        }
+    }
+}

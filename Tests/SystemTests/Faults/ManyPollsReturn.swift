@@ -1,0 +1,67 @@
+// Thousands of polls wait, and what they wait at goes away: all come back, get all, and are in nobody's way.
+
+import TestSupport
+import Testing
+
+extension SystemTests.Faults {
+    @Test(
+        "10,000 waiting polls through the ends of nodes and of PostgreSQL: all are served again, and hold up nobody else",
+        .timeLimit(.minutes(3)))
+    func manyPollsReturn() async throws {
+        let cluster = try await StoppableCluster.running()
+        let database = try await cluster.createDatabase()
+        let nodes = try await RestartableNodes.start(2, on: database)
+        let polls = try await ManyPolls.gather(10_000, wait: 5, in: database, on: cluster, at: nodes.addresses)
+        async let running = polls.swarm.run()
+        try await polls.swarm.waitUntilWaiting(within: .seconds(60))
+        try await polls.tell("before")
+
+        // One half loses its connections in the same moment, and finds the other node.
+        var slowest = try await polls.slowestSend(at: nodes.addresses[1]) {
+            try await nodes.kill(0)
+            try await polls.tell("while a node is away", at: nodes.addresses[1])
+            try await polls.swarm.waitUntilWaiting(within: .seconds(30))
+        }
+        #expect(slowest < .seconds(3), "a send took \(slowest) after kill -9")
+        #expect(polls.swarm.counts.reconnects >= polls.count / 2)
+        try await nodes.restart(0)
+
+        // All of them are at the node that goes now, and have just asked. It sends them away one after the other.
+        try await polls.tell("with both nodes")
+        try await nodes[1].waitForPolls(polls.count)
+        let closings = Spread { polls.swarm.counts.closings }
+        slowest = try await polls.slowestSend(at: nodes.addresses[0]) {
+            let exit = try await closings.watch { try await nodes.stop(1) }
+            #expect(exit == .status(0))
+            try await polls.tell("after a node has gone", at: nodes.addresses[0])
+            try await polls.swarm.waitUntilWaiting(within: .seconds(30))
+        }
+        #expect(slowest < .seconds(3), "a send took \(slowest) after SIGTERM")
+        #expect(closings.total >= polls.count, "\(closings)")
+        // A sixth, if all goes evenly over the three seconds.
+        #expect(closings.most(within: .milliseconds(500)) < polls.count / 3, "\(closings)")
+        try await nodes.restart(1)
+
+        // All have asked at once, and the time of all is up while PostgreSQL is away: they ask again before it is back.
+        try await polls.tell("before PostgreSQL goes")
+        let before = polls.swarm.counts
+        try await cluster.crash(away: .seconds(6))
+        try await nodes.waitUntil(ready: true)
+        slowest = try await polls.slowestSend(at: nodes.addresses[1]) {
+            try await polls.tell("after PostgreSQL was away")
+            try await polls.swarm.waitUntilWaiting(within: .seconds(30))
+        }
+        #expect(slowest < .seconds(3), "a send took \(slowest) after the crash")
+        let after = polls.swarm.counts
+        #expect(after.failures == before.failures && after.expired == 0, "\(after)")
+        #expect(after.refused.keys.allSatisfy { $0 == 503 }, "\(after)")
+
+        try await polls.tell("at the end")
+        polls.swarm.stop()
+        for outcome in try await running {
+            let verdict = outcome.deliveries.verdict(heads: [polls.room: 7])
+            #expect(verdict.isGood && verdict.messages == 7, "\(verdict)")
+        }
+        try await nodes.stopAll()
+    }
+}

@@ -1,0 +1,42 @@
+// A new password on two nodes: which devices stay signed in.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Hardening: a new password")
+    struct PasswordChange {
+        @Test("ends the other devices on both nodes within a second, with their polls, and the old password with them")
+        func endsOthers() async throws {
+            let nodes = try await TestNodes.shared()
+            let ann = try await nodes.a.curl.register("Ann")
+            let (here, there) = (try await nodes.a.curl.logIn(again: ann), try await nodes.b.curl.logIn(again: ann))
+            let cursor = try await nodes.b.curl.cursor(of: there)
+            async let poll = nodes.b.curl.sync(there, from: cursor, wait: 25)
+            try await nodes.b.waitForPolls()
+            let connections = nodes.addresses.map { Connection($0) }
+            for connection in connections { #expect(try await connection.get("/v1/users/me", as: here).status == 200) }
+
+            let change: JSON = ["current": .string(ann.password), "new": "correct battery"]
+            let clock = ContinuousClock()
+            let answer = try await connections[0].put("/v1/users/me/password", change, as: ann)
+            let began = clock.now
+            #expect(answer.status == 204, "\(answer)")
+            let told = try await poll
+            #expect(told.status == 401 || told.json["events"][0]["type"] == "session.revoked", "\(told)")
+            for connection in connections {
+                for device in [here, there] {
+                    #expect(try await connection.get("/v1/users/me", as: device).status == 401)
+                }
+            }
+            #expect(began.duration(to: clock.now) < .seconds(1))
+            for connection in connections { #expect(try await connection.get("/v1/users/me", as: ann).status == 200) }
+
+            for (password, status) in [(ann.password, 401), ("correct battery", 200)] {
+                let body: JSON = ["username": .string(ann.username), "password": .string(password)]
+                #expect(try await connections[1].post("/v1/auth/login", body).status == status)
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// H1: a header that costs an event loop half a second. Hostile headers by strangers, while others send.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Hostile headers")
+    struct HostileHeaders {
+        /// Of the form of a session's token, and nobody's: `parley_`, 32 bytes and their CRC-32.
+        static let madeUpToken: String = {
+            var bytes = (0..<32).map { _ in UInt8.random(in: 0...255) }
+            var crc = ~UInt32(0)
+            for byte in bytes {
+                crc ^= UInt32(byte)
+                for _ in 0..<8 { crc = crc & 1 == 0 ? crc >> 1 : (crc >> 1) ^ 0xedb8_8320 }
+            }
+            crc = ~crc
+            for shift: UInt32 in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: crc >> shift)) }
+            let text = Data(bytes).base64EncodedString()
+            return "parley_" + text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        }()
+
+        /// A header of some 30 KB that is one piece again and again.
+        struct Hostile: CustomTestStringConvertible, Sendable {
+            let name: String
+            let start: String
+            let piece: String
+            let count: Int
+
+            var value: String { start + String(repeating: piece, count: count) }
+            var testDescription: String { "\(name): \(start)\(piece) × \(count)" }
+        }
+
+        @Test(
+            "hold nobody up",
+            arguments: [
+                Hostile(name: "Accept", start: "text/event-stream", piece: ";a", count: 15_000),
+                Hostile(name: "Accept", start: "", piece: "text/event-stream;q=0,", count: 1_380),
+                Hostile(name: "Prefer", start: "", piece: "wait=,", count: 5_000),
+            ])
+        func attack(header: Hostile) async throws {
+            let nodes = try await TestNodes.shared()
+            let others = try await OtherUsers.join(nodes.a)
+            let token = Self.madeUpToken
+            let value = header.value
+            let notice = try await others.notice(connectionCount: 4, seconds: 1) { connection, _ in
+                var request = Request("GET", "/v1/sync?wait=0")
+                request.headers = [("Authorization", "Bearer \(token)"), (header.name, value)]
+                let answer = try await connection.send(request)
+                #expect(answer.status == 401, "\(answer)")
+            }
+            // It was some 300 before.
+            notice.expect(header.testDescription, ratioMax: 30)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// Pages and cursors that no answer gave, and strangers who name a thread (findings L1, L2, L11, M2).
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Places that a client made up")
+    struct MadeUpCursors {
+        /// As the service makes them: a version, big-endian fields, a check byte; base64url.
+        private static func opaque(version: UInt8, _ fields: [UInt8]) -> String {
+            var bytes = [version] + fields
+            bytes.append(bytes.reduce(0x5a) { ($0 << 1 | $0 >> 7) ^ $1 })
+            return Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+                .replacing("=", with: "")
+        }
+
+        private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
+            withUnsafeBytes(of: value.bigEndian) { Array($0) }
+        }
+
+        @Test("a made-up page never makes a list fail")
+        func pages() async throws {
+            let curl = try await TestNodes.shared().a.curl
+            let connection = Connection(curl.address)
+            let ann = try await curl.register("Ann")
+            let thread = try await curl.thread("group", by: ann, with: [try await curl.register("Ben")])
+            let message = try await curl.sent("hello", in: thread, as: ann)
+            let lists = [
+                "/v1/inbox?", "/v1/search?q=hello&", "/v1/search?q=hello&thread=\(thread)&", "/v1/rooms?",
+                "/v1/users?query=ann&", "/v1/users/me/blocks?", "/v1/sessions?", "/v1/threads/\(thread)/members?",
+                "/v1/threads/\(thread)/messages/\(message)/receipts?",
+            ]
+            let ranks: [Int64] = [.min, .min + 1, -1_000_000_000_000_000_000, -1, 1_000_000_000_000_000_000, .max]
+            for list in lists {
+                for rank in ranks {
+                    for id in [UInt8.min, .max] {
+                        let fields = Self.bytes(rank) + [UInt8](repeating: id, count: 16)
+                        let page = Self.opaque(version: 2, fields)
+                        let answer = try await connection.get("\(list)page=\(page)", as: ann)
+                        #expect(answer.status == 200, "\(list), \(rank): \(answer)")
+                    }
+                }
+            }
+        }
+
+        /// The cursor's epoch, with another position.
+        private static func cursor(_ cursor: String, at position: Int64) throws -> String {
+            let padded = cursor.replacing("-", with: "+").replacing("_", with: "/")
+            let filling = String(repeating: "=", count: (4 - padded.count % 4) % 4)
+            let bytes = try #require(Data(base64Encoded: padded + filling))
+            return opaque(version: 1, Array(bytes[1..<5]) + Self.bytes(position))
+        }
+
+        @Test("a cursor from the future has expired, for polls that wait, polls that don't, and streams")
+        func futureCursors() async throws {
+            let curl = try await TestNodes.shared().a.curl
+            let ann = try await curl.register("Ann")
+            let connection = Connection(curl.address)
+            let now = try await connection.cursor(of: ann)
+            #expect(try await connection.sync(ann, from: now, wait: 0).status == 200)
+            for position in [1 << 40, 1 << 62, Int64.max] {
+                let future = try Self.cursor(now, at: position)
+                for wait in [0, 5] {
+                    let answer = try await connection.sync(ann, from: future, wait: wait)
+                    #expect(answer.status == 410 && answer.code == "cursor_expired", "\(position): \(answer)")
+                    let fresh = try #require(answer.json["cursor"].string)
+                    #expect(try await connection.sync(ann, from: fresh, wait: 0).status == 200)
+                }
+                var request = Request("GET", "/v1/sync?cursor=\(future)")
+                request.headers = [("Authorization", "Bearer \(ann.token)"), ("Accept", "text/event-stream")]
+                #expect(try await Connection(curl.address).open(request).status == 410)
+            }
+        }
+
+        @Test("a cursor that another node gave a moment ago is never taken for one from the future")
+        func cursorsOfOtherNodes() async throws {
+            let nodes = try await TestNodes.shared()
+            let ann = try await nodes.a.curl.register("Ann")
+            let connections = nodes.addresses.map(Connection.init)
+            let thread = try await connections[0].thread("group", by: ann, with: [])
+            var cursors = [try await connections[0].cursor(of: ann), try await connections[1].cursor(of: ann)]
+            for number in 0..<100 {
+                let (here, there) = (number % 2, 1 - number % 2)
+                _ = try await connections[here].sent("hello \(number)", in: thread, as: ann)
+                let answer = try await connections[here].sync(ann, from: cursors[here], wait: 5)
+                try #require(answer.status == 200, "\(answer)")
+                let given = try #require(answer.json["cursor"].string)
+                let other = try await connections[there].sync(ann, from: given, wait: 0)
+                try #require(other.status == 200 && other.told.isEmpty, "\(number): \(other)")
+                cursors[here] = given
+            }
+        }
+
+        @Test("in a direct thread only the sender deletes a message for everyone, whoever opened it")
+        func directThreads() async throws {
+            let curl = try await TestNodes.shared().a.curl
+            let (ann, ben) = (try await curl.register("Ann"), try await curl.register("Ben"))
+            let thread = try await curl.thread("direct", by: ann, with: [ben])
+            func path(_ message: String) -> String { "/v1/threads/\(thread)/messages/\(message)?for=everyone" }
+            let (anns, bens) = (
+                try await curl.sent("hello", in: thread, as: ann), try await curl.sent("hello", in: thread, as: ben)
+            )
+            for isBlocked in [false, true] {
+                if isBlocked {
+                    #expect(try await curl.put("/v1/users/me/blocks/\(ann.id)", [:], as: ben).status == 204)
+                }
+                for (message, other) in [(bens, ann), (anns, ben)] {
+                    let refused = try await curl.delete(path(message), as: other)
+                    #expect(refused.status == 403 && refused.code == "not_allowed", "\(refused)")
+                }
+            }
+            for (message, sender) in [(bens, ben), (anns, ann)] {
+                #expect(try await curl.delete(path(message), as: sender).status == 204)
+            }
+        }
+
+        @Test("a stranger is refused while somebody else has the thread locked")
+        func strangersDoNotWait() async throws {
+            let nodes = try await TestNodes.shared()
+            let curl = nodes.a.curl
+            let (ann, eve) = (try await curl.register("Ann"), try await curl.register("Eve"))
+            let thread = try await curl.thread("group", by: ann, with: [])
+            let message = try await curl.sent("hello", in: thread, as: ann)
+            async let holder = Psql.run(
+                "begin; select from threads where id = '\(thread)' for update; \(Psql.sleep) commit;",
+                conninfo: nodes.database)
+            #expect(try await Psql.isAsleep(in: nodes.database))
+            let messagePath = "/v1/threads/\(thread)/messages/\(message)"
+            let payload: JSON = ["payload": ["text": "x"]]
+            let calls: [(String, String, JSON?)] = [
+                ("PUT", messagePath + "/reactions/%F0%9F%91%8D", nil),
+                ("DELETE", messagePath + "/reactions/%F0%9F%91%8D", nil), ("PATCH", messagePath, payload),
+                ("DELETE", messagePath, nil), ("PATCH", "/v1/threads/\(thread)", ["title": "Mine"]),
+                ("PUT", "/v1/threads/\(thread)/members/me", ["status": "joined"]),
+                ("PUT", "/v1/threads/\(thread)/members/\(eve.id)", [:]),
+                ("DELETE", "/v1/threads/\(thread)/members/\(ann.id)", nil),
+                ("DELETE", "/v1/threads/\(thread)/members/me", nil),
+            ]
+            let began = ContinuousClock.now
+            for (method, path, body) in calls {
+                let answer = try await curl.call(method, path, body, as: eve)
+                #expect(answer.status == 404 && answer.code == "thread_not_found", "\(method) \(path): \(answer)")
+            }
+            // A lock is waited for for 5 s.
+            #expect(ContinuousClock.now - began < .seconds(4))
+            try await Psql.wake(in: nodes.database)
+            _ = try await holder
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// Whether two kinds of calls take as long as each other.
+import Foundation
+
+/// The times of calls for what is known and what isn't, always one right after the other: the machine has its better and worse
+/// seconds. Which comes first changes: what one has the node do afterwards is in the way of the next.
+struct PairedTimes: CustomStringConvertible {
+    /// In milliseconds.
+    private(set) var times: [(known: Double, unknown: Double)] = []
+
+    /// Times so many pairs.
+    init<Ignored>(
+        _ count: Int, _ call: (_ isKnown: Bool, _ index: Int) async throws -> Ignored
+    ) async throws {
+        for index in 0..<count {
+            var time = (known: 0.0, unknown: 0.0)
+            for isKnown in [index % 2 == 0, index % 2 != 0] {
+                let began = ContinuousClock.now
+                _ = try await call(isKnown, index)
+                let taken = began.duration(to: .now).seconds * 1_000
+                if isKnown { time.known = taken } else { time.unknown = taken }
+            }
+            times.append(time)
+        }
+    }
+
+    /// Known by unknown: the median of the pairs' own.
+    var ratio: Double { times.map { $0.known / $0.unknown }.sorted()[times.count / 2] }
+
+    var description: String { "\(times) ms" }
+}

@@ -1,0 +1,129 @@
+// Thousands of devices whose polls wait, and what is looked at while something happens to them.
+
+import Bench
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// People who wait in one room, and one who writes to himself.
+struct ManyPolls: Sendable {
+    let count: Int
+    let swarm: PollSwarm
+    let room: ThreadKey
+    private let roomID: String
+    /// Of the room's owner.
+    private let token: String
+    private let loner: Person
+    private let diary: String
+    private let addresses: [Address]
+
+    /// - Parameter wait: of each poll, in seconds.
+    static func gather(
+        _ count: Int, wait: Int, in database: String, on cluster: TestCluster, at addresses: [Address]
+    ) async throws -> ManyPolls {
+        let (tokens, room) = try await InsertedPeople.room(of: count, in: database, on: cluster)
+        let key = try #require(ThreadKey(room))
+        var settings = PolledDevice.Settings()
+        settings.wait = wait
+        let swarm = try PollSwarm(
+            urls: addresses.map(\.description), members: tokens.map { .init(token: $0, heads: [key: 0]) },
+            settings: settings)
+        let connection = Connection(addresses[0])
+        let loner = try await connection.register("Loner")
+        let diary = try await connection.thread("group", by: loner, with: [])
+        return ManyPolls(
+            count: count, swarm: swarm, room: key, roomID: room, token: tokens[0], loner: loner, diary: diary,
+            addresses: addresses)
+    }
+
+    /// Sends a message to all, and waits until all have it.
+    func tell(_ text: String, at address: Address? = nil) async throws {
+        let before = swarm.counts.messages
+        let answer = try await Connection(address ?? addresses[0]).say(text, in: roomID, token: token)
+        try #require(answer.status == 201, "\(answer)")
+        try await eventually("\"\(text)\" everywhere", within: .seconds(30)) {
+            swarm.counts.messages >= before + count ? true : nil
+        }
+    }
+
+    /// What the slowest of somebody else's messages took, while `body` ran.
+    func slowestSend(at address: Address, while body: () async throws -> Void) async throws -> Duration {
+        let isOver = Over()
+        async let slowest = slowestSend(at: address, until: isOver)
+        defer { isOver.set() }
+        try await body()
+        isOver.set()
+        return try await slowest
+    }
+
+    private func slowestSend(at address: Address, until over: Over) async throws -> Duration {
+        let connection = Connection(address)
+        var slowest = Duration.zero
+        while !over.isSet {
+            let start = ContinuousClock.now
+            let answer = try await connection.say("I see", in: diary, as: loner)
+            try #require(answer.status == 201, "\(answer)")
+            slowest = max(slowest, start.duration(to: .now))
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return slowest
+    }
+}
+
+/// Set once.
+private final class Over: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
+}
+
+/// How a count grew in time.
+final class Spread: Sendable, CustomStringConvertible {
+    private static let step = Duration.milliseconds(50)
+    private let count: @Sendable () -> Int
+    /// One a step, where the machine lets it.
+    private let samples = Mutex<[(at: ContinuousClock.Instant, count: Int)]>([])
+
+    init(_ count: @escaping @Sendable () -> Int) { self.count = count }
+
+    /// Looks while `body` runs.
+    func watch<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let isOver = Over()
+        async let watching: Void = sample(until: isOver)
+        defer { isOver.set() }
+        let value = try await body()
+        isOver.set()
+        try await watching
+        return value
+    }
+
+    private func sample(until over: Over) async throws {
+        while !over.isSet {
+            sample()
+            try await Task.sleep(for: Self.step)
+        }
+        sample()
+    }
+
+    private func sample() { samples.withLock { $0.append((.now, count())) } }
+
+    var total: Int { samples.withLock { ($0.last?.count ?? 0) - ($0.first?.count ?? 0) } }
+
+    /// By how much it grew at most in so long a time. Where two samples are further apart, what came between them came evenly.
+    func most(within window: Duration) -> Int {
+        samples.withLock { samples in
+            samples.indices.map { first in
+                let rest = samples[first...]
+                guard let end = rest.first(where: { samples[first].at.duration(to: $0.at) >= window }) ?? rest.last
+                else {
+                    return 0
+                }
+                let share = min(1, window / samples[first].at.duration(to: end.at))
+                return Int(Double(end.count - samples[first].count) * share)
+            }.max() ?? 0
+        }
+    }
+
+    var description: String { samples.withLock { "\($0.map(\.count))" } }
+}

@@ -1,0 +1,163 @@
+// People who write and follow at once while something is done to the nodes or to the database. What they saw is judged
+// in Judge.swift.
+
+import Foundation
+import Synchronization
+import Testing
+
+/// What the disturbing part of a test knows of the traffic.
+final class Traffic: Sendable {
+    private let sentCount = Atomic(0)
+    private let refusedCount = Atomic(0)
+    private let polledCount = Atomic(0)
+    private let deliveredCount = Atomic(0)
+    private let over = Atomic(false)
+
+    var isOver: Bool { over.load(ordering: .relaxed) }
+    /// Messages acknowledged so far.
+    var messageCount: Int { sentCount.load(ordering: .relaxed) }
+
+    /// Messages that were answered with 503, each time counted.
+    var refusalCount: Int { refusedCount.load(ordering: .relaxed) }
+
+    /// Polls that came to an end, however, and the events that they gave.
+    var pollCount: Int { polledCount.load(ordering: .relaxed) }
+    var eventCount: Int { deliveredCount.load(ordering: .relaxed) }
+
+    func countPoll() { polledCount.add(1, ordering: .relaxed) }
+    func countEvents(_ count: Int) { deliveredCount.add(count, ordering: .relaxed) }
+
+    /// What a sender tells of each answer.
+    func count(_ status: Int) {
+        switch status {
+        case 200, 201: sentCount.add(1, ordering: .relaxed)
+        case 503: refusedCount.add(1, ordering: .relaxed)
+        default: break
+        }
+    }
+
+    /// Waits until so many more messages are acknowledged.
+    func flow(_ messageCount: Int, within limit: Duration = .seconds(30)) async throws {
+        let goal = self.messageCount + messageCount
+        try await eventually("\(messageCount) more messages acknowledged", within: limit) {
+            self.messageCount >= goal ? true : nil
+        }
+    }
+
+    /// Waits as `flow`, but only as long as there is a chance.
+    func tryToFlow(_ messageCount: Int, within limit: Duration) async {
+        _ = try? await flow(messageCount, within: limit)
+    }
+
+    struct Plan: Sendable {
+        var personCount = 4
+        var wandererCount = 1
+        /// How long one message is tried for, and how long all of it may take.
+        var patience: Duration = .seconds(40)
+        var limit: Duration = .seconds(90)
+        /// What each takes between one message and the next.
+        var pause: Duration = .zero
+    }
+
+    struct Outcome: Sendable {
+        let population: Population
+        /// By thread.
+        let acknowledged: [String: [String]]
+        /// The message after which there is none.
+        let last: UUID
+        let followers: [Follower.Log]
+        let statuses: Statuses
+        /// Messages that took more than one try.
+        let retriedCount: Int
+
+        var messageCount: Int { acknowledged.values.reduce(1) { $0 + $1.count } }
+        var pollCount: Int { followers.reduce(0) { $0 + $1.pollCount } }
+        var eventCount: Int { followers.reduce(0) { $0 + $1.seenEvents.count } }
+    }
+
+    static func run(
+        through nodes: [Node], _ plan: Plan = Plan(), disturb: @Sendable @escaping (Traffic) async throws -> Void
+    ) async throws -> Outcome {
+        try await run(through: nodes.map(\.address), plan, disturb: disturb)
+    }
+
+    /// Runs people's senders and followers while `disturb` runs, and a little longer.
+    static func run(
+        through addresses: [Address], _ plan: Plan = Plan(), disturb: @Sendable @escaping (Traffic) async throws -> Void
+    ) async throws -> Outcome {
+        let population = try await Population.gather(
+            plan.personCount, wanderers: plan.wandererCount, at: Connection(try #require(addresses.first)))
+        let traffic = Traffic()
+        let last = UUID()
+        return try await withThrowingTaskGroup(of: Follower.Log.self) { group in
+            for follower in followers(of: population, addresses) {
+                group.addTask {
+                    try await follower.run(traffic, from: population.start, within: plan.limit) { $0.subject == last }
+                }
+            }
+            let senders = try await send(traffic, population, addresses, plan, disturb)
+            try await end(population, addresses, last)
+            let logs = try await group.reduce(into: [Follower.Log]()) { $0.append($1) }
+            let statuses = senders.map(\.statuses) + logs.map(\.statuses)
+            return Outcome(
+                population: population,
+                acknowledged: senders.reduce(into: [:]) { $0.merge($1.acknowledged, uniquingKeysWith: +) }, last: last,
+                followers: logs, statuses: statuses.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) },
+                retriedCount: senders.reduce(0) { $0 + $1.retriedCount })
+        }
+    }
+
+    /// Two devices for everyone: one stays with a node as long as it answers, half of them with each; one hops. Some
+    /// take small bites. Some people have a third, which takes streams and breaks them off now and then.
+    private static func followers(of population: Population, _ addresses: [Address]) -> [Follower] {
+        (population.people + population.wanderers).enumerated().flatMap { index, person in
+            let order = index % 2 == 0 ? addresses : addresses.reversed()
+            return [
+                Follower(person: person, addresses: order, limit: index == 0 ? 10 : 100),
+                Follower(person: person, addresses: order, limit: index == 1 ? 10 : 100, hops: true),
+            ]
+                + (index % 2 == 0
+                    ? [Follower(person: person, addresses: order, limit: 10, hops: index == 0, streams: true)] : [])
+        }
+    }
+
+    /// Until the disturbance is over.
+    private static func send(
+        _ traffic: Traffic, _ population: Population, _ addresses: [Address], _ plan: Plan,
+        _ disturb: @Sendable @escaping (Traffic) async throws -> Void
+    ) async throws -> [Sender.Log] {
+        try await withThrowingTaskGroup(of: Sender.Log?.self) { group in
+            for (index, person) in population.people.enumerated() {
+                let sender = Sender(
+                    person: person, threads: population.threads(of: index), addresses: addresses, patience: plan.patience,
+                    pause: plan.pause)
+                group.addTask { try await sender.run(traffic) }
+            }
+            for person in population.wanderers {
+                let wanderer = Wanderer(person: person, room: population.room, addresses: addresses)
+                group.addTask {
+                    try await wanderer.run(traffic)
+                    return nil
+                }
+            }
+            group.addTask {
+                defer { traffic.over.store(true, ordering: .relaxed) }
+                try await disturb(traffic)
+                return nil
+            }
+            return try await group.reduce(into: [Sender.Log]()) { if let log = $1 { $0.append(log) } }
+        }
+    }
+
+    /// One more message to all, so that the followers know that they have everything.
+    private static func end(_ population: Population, _ addresses: [Address], _ last: UUID) async throws {
+        try await eventually("the last message's acknowledgement") {
+            for address in addresses {
+                let answer = try? await Curl(address: address).say(
+                    "end", in: population.closing, as: population.people[0], id: last.uuidString.lowercased())
+                if answer?.status == 201 || answer?.status == 200 { return true }
+            }
+            return nil
+        }
+    }
+}

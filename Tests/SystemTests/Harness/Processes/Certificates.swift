@@ -1,0 +1,45 @@
+// Certificates as operators make them for a test: signed by themselves, by Debian's openssl.
+
+import Foundation
+import TestSupport
+import Testing
+
+/// A directory with pairs of certificate and key, all for 127.0.0.1.
+struct Certificates: Sendable {
+    private let directory: TemporaryDirectory
+    let path: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.path
+    }
+
+    /// Makes `name.crt` and `name.key`.
+    func make(_ name: String) async throws {
+        let line = [
+            "/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-days", "2", "-subj", "/CN=\(name)", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "\(name).key",
+            "-out", "\(name).crt",
+        ]
+        let program = try await TestProcess.start(line, in: path)
+        let exit = try await program.waitForExit(within: .seconds(20))
+        try #require(exit == .status(0), "\(program.errors)")
+    }
+
+    /// Puts one file in the place of another, as a tool that renews certificates does.
+    func replace(_ name: String, by other: String) throws {
+        try contents(other).write(to: URL(filePath: "\(path)/\(name)"), options: .atomic)
+    }
+
+    /// Makes a pair the one that is called `now`.
+    func use(_ name: String) throws {
+        try replace("now.crt", by: name + ".crt")
+        try replace("now.key", by: name + ".key")
+    }
+
+    func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: "\(path)/\(name)"), options: .atomic)
+    }
+
+    private func contents(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: "\(path)/\(name)")) }
+}

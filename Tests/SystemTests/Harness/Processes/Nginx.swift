@@ -1,0 +1,73 @@
+// nginx as compose has it: the very docker/nginx.conf, with addresses and paths of this machine put in.
+
+import Foundation
+import TestSupport
+
+/// A proxy in front of nodes. It is killed when nothing holds it any more.
+final class Nginx: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let address: Address
+    private let program: TestProcess
+    private let directory: TemporaryDirectory
+
+    private init(_ program: TestProcess, _ address: Address, _ directory: TemporaryDirectory) {
+        self.program = program
+        self.address = address
+        self.directory = directory
+    }
+
+    deinit {
+        program.send(SIGKILL)
+    }
+
+    var errors: String { program.errors }
+
+    /// Starts it before three nodes, on a free port.
+    /// - Parameter limitsRates: whether it keeps the bounds of requests and polls a second. All people of a test have one
+    ///   address, and together they ask more often than one address may.
+    static func start(_ nodes: [Address], limitsRates: Bool = false) async throws -> Nginx {
+        let directory = try TemporaryDirectory()
+        let address = Address(host: "127.0.0.1", port: try Sockets.freePort())
+        let file = directory.path + "/nginx.conf"
+        try configuration(nodes, address, directory.path, limitsRates: limitsRates)
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        // One process: what ends with the tests must not leave workers behind.
+        let program = try await TestProcess.start([
+            "/usr/sbin/nginx", "-p", directory.path, "-c", file, "-e", "stderr",
+            "-g", "daemon off; master_process off; pid \(directory.path)/pid;",
+        ])
+        let nginx = Nginx(program, address, directory)
+        try await eventually("nginx at \(address)") {
+            if let exit = program.exit { throw Failure(description: "\(exit): \(program.errors)") }
+            return try await Connection(address).get("/health/live").status == 200 ? true : nil
+        }
+        return nginx
+    }
+
+    /// Each replacement must find what it replaces, or the file has changed and this is another one.
+    static func configuration(
+        _ nodes: [Address], _ address: Address, _ directory: String, limitsRates: Bool
+    ) throws -> String {
+        var text = try String(contentsOf: Repository.file("docker/nginx.conf"), encoding: .utf8)
+        func replace(_ old: String, _ new: String) throws {
+            guard text.contains(old) else { throw Failure(description: "docker/nginx.conf has no '\(old)'") }
+            text = text.replacing(old, with: new)
+        }
+        for (index, node) in nodes.enumerated() {
+            // Debian's nginx 1.22 doesn't know `resolve`, which 1.27.3 brought.
+            try replace("server parley-\(index + 1):8080 resolve ", "server \(node.host):\(node.port) ")
+        }
+        try replace("    resolver 127.0.0.11 valid=2s ipv6=off;\n", "")
+        try replace("listen 80 ", "listen \(address.host):\(address.port) ")
+        if !limitsRates {
+            for rate in ["rate=500r/s", "rate=1000r/s"] { try replace(rate, "rate=100000r/s") }
+        }
+        let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        let paths = kinds.map { "    \($0)_temp_path \(directory)/\($0);\n" }.joined()
+        try replace("\nhttp {\n", "\nhttp {\n" + paths)
+        return text
+    }
+}

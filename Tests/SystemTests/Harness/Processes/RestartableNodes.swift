@@ -1,0 +1,84 @@
+// Nodes that are killed and started again at the same addresses, as a supervisor would have it.
+
+import Foundation
+import TestSupport
+import Testing
+
+/// Some nodes on one database. Each keeps its address through all its lives.
+actor RestartableNodes {
+    /// A node's way to the database, libpq's, and its other settings.
+    struct Place: Sendable {
+        let database: String
+        var settings: [String: String] = [:]
+    }
+
+    nonisolated let addresses: [Address]
+    private let places: [Place]
+    private var nodes: [Node]
+
+    private init(places: [Place], nodes: [Node]) {
+        self.places = places
+        self.nodes = nodes
+        addresses = nodes.map(\.address)
+    }
+
+    static func start(_ count: Int, on database: String, settings: [String: String] = [:]) async throws -> RestartableNodes {
+        try await start(Array(repeating: Place(database: database, settings: settings), count: count))
+    }
+
+    static func start(_ places: [Place]) async throws -> RestartableNodes {
+        // The first alone: it migrates, and the others find it done.
+        var nodes: [Node] = []
+        for place in places { nodes.append(try await start(place, port: try Sockets.freePort())) }
+        return RestartableNodes(places: places, nodes: nodes)
+    }
+
+    private static func start(_ place: Place, port: Int) async throws -> Node {
+        try await Node.start(database: place.database, port: port, settings: place.settings)
+    }
+
+    subscript(index: Int) -> Node { nodes[index] }
+
+    /// kill -9.
+    func kill(_ index: Int) async throws {
+        expectAlive(index)
+        try await nodes[index].kill()
+    }
+
+    /// SIGTERM, and what it did with it.
+    @discardableResult
+    func stop(_ index: Int) async throws -> TestProcess.Exit {
+        expectAlive(index)
+        return try await nodes[index].stop().exit
+    }
+
+    /// SIGTERM while anything may be broken: a node whose database doesn't answer leaves without an orderly end, but
+    /// never late.
+    func end(_ index: Int) async throws {
+        expectAlive(index)
+        let (exit, took) = try await nodes[index].end()
+        #expect(exit == .status(0) && took < .seconds(10), "node \(index): \(exit) after \(took)")
+    }
+
+    /// Nobody but us ends a node.
+    private func expectAlive(_ index: Int) {
+        let program = nodes[index].program
+        #expect(program.exit == nil, "node \(index) has ended by itself: \(program.errors.suffix(4_000))")
+    }
+
+    /// A new life for one that has ended, once the database lets it: a node that can't start is tried again.
+    func restart(_ index: Int, within limit: Duration = .seconds(30)) async throws {
+        let (place, port) = (places[index], addresses[index].port)
+        nodes[index] = try await eventually("a new life of node \(index)", within: limit, every: .milliseconds(200)) {
+            try await Self.start(place, port: port)
+        }
+    }
+
+    func waitUntil(ready: Bool, within limit: Duration = .seconds(30)) async throws {
+        for node in nodes { try await node.waitUntil(ready: ready, within: limit) }
+    }
+
+    func stopAll() async throws {
+        for index in nodes.indices { try await stop(index) }
+    }
+}

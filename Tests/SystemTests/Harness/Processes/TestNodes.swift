@@ -1,0 +1,52 @@
+// Nodes and databases that many tests share: starting them anew for each would be most of the run.
+
+import Synchronization
+import TestSupport
+import Testing
+
+/// Two nodes, A and B, on one database.
+struct TestNodes: Sendable {
+    let a: Node
+    let b: Node
+    /// libpq's.
+    let database: String
+
+    var addresses: [Address] { [a.address, b.address] }
+
+    private static let sharedStart = Mutex<Task<TestNodes, any Error>?>(nil)
+
+    /// The pair that suites share. Nobody stops or kills these.
+    static func shared() async throws -> TestNodes {
+        let start = sharedStart.withLock { start in
+            let running = start ?? Task { try await own(on: try await TestCluster.shared()) }
+            start = running
+            return running
+        }
+        return try await start.value
+    }
+
+    /// A pair for one test, on a new database.
+    static func own(on cluster: TestCluster, settings: [String: String] = [:]) async throws -> TestNodes {
+        let database = try await cluster.createDatabase()
+        async let a = Node.start(database: database, settings: settings)
+        async let b = Node.start(database: database, settings: settings)
+        return try await TestNodes(a: a, b: b, database: database)
+    }
+
+    func stop() async throws {
+        async let first = a.stop()
+        async let second = b.stop()
+        _ = try await (first, second)
+    }
+}
+
+/// A PostgreSQL for tests that stop it: one for all, since one test runs at a time and each leaves it running.
+enum StoppableCluster {
+    private static let started = Task { try await TestCluster.own() }
+
+    static func running() async throws -> TestCluster {
+        let cluster = try await started.value
+        if !cluster.isRunning { try await cluster.start() }
+        return cluster
+    }
+}

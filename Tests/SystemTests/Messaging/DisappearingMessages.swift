@@ -1,0 +1,226 @@
+// Content that goes by itself leaves every table and every node, whatever happens to the nodes meanwhile.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Disappearing messages, on two nodes")
+    struct DisappearingMessages {
+        /// Where a text still is in the database: the tables' names.
+        private func traces(of text: String, in database: String) async throws -> String {
+            try await Psql.run(
+                """
+                create or replace function pg_temp.has(p_table regclass) returns boolean language plpgsql as $$
+                declare v_found boolean;
+                begin
+                    execute format('select exists (select from %s t where t::text like %L)', p_table, '%\(text)%') into v_found;
+                    return v_found;
+                end $$;
+                select string_agg(c.relname, ' ' order by c.relname) from pg_class c
+                where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_temp.has(c.oid);
+                """, conninfo: database)
+        }
+
+        /// Where a person still gets a text from a node: what of the API answers with it.
+        private func answers(
+            with text: String, on node: Node, _ person: Person, in thread: String, since cursor: String
+        )
+            async throws -> [String]
+        {
+            var found: [String] = []
+            for path in [
+                "/v1/inbox", "/v1/threads/\(thread)", "/v1/threads/\(thread)/messages",
+                "/v1/sync?wait=0&cursor=\(cursor)", "/v1/search?q=\(text)",
+            ] {
+                let answer = try await node.curl.get(path, as: person)
+                try #require(answer.status == 200, "\(answer)")
+                if answer.text.contains(text) { found.append(path) }
+            }
+            return found
+        }
+
+        private func group(
+            _ nodes: TestNodes, _ retention: JSON, by ann: Person, with bob: Person
+        ) async throws -> String {
+            let body: JSON = ["kind": "group", "members": [.string(bob.id)], "retention": retention]
+            let made = try await nodes.a.curl.post("/v1/threads", body, as: ann)
+            try #require(made.status == 201, "\(made)")
+            return made.json["id"].string ?? ""
+        }
+
+        @Test("a message whose time is up leaves every table, and what the nodes had in memory of it")
+        func expires() async throws {
+            let nodes = try await TestNodes.shared()
+            let ann = try await nodes.a.curl.register("Ann")
+            let bob = try await nodes.b.curl.register("Bob")
+            let thread = try await group(nodes, ["keep": "seconds", "seconds": 3], by: ann, with: bob)
+            let cursor = try await nodes.b.curl.cursor(of: bob)
+            let text = unique("evanescent")
+            let id = try await nodes.a.curl.sent(text, in: thread, as: ann)
+            let path = "/v1/threads/\(thread)/messages/\(id)"
+            #expect(
+                try await nodes.a.curl.call("PATCH", path, ["payload": ["text": .string(text + " 2")]], as: ann).status
+                    == 200)
+            // In both nodes' memories.
+            for (node, person) in [(nodes.a, ann), (nodes.b, bob)] {
+                #expect(try await node.curl.sync(person, from: cursor, wait: 5).text.contains(text))
+                #expect(try await answers(with: text, on: node, person, in: thread, since: cursor).count == 5)
+            }
+            let follower = Follower(person: bob, addresses: [nodes.b.address])
+            let seen = try await follower.run(Traffic(), from: cursor, within: .seconds(15)) {
+                $0.type == "message.deleted"
+            }
+            #expect(
+                seen.seenEvents.filter { $0.type.hasPrefix("message.") }.map(\.type)
+                    == ["message.created", "message.updated", "message.deleted"])
+            #expect(try await traces(of: text, in: nodes.database) == "")
+            for (node, person) in [(nodes.a, ann), (nodes.b, bob)] {
+                #expect(try await answers(with: text, on: node, person, in: thread, since: cursor) == [])
+                let message = try await node.curl.get(path, as: person).json
+                #expect(message["payload"] == .null && message["deleted_at"].string != nil)
+            }
+            #expect(try await nodes.a.curl.get("/v1/inbox", as: bob).json["unread_total"] == 0)
+        }
+
+        @Test("content goes once the last device has it, with everything else of the message left, and no sooner")
+        func untilDelivered() async throws {
+            let nodes = try await TestNodes.shared()
+            let ann = try await nodes.a.curl.register("Ann")
+            let bob = try await nodes.b.curl.register("Bob")
+            let phone = try await another(device: bob, on: nodes.a)
+            let thread = try await group(nodes, ["keep": "until_delivered"], by: ann, with: bob)
+            let cursor = try await nodes.a.curl.cursor(of: ann)
+            let text = unique("ephemeral")
+            let id = try await nodes.a.curl.sent(text, in: thread, as: ann)
+            let path = "/v1/threads/\(thread)/messages/\(id)"
+            // Each says that it has it by polling on; Bob's phone only has it.
+            let head = try await nodes.a.curl.sync(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
+            #expect(try await nodes.b.curl.sync(bob, from: cursor, wait: 5).text.contains(text))
+            #expect(try await nodes.a.curl.sync(phone, from: cursor, wait: 5).text.contains(text))
+            _ = try await nodes.a.curl.sync(ann, from: head)
+            _ = try await nodes.b.curl.sync(bob, from: head)
+            try await eventually("two devices' marks") {
+                try await Psql.run(
+                    "select count(*) from device_marks where thread_id = '\(thread)'", conninfo: nodes.database) == "2"
+                    ? true : nil
+            }
+            try await Task.sleep(for: .seconds(1))
+            #expect(try await nodes.a.curl.get(path, as: ann).json["payload"]["text"].string == text)
+
+            _ = try await nodes.b.curl.sync(phone, from: head)
+            try await eventually("no trace of it") {
+                try await traces(of: text, in: nodes.database) == "" ? true : nil
+            }
+            let pages = [(nodes.a, ann), (nodes.b, bob), (nodes.b, phone), (nodes.a, phone)]
+            for (node, person) in pages {
+                try await eventually("no answer with it") {
+                    try await answers(with: text, on: node, person, in: thread, since: cursor) == [] ? true : nil
+                }
+                let message = try await node.curl.get(path, as: person).json
+                #expect(message["payload"] == .null && message["deleted_at"] == .null && message["seq"] == 1)
+            }
+            // It is as unread as it was, and nobody is told that it is gone.
+            #expect(try await nodes.a.curl.get("/v1/inbox", as: bob).json["unread_total"] == 1)
+            for (node, person) in pages {
+                let types = try await node.curl.sync(person, from: cursor).json["events"].items.map {
+                    $0["type"].string
+                }
+                #expect(types.filter { $0?.hasPrefix("message.") == true } == ["message.created"])
+            }
+            let again = try await nodes.b.curl.say(text, in: thread, as: ann, id: id)
+            #expect(again.status == 200 && again.json["payload"] == .null)
+            #expect(try await nodes.a.curl.call("PATCH", path, ["payload": ["text": "x"]], as: ann).status == 409)
+        }
+
+        @Test("an edit waits for those who lack it, and a device that signs out or is silent is waited for no more")
+        func laggards() async throws {
+            let nodes = try await TestNodes.shared()
+            let ann = try await nodes.a.curl.register("Ann")
+            let bob = try await nodes.b.curl.register("Bob")
+            let phone = try await another(device: bob, on: nodes.b)
+            let tablet = try await another(device: bob, on: nodes.b)
+            let thread = try await group(nodes, ["keep": "until_delivered"], by: ann, with: bob)
+            let cursor = try await nodes.a.curl.cursor(of: ann)
+            let text = unique("transient")
+            let id = try await nodes.a.curl.sent(text, in: thread, as: ann)
+            let path = "/v1/threads/\(thread)/messages/\(id)"
+            let created = try await nodes.a.curl.sync(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
+            #expect(
+                try await nodes.a.curl.call("PATCH", path, ["payload": ["text": .string(text)]], as: ann).status == 200)
+            let edited = try await nodes.a.curl.call("PATCH", path, ["payload": ["text": .string(text + "!")]], as: ann)
+            #expect(edited.status == 200)
+            let head = try await nodes.a.curl.cursor(of: ann)
+            for person in [ann, phone, tablet] { _ = try await nodes.b.curl.sync(person, from: created) }
+            // Has the message, and not what has become of it.
+            _ = try await nodes.b.curl.sync(bob, from: created)
+            _ = try await nodes.a.curl.sync(ann, from: head)
+            try await Task.sleep(for: .seconds(2))
+            #expect(try await nodes.a.curl.get(path, as: ann).json["payload"]["text"].string == text + "!")
+            // A mark says so, too, as far as it goes: the next message, and with it all before.
+            let mark: JSON = [
+                "delivered": .init(try await nodes.a.curl.say("next", in: thread, as: ann).json["seq"].int ?? 0)
+            ]
+            #expect(try await nodes.b.curl.put("/v1/threads/\(thread)/receipts", mark, as: bob).status == 204)
+            // Two are left: the one signs out, the other hasn't been used for long.
+            #expect(try await nodes.a.curl.delete("/v1/sessions/\(phone.session)", as: bob).status == 204)
+            try await Task.sleep(for: .seconds(1))
+            #expect(try await nodes.a.curl.get(path, as: ann).json["payload"]["text"].string == text + "!")
+            try await Psql.run(
+                """
+                update sessions set last_used_at = now() - interval '31 days' where id = '\(tablet.session)';
+                insert into undelivered_checks values ('\(thread)', now());
+                """, conninfo: nodes.database)
+            try await eventually("no trace of it") {
+                try await traces(of: text, in: nodes.database) == "" ? true : nil
+            }
+        }
+
+        @Test("what is due is done once, whichever nodes are killed at it")
+        func survivesKills() async throws {
+            let database = try await TestCluster.shared().createDatabase()
+            let fleet = try await RestartableNodes.start(3, on: database)
+            let ann = try await fleet[0].curl.register("Ann")
+            let thread = try await fleet[0].curl.thread("group", by: ann, with: [])
+            let cursor = try await fleet[0].curl.cursor(of: ann)
+            let text = unique("fleeting")
+            let count = 600
+            let connection = Connection(fleet.addresses[2])
+            for number in 0..<count {
+                let body: JSON = ["payload": ["text": .string("\(text) \(number)")], "expires_in_s": 6]
+                #expect(try await connection.post("/v1/threads/\(thread)/messages", body, as: ann).status == 201)
+            }
+            // Two of the three die while they are at it, each at another time.
+            for index in 0...1 {
+                let left = try await eventually("the beginning of the end", within: .seconds(20)) {
+                    let left =
+                        Int(
+                            try await Psql.run(
+                                "select count(*) from messages where payload::text like '%\(text)%'", conninfo: database
+                            )) ?? 0
+                    return left < count - index * 150 ? left : nil
+                }
+                #expect(left > 0, "they were too quick to be killed at it")
+                try await fleet.kill(index)
+            }
+            try await eventually("no trace of them", within: .seconds(20)) {
+                try await traces(of: text, in: database) == "" ? true : nil
+            }
+            let events = try await Follower.replay(ann, from: cursor, on: fleet.addresses[2])
+            let deleted = events.filter { $0["type"] == "message.deleted" }.compactMap { $0["data"]["seq"].int }
+            #expect(deleted.sorted() == Array(1...count))
+            #expect(!events.contains { "\($0)".contains(text) })
+            try await fleet.stop(2)
+        }
+
+        private func another(device person: Person, on node: Node) async throws -> Person {
+            let body: JSON = ["username": .string(person.username), "password": .string(person.password)]
+            let answer = try await node.curl.post("/v1/auth/login", body)
+            try #require(answer.status == 200 || answer.status == 201, "\(answer)")
+            return Person(
+                id: person.id, username: person.username, password: person.password,
+                session: answer.json["session"]["id"].string ?? "",
+                token: answer.json["session"]["token"].string ?? "")
+        }
+    }
+}

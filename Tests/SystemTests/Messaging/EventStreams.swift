@@ -1,0 +1,182 @@
+// Server-sent events, clause by clause of the contract. That they keep the law of delivery through faults is shown by
+// the streaming devices of every Traffic.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("A stream of server-sent events")
+    struct EventStreams: DirectThreadSuite {
+        let direct: DirectThread
+
+        init() async throws { direct = try await DirectThread() }
+
+        /// Without what comes by itself.
+        private func messageIDs(_ events: [JSON]) -> [String?] {
+            events.filter { $0["type"] == "message.created" }.map { $0["data"]["id"].string }
+        }
+
+        private func stream(
+            _ node: Node, from cursor: String? = nil, lastEventID: String? = nil, limit: Int = 100
+        ) async throws -> EventSource {
+            let source = try await EventSource(
+                Connection(node.address), as: bob, from: cursor, lastEventID: lastEventID, limit: limit)
+            try #require(source.answer.status == 200, "\(source.answer)")
+            return source
+        }
+
+        @Test("gives what was missed and what comes, as the long poll gives it")
+        func events() async throws {
+            let missed = try await say(3)
+            let source = try await stream(nodes.b, from: start)
+            #expect(source.answer.headers["content-type"] == "text/event-stream")
+            #expect(source.answer.headers["cache-control"] == "no-store")
+            #expect(source.answer.headers["x-accel-buffering"] == "no")
+            var events = try await source.events(3)
+            let coming = try await say(2)
+            events += try await source.events(2)
+            #expect(events.map { $0.json["data"]["id"].string } == missed + coming)
+            let polled = try await nodes.a.curl.sync(bob, from: start).json["events"].items
+            #expect(events.map(\.json) == polled.filter { $0["type"] == "message.created" })
+        }
+
+        @Test("names after each event where to go on, by header before query, on either node and by either way")
+        func resuming() async throws {
+            let ids = try await say(5)
+            // Two at a time: ids inside an answer and at its end.
+            let events = try await stream(nodes.a, from: start, limit: 2).events(5)
+            for (index, event) in events.enumerated() {
+                let cursor = try #require(event.id)
+                let rest = Array(ids[(index + 1)...])
+                let polled = try await nodes.b.curl.sync(bob, from: cursor).json["events"].items
+                #expect(messageIDs(polled) == rest)
+                let again = try await stream(nodes.b, from: start, lastEventID: cursor).events(rest.count)
+                #expect(again.map { $0.json["data"]["id"].string } == rest)
+            }
+        }
+
+        @Test("without a cursor begins with now, and says where that is")
+        func noCursor() async throws {
+            _ = try await say(1)
+            let source = try await stream(nodes.b)
+            let first = try #require(try await source.next())
+            #expect(first.data == nil && first.id != nil)
+            let ids = try await say(1)
+            #expect(try await source.events(1).map { $0.json["data"]["id"].string } == ids)
+            let polled = try await nodes.a.curl.sync(bob, from: first.id ?? "").json["events"].items
+            #expect(messageIDs(polled) == ids)
+        }
+
+        @Test("is refused before it begins, as a poll is")
+        func refusals() async throws {
+            let connection = Connection(nodes.a.address)
+            let nobody = Person(id: "", username: "", password: "", session: "", token: "no")
+            #expect(try await EventSource(connection, as: nobody).answer.status == 401)
+            let wrong = try await EventSource(connection, as: bob, lastEventID: "x").answer
+            #expect(wrong.status == 422 && wrong.json["errors"][0]["field"] == "Last-Event-ID", "\(wrong)")
+            #expect(try await EventSource(connection, as: bob, from: "x").answer.status == 422)
+            let other = try await TestNodes.own(on: try await TestCluster.shared())
+            let cleo = try await other.a.curl.register("Cleo")
+            _ = try await say(20)
+            let ahead = try await nodes.a.curl.cursor(of: bob)
+            let lost = try await EventSource(Connection(other.b.address), as: cleo, lastEventID: ahead).answer
+            #expect(lost.code == "cursor_expired" && lost.json["cursor"].string != nil, "\(lost)")
+            try await other.stop()
+        }
+
+        @Test(
+            "is asked for by its type alone",
+            arguments: [
+                ("text/event-stream", true), ("application/json;q=0.5, Text/Event-Stream ; q=0.9", true),
+                ("text/event-stream;q=0", false), ("*/*", false), ("application/json, text/plain, text/html", false),
+            ])
+        func accepting(accept: String, isStream: Bool) async throws {
+            var request = Request("GET", "/v1/sync?wait=0&cursor=\(start)")
+            request.headers = [("Authorization", "Bearer \(bob.token)"), ("Accept", accept)]
+            let answer = try await Connection(nodes.a.address).open(request)
+            #expect(answer.status == 200 && (answer.headers["content-type"] == "text/event-stream") == isStream)
+        }
+
+        @Test("ends when its session is signed out, on whichever node, and another's goes on")
+        func signedOut() async throws {
+            let phone = try await nodes.a.curl.post(
+                "/v1/auth/login", ["username": .string(bob.username), "password": .string(bob.password)])
+            let token = try #require(phone.json["session"]["token"].string)
+            let other = Person(id: bob.id, username: bob.username, password: "", session: "", token: token)
+            let connection = Connection(nodes.b.address)
+            let ending = try await EventSource(connection, as: other, from: start)
+            let staying = try await stream(nodes.b, from: start)
+            #expect(try await ending.next() != nil)
+            let session = try #require(phone.json["session"]["id"].string)
+            #expect(try await nodes.a.curl.delete("/v1/sessions/\(session)", as: bob).status == 204)
+            while try await ending.next(within: .seconds(5)) != nil {}
+            #expect(try await EventSource(connection, as: other, lastEventID: start).answer.status == 401)
+            #expect(try await staying.events(1).first?.json["type"] == "session.revoked")
+        }
+
+        @Test("says every 20 seconds that it lives, and where the log is by now")
+        func heartbeat() async throws {
+            let cleo = try await nodes.a.curl.register("Cleo")
+            let source = try await EventSource(Connection(nodes.b.address), as: cleo)
+            let first = try #require(try await source.next())
+            let clock = ContinuousClock()
+            let began = clock.now
+            _ = try await say(3)
+            let heartbeat = try #require(try await source.next(within: .seconds(26)))
+            #expect((.seconds(15)...(.seconds(25))).contains(began.duration(to: clock.now)))
+            #expect(heartbeat.isComment && heartbeat.data == nil)
+            #expect(heartbeat.id != nil && heartbeat.id != first.id)
+        }
+
+        @Test("is counted, and goes free when its client goes away")
+        func counted() async throws {
+            let own = try await TestNodes.own(on: try await TestCluster.shared())
+            let cleo = try await own.a.curl.register("Cleo")
+            let cursor = try await own.a.curl.cursor(of: cleo)
+            var sources: [EventSource] = []
+            for _ in 0..<5 {
+                let source = try await EventSource(Connection(own.a.address), as: cleo, from: cursor)
+                _ = try await source.next()
+                sources.append(source)
+            }
+            try await own.a.waitForPolls(5)
+            #expect(try await own.a.metric("parley_streams") == 5)
+            for source in sources { await source.connection.close() }
+            try await own.a.waitForPolls(0)
+            try await eventually("no stream") { try await own.a.metric("parley_streams") == 0 ? true : nil }
+            #expect(try await own.a.metric("parley_streams_ended_total") == 5)
+            try await own.stop()
+        }
+
+        @Test("ends when its node goes away, with the others spread over the drain time, and goes on at the other")
+        func drained() async throws {
+            let own = try await TestNodes.own(
+                on: try await TestCluster.shared(),
+                settings: ["PARLEY_DRAIN_SECONDS": "2", "PARLEY_SESSION_POLLS_MAX": "10"])
+            let cleo = try await own.a.curl.register("Cleo")
+            let diary = try await own.a.curl.thread("group", by: cleo, with: [])
+            let cursor = try await own.a.curl.cursor(of: cleo)
+            let ends = try await withThrowingTaskGroup(of: (String, ContinuousClock.Instant).self) { tasks in
+                for _ in 0..<10 {
+                    let source = try await EventSource(Connection(own.a.address), as: cleo, from: cursor)
+                    tasks.addTask {
+                        var last = cursor
+                        while let block = try await source.next(within: .seconds(20)) { last = block.id ?? last }
+                        return (last, .now)
+                    }
+                }
+                try await own.a.waitForPolls(10)
+                own.a.program.send(SIGTERM)
+                return try await tasks.reduce(into: []) { $0.append($1) }
+            }
+            let times = ends.map(\.1).sorted()
+            #expect(times[0].duration(to: times[9]) > .milliseconds(250))
+            #expect(try await own.a.program.waitForExit(within: .seconds(10)) == .status(0), "\(own.a.program.errors)")
+            let id = try await own.b.curl.sent("after", in: diary, as: cleo)
+            let source = try await EventSource(Connection(own.b.address), as: cleo, lastEventID: ends[0].0)
+            #expect(try await source.events(1).first?.json["data"]["id"].string == id)
+            try await own.b.stop()
+        }
+    }
+}

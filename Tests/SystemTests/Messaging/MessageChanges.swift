@@ -1,0 +1,97 @@
+// What becomes of a message after it was sent, seen on another node: waiting polls hear of it, and every GET shows it.
+
+import Testing
+
+extension SystemTests {
+    @Suite("Changes of messages, across nodes")
+    struct MessageChanges {
+        let nodes: TestNodes
+        let ann: Person
+        let bob: Person
+        let thread: String
+        let path: String
+
+        init() async throws {
+            nodes = try await TestNodes.shared()
+            ann = try await nodes.a.curl.register("Ann")
+            bob = try await nodes.b.curl.register("Bob")
+            thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
+            path = try await "/v1/threads/\(thread)/messages/\(nodes.a.curl.sent("helo", in: thread, as: ann))"
+        }
+
+        /// The one event that a waiting poll on B is answered with when `change` is made on A.
+        private func event(for person: Person, after change: () async throws -> Void) async throws -> JSON {
+            let cursor = try await nodes.b.curl.cursor(of: person)
+            async let poll = nodes.b.curl.syncUntilTold(person, from: cursor, wait: 25)
+            try await nodes.b.waitForPolls()
+            try await change()
+            let events = try await poll.told
+            #expect(events.count == 1)
+            return try #require(events.first)
+        }
+
+        @Test("an edit, a reaction and a deletion wake the polls of another node and show there at once")
+        func wakes() async throws {
+            let edited = try await event(for: bob) {
+                let answer = try await nodes.a.curl.call("PATCH", path, ["payload": ["text": "hello"]], as: ann)
+                #expect(answer.status == 200)
+            }
+            #expect(edited["type"] == "message.updated" && edited["data"]["payload"]["text"] == "hello")
+            #expect(try await nodes.b.curl.get(path, as: bob).json == edited["data"])
+
+            let reacted = try await event(for: bob) {
+                let answer = try await nodes.a.curl.call("PUT", path + "/reactions/%F0%9F%91%8D", as: ann)
+                #expect(answer.status == 204)
+            }
+            #expect(reacted["type"] == "reaction.updated" && reacted["data"]["user_id"].string == ann.id)
+            #expect(reacted["data"]["emoji"] == "👍" && reacted["data"]["count"] == 1)
+            let shown = try await nodes.b.curl.get(path, as: bob).json["reactions"]
+            #expect(shown == ["👍": ["count": 1, "me": false]])
+
+            let deleted = try await event(for: bob) {
+                let answer = try await nodes.a.curl.delete(path, as: ann)
+                #expect(answer.status == 204)
+            }
+            #expect(deleted["type"] == "message.deleted" && deleted["data"]["payload"] == .null)
+            #expect(try await nodes.b.curl.get(path, as: bob).json == deleted["data"])
+        }
+
+        @Test("a message that one deletes for oneself goes on one's other device, on any node, and from nobody else's")
+        func hides() async throws {
+            let annsCursor = try await nodes.b.curl.cursor(of: ann)
+            let hidden = try await event(for: bob) {
+                let answer = try await nodes.a.curl.delete(path + "?for=me", as: bob)
+                #expect(answer.status == 204)
+            }
+            #expect(hidden["type"] == "message.deleted" && hidden["data"]["for"] == "me")
+            #expect(hidden["data"]["unread_count"] == 0)
+            for node in [nodes.a, nodes.b] {
+                #expect(try await node.curl.archive(of: thread, as: bob).isEmpty)
+                let inbox = try await node.curl.get("/v1/inbox", as: bob).json
+                #expect(inbox["unread_total"] == 0 && inbox["threads"][0]["last_message"] == .null)
+                #expect(try await node.curl.get(path, as: ann).status == 200)
+            }
+            // What Bob's devices have got, and that he is there, may be told meanwhile.
+            #expect(try await nodes.b.curl.sync(ann, from: annsCursor, wait: 0).told.isEmpty)
+        }
+
+        @Test("what was deleted is in no answer to a cursor from before it, on either node")
+        func withdraws() async throws {
+            let cursor = try await nodes.b.curl.cursor(of: bob)
+            let id = try await nodes.a.curl.sent("first secret", in: thread, as: ann)
+            let secret = "/v1/threads/\(thread)/messages/\(id)"
+            _ = try await nodes.b.curl.call("PATCH", secret, ["payload": ["text": "second secret"]], as: ann)
+            // Both nodes have the content in memory.
+            for node in [nodes.a, nodes.b] {
+                #expect(try await node.curl.sync(bob, from: cursor).text.contains("second secret"))
+            }
+            #expect(try await nodes.a.curl.delete(secret, as: ann).status == 204)
+            for node in [nodes.a, nodes.b] {
+                let answer = try await node.curl.sync(bob, from: cursor)
+                #expect(!answer.text.contains("secret"))
+                let types = answer.told.map { $0["type"] }
+                #expect(types == ["message.created", "message.updated", "message.deleted"])
+            }
+        }
+    }
+}

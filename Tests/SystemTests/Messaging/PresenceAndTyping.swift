@@ -1,0 +1,143 @@
+// Who is there and who types, told across nodes and kept nowhere.
+
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Presence and typing on two nodes")
+    struct PresenceAndTyping {
+        /// Ann and Bob, who share a direct thread.
+        private struct Pair {
+            let ann: Person
+            let bob: Person
+            let thread: String
+
+            init(_ curl: Curl) async throws {
+                ann = try await curl.register("Ann")
+                bob = try await curl.register("Bob")
+                thread = try await curl.thread("direct", by: ann, with: [bob])
+            }
+        }
+
+        /// Polls on from a cursor until there is an event of the type; gives it and the cursor that it came with.
+        private func next(_ type: String, _ node: Node, _ person: Person, from start: String) async throws
+            -> (event: JSON, cursor: String)
+        {
+            var cursor = start
+            return try await eventually("\(type)") {
+                let answer = try await node.curl.sync(person, from: cursor, wait: 5).json
+                cursor = answer["cursor"].string ?? cursor
+                return answer["events"].items.first { $0["type"].string == type }.map { ($0, cursor) }
+            }
+        }
+
+        private func presence(of person: Person, for viewer: Person, on node: Node) async throws -> String? {
+            try await node.curl.get("/v1/users/\(person.id)", as: viewer).json["presence"].string
+        }
+
+        @Test("who begins to poll on one node comes online for who shares a thread, on the other, and for nobody else")
+        func comesOnline() async throws {
+            let nodes = try await TestNodes.shared()
+            let pair = try await Pair(nodes.a.curl)
+            let stranger = try await nodes.a.curl.register("Eve")
+            #expect(try await presence(of: pair.ann, for: pair.bob, on: nodes.b) == "offline")
+            let cursor = try await nodes.b.curl.cursor(of: pair.bob)
+            async let heard = next("presence.updated", nodes.b, pair.bob, from: cursor)
+            try await nodes.b.waitForPolls()
+            let annFrom = try await nodes.a.curl.cursor(of: pair.ann)
+            _ = try await nodes.a.curl.sync(pair.ann, from: annFrom)
+            let event = try await heard.event
+            #expect(event["data"]["user_id"].string == pair.ann.id && event["data"]["presence"] == "online", "\(event)")
+            for node in [nodes.a, nodes.b] {
+                #expect(try await presence(of: pair.ann, for: pair.bob, on: node) == "online")
+                #expect(try await presence(of: pair.ann, for: stranger, on: node) == nil)
+                let peer = try await node.curl.get("/v1/inbox", as: pair.bob).json["threads"][0]["peer"]
+                #expect(peer["presence"] == "online" && peer["last_seen_at"] == .null)
+            }
+        }
+
+        @Test("who doesn't share it is shown as nothing at once, and again when they do")
+        func optsOut() async throws {
+            let nodes = try await TestNodes.shared()
+            let pair = try await Pair(nodes.a.curl)
+            let cursor = try await nodes.b.curl.cursor(of: pair.bob)
+            _ = try await nodes.b.curl.sync(pair.bob, from: cursor)
+            func share(_ shares: Bool) async throws {
+                let body: JSON = ["preferences": ["share_presence": .bool(shares)]]
+                #expect(try await nodes.a.curl.call("PATCH", "/v1/users/me", body, as: pair.ann).status == 200)
+            }
+            try await share(false)
+            #expect(try await presence(of: pair.ann, for: pair.bob, on: nodes.b) == nil)
+            let hidden = try await next("presence.updated", nodes.b, pair.bob, from: cursor)
+            #expect(hidden.event["data"]["user_id"].string == pair.ann.id)
+            #expect(hidden.event["data"]["presence"] == .null && hidden.event["data"]["last_seen_at"] == .null)
+            try await share(true)
+            let shown = try await next("presence.updated", nodes.b, pair.bob, from: hidden.cursor)
+            #expect(shown.event["data"]["presence"] == "offline" && shown.event["data"]["last_seen_at"].string != nil)
+        }
+
+        @Test("typing reaches a poll that waits on the other node, moves no cursor and leaves nothing in the log")
+        func types() async throws {
+            // Of their own: what others have left behind may still come into the log, and move the cursor.
+            let nodes = try await TestNodes.own(on: try await TestCluster.shared())
+            let pair = try await Pair(nodes.a.curl)
+            let path = "/v1/threads/\(pair.thread)/typing"
+            let cursor = try await nodes.b.curl.cursor(of: pair.bob)
+            async let heard = next("typing", nodes.b, pair.bob, from: cursor)
+            try await nodes.b.waitForPolls()
+            #expect(try await nodes.a.curl.call("PUT", path, as: pair.ann).status == 204)
+            let typing = try await heard
+            #expect(typing.event["thread_id"].string == pair.thread)
+            #expect(typing.event["data"]["user_id"].string == pair.ann.id)
+            #expect(typing.cursor == cursor)
+            #expect(try await nodes.a.curl.sync(pair.ann, from: cursor).json["events"] == [])
+
+            let stranger = try await nodes.a.curl.register("Eve")
+            #expect(try await nodes.b.curl.call("PUT", path, as: stranger).code == "thread_not_found")
+            #expect(try await nodes.b.curl.put(path, ["on": true], as: pair.ann).status == 422)
+            let kept = try await TestCluster.shared().psql(
+                "select count(*) from events where type in ('typing', 'presence.updated')", database: nodes.database)
+            #expect(kept == "0")
+            try await nodes.stop()
+        }
+
+        @Test("in a room of more than a hundred nobody hears who types or comes")
+        func largeRoom() async throws {
+            let database = try await CountingDatabase.create()
+            let node = try await Node.start(database: database.conninfo)
+            let (tokens, room) = try await InsertedPeople.room(of: 101, in: database.conninfo, on: database.cluster)
+            let people = tokens.map { Person(id: "", username: "", password: "", session: "", token: $0) }
+            let cursor = try await node.curl.cursor(of: people[1])
+            async let poll = node.curl.sync(people[1], from: cursor, wait: 2)
+            try await node.waitForPolls()
+            #expect(try await node.curl.call("PUT", "/v1/threads/\(room)/typing", as: people[0]).status == 204)
+            _ = try await node.curl.sync(people[0], from: cursor)
+            #expect(try await poll.json["events"] == [])
+            #expect(try await database.counts()["presence_announce"] == nil)
+            try await node.stop()
+        }
+
+        @Test("those of a killed node go offline within 90 s, and are told of")
+        func killed() async throws {
+            let nodes = try await TestNodes.own(on: try await TestCluster.shared())
+            let pair = try await Pair(nodes.b.curl)
+            let annFrom = try await nodes.a.curl.cursor(of: pair.ann)
+            _ = try await nodes.a.curl.sync(pair.ann, from: annFrom)
+            try await eventually("Ann online") {
+                try await presence(of: pair.ann, for: pair.bob, on: nodes.b) == "online" ? true : nil
+            }
+            try await nodes.a.kill()
+            let killedAt = ContinuousClock.now
+            var cursor = try await nodes.b.curl.cursor(of: pair.bob)
+            let event = try await eventually("Ann offline", within: .seconds(90)) { () -> JSON? in
+                let answer = try await nodes.b.curl.sync(pair.bob, from: cursor, wait: 5).json
+                cursor = answer["cursor"].string ?? cursor
+                return answer["events"].items.first { $0["data"]["presence"] == "offline" }
+            }
+            #expect(killedAt.duration(to: .now) < .seconds(90))
+            #expect(event["data"]["user_id"].string == pair.ann.id && event["data"]["last_seen_at"].string != nil)
+            #expect(try await presence(of: pair.ann, for: pair.bob, on: nodes.b) == "offline")
+            try await nodes.b.stop()
+        }
+    }
+}

@@ -1,0 +1,214 @@
+// Three nodes behind nginx, as in compose: what one has answered all others show, and nodes come and go unseen.
+
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Three nodes behind nginx")
+    struct BehindNginx {
+        private struct Site: Sendable {
+            let nodes: [Node]
+            let nginx: Nginx
+            let database: String
+
+            /// The last node hears no notification: `LISTEN` leads to another database, so that its tail lags.
+            static func open(deaf: Bool = false, limitsRates: Bool = false) async throws -> Site {
+                let cluster = try await TestCluster.shared()
+                let database = try await cluster.createDatabase()
+                var settings = ["PARLEY_DRAIN_SECONDS": "1"]
+                var nodes: [Node] = []
+                for number in 1...3 {
+                    if deaf, number == 3 { settings["PARLEY_LISTEN_URL"] = try await cluster.createDatabase() }
+                    nodes.append(try await Node.start(database: database, settings: settings))
+                }
+                let nginx = try await Nginx.start(nodes.map(\.address), limitsRates: limitsRates)
+                return Site(nodes: nodes, nginx: nginx, database: database)
+            }
+
+            /// Straight to each node, and through the proxy.
+            var addresses: [Address] { nodes.map(\.address) + [nginx.address] }
+        }
+
+        @Test("show in every GET on every node what any of them has answered, under six clients at once")
+        func readYourWrites() async throws {
+            let site = try await Site.open(deaf: true)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        try await ReadYourWrites(through: site.nginx.address, on: site.addresses).run(rounds: 8)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+
+        @Test("refuse on every node within a second the token that one has signed out")
+        func signOut() async throws {
+            let site = try await Site.open(deaf: true)
+            for _ in 0..<3 {
+                let ann = try await Connection(site.nginx.address).register("Ann")
+                // Each node knows the token by now.
+                for address in site.addresses {
+                    #expect(try await Connection(address).get("/v1/users/me", as: ann).status == 200)
+                }
+                #expect(try await Connection(site.nginx.address).call("POST", "/v1/auth/logout", as: ann).status == 204)
+                let signedOut = ContinuousClock.now
+                for address in site.addresses {
+                    let connection = Connection(address)
+                    try await eventually("the token's end at \(address)") {
+                        let asked = ContinuousClock.now
+                        if try await connection.get("/v1/users/me", as: ann).status == 401 { return true }
+                        #expect(signedOut.duration(to: asked) < .seconds(1))
+                        return nil
+                    }
+                }
+            }
+        }
+
+        @Test("lose and double nothing when one is killed, and tell clients nothing but what the contract allows")
+        func killed() async throws {
+            let site = try await Site.open()
+            let restarted = Mutex<[Node]>([])
+            let outcome = try await Traffic.run(through: [site.nginx.address]) { traffic in
+                try await traffic.flow(200)
+                try await site.nodes[1].kill()
+                try await traffic.flow(300)
+                let node = try await Node.start(database: site.database, port: site.nodes[1].address.port)
+                restarted.withLock { $0.append(node) }
+                try await traffic.flow(200)
+            }
+            try await outcome.judge(on: site.nodes[0])
+            #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
+        }
+
+        @Test("are restarted one after the other without a client seeing more than a 503")
+        func rollingRestart() async throws {
+            let site = try await Site.open()
+            let restarted = Mutex<[Node]>([])
+            let outcome = try await Traffic.run(through: [site.nginx.address]) { traffic in
+                for node in site.nodes {
+                    try await traffic.flow(150)
+                    let (exit, _) = try await node.stop()
+                    #expect(exit == .status(0), "\(node.program.errors)")
+                    let next = try await Node.start(database: site.database, port: node.address.port)
+                    restarted.withLock { $0.append(next) }
+                }
+                try await traffic.flow(150)
+            }
+            let judge = try #require(restarted.withLock { $0.last })
+            try await outcome.judge(on: judge)
+            #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
+        }
+
+        @Test("are kept from a flood of one address, which is told so as a problem, and serve that address again")
+        func flood() async throws {
+            let site = try await Site.open(limitsRates: true)
+            let address = site.nginx.address
+            let answers = try await withThrowingTaskGroup(of: [Int: Answer].self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        let connection = Connection(address)
+                        var last: [Int: Answer] = [:]
+                        for _ in 0..<1_000 {
+                            let answer = try await connection.get("/health/live")
+                            last[answer.status] = answer
+                        }
+                        return last
+                    }
+                }
+                return try await group.reduce(into: [:]) { $0.merge($1) { $1 } }
+            }
+            #expect(Set(answers.keys) == [200, 429])
+            let refusal = try #require(answers[429])
+            #expect(refusal.code == "rate_limited" && refusal.headers["retry-after"] == "1", "\(refusal)")
+            #expect(refusal.headers["content-type"] == "application/problem+json")
+            // A poll is not among what was too much, and neither is anything a second later.
+            let ann = try await site.nodes[0].curl.register("Ann")
+            #expect(try await Connection(site.nginx.address).get("/v1/sync", as: ann).status == 200)
+            try await eventually("the address to be served again") {
+                try await Connection(site.nginx.address).get("/v1/inbox", as: ann).status == 200 ? true : nil
+            }
+        }
+
+        @Test("are answered for with a problem document when none of them is there")
+        func noneThere() async throws {
+            let site = try await Site.open()
+            for node in site.nodes { try await node.kill() }
+            let answer = try await Connection(site.nginx.address).get("/v1/inbox")
+            #expect(answer.status == 503 && answer.headers["retry-after"] == "1", "\(answer)")
+            #expect(answer.headers["content-type"] == "application/problem+json")
+            #expect(answer.json["code"] == "unavailable" && answer.json["status"] == 503)
+            for path in ["/metrics", "/metrics/", "//metrics", "/metrics//"] {
+                #expect(try await Connection(site.nginx.address).get(path).status == 404, "\(path)")
+            }
+        }
+    }
+}
+
+/// One client's chat through a proxy, each step looked for on every node as soon as it is answered.
+private struct ReadYourWrites {
+    let writer: Connection
+    let readers: [Connection]
+
+    init(through proxy: Address, on addresses: [Address]) {
+        writer = Connection(proxy)
+        readers = addresses.map(Connection.init)
+    }
+
+    func run(rounds: Int) async throws {
+        let ann = try await writer.register("Ann")
+        let bob = try await writer.register("Bob")
+        var cursors = Array(repeating: try await writer.cursor(of: bob), count: readers.count)
+        let thread = try await writer.thread("group", by: ann, with: [bob])
+        try await expect("thread.created", thread, for: bob, &cursors)
+        for reader in readers { #expect(try await reader.get("/v1/threads/\(thread)", as: bob).status == 200) }
+
+        for round in 1...rounds {
+            let id = try await writer.sent("\(round)", in: thread, as: ann)
+            try await expect("message.created", id, for: bob, &cursors)
+            for reader in readers {
+                #expect(try await reader.get("/v1/threads/\(thread)/messages/\(id)", as: bob).status == 200)
+                let page = try await reader.get("/v1/threads/\(thread)/messages", as: bob).json
+                #expect(page["head"].int == round && page["messages"].items.last?["id"].string == id)
+                let inbox = try await reader.get("/v1/inbox", as: bob).json
+                #expect(inbox["threads"][0]["last_message"]["id"].string == id && inbox["unread_total"] == 1)
+                // Without a cursor: the point of now is past what was answered.
+                let now = try await reader.cursor(of: bob)
+                #expect(try await reader.sync(bob, from: now).told.isEmpty)
+            }
+            let receipt = try await writer.put(
+                "/v1/threads/\(thread)/receipts", ["read": .number(Double(round))], as: bob)
+            #expect(receipt.status == 204, "\(receipt)")
+            try await expect("receipt.updated", bob.id, for: bob, &cursors)
+            for reader in readers { #expect(try await reader.get("/v1/inbox", as: bob).json["unread_total"] == 0) }
+        }
+
+        let left = try await writer.delete("/v1/threads/\(thread)/members/me", as: bob)
+        #expect(left.status == 204, "\(left)")
+        try await expect("member.updated", bob.id, for: bob, &cursors)
+        _ = try await writer.sent("without Bob", in: thread, as: ann)
+        for (index, reader) in readers.enumerated() {
+            #expect(try await reader.sync(bob, from: cursors[index]).json["events"].items.isEmpty)
+            #expect(try await reader.get("/v1/inbox", as: bob).json["threads"].items.isEmpty)
+        }
+    }
+
+    /// On every node, the poll that doesn't wait ends with this event.
+    private func expect(
+        _ type: String, _ subject: String, for person: Person, _ cursors: inout [String]
+    ) async throws {
+        for (index, reader) in readers.enumerated() {
+            let answer = try await reader.sync(person, from: cursors[index])
+            // Delivered marks come by themselves, and may come after it.
+            let events = answer.json["events"].items
+            let last = events.last { $0["type"].string == type || $0["type"] != "receipt.updated" } ?? .null
+            let subjects = [last["data"]["id"], last["data"]["user_id"], last["data"]["user"]["id"], last["thread_id"]]
+            #expect(
+                last["type"].string == type && subjects.contains { $0.string == subject },
+                "\(type) at \(reader.address): \(answer)")
+            cursors[index] = answer.json["cursor"].string ?? cursors[index]
+        }
+    }
+}

@@ -1,0 +1,259 @@
+// The load generator against real nodes, each workload for about a second: so that what measures doesn't rot, and what
+// it should find wrong is found.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("parley bench")
+struct BenchCommand {
+    /// A node of its own, its database, and a role that may do everything there.
+    private struct Target {
+        let node: Node
+        let database: String
+        let cluster: TestCluster
+
+        static func start(settings: [String: String] = [:]) async throws -> Target {
+            let cluster = try await TestCluster.shared()
+            let database = try await MigratedDatabase.create()
+            let node = try await Node.start(database: database, settings: settings)
+            return Target(node: node, database: database, cluster: cluster)
+        }
+
+        /// The flags that name it all.
+        var flags: [String] {
+            let name = database.firstMatch(of: /dbname='([a-z0-9_]+)'/).map { String($0.1) } ?? ""
+            var flags = ["--url", node.address.description, "--server-pid", "\(node.program.pid)"]
+            flags += ["--database", cluster.superuserConninfo() + " dbname='\(name)'"]
+            if let pid = cluster.processID { flags += ["--postgres-pid", "\(pid)"] }
+            return flags
+        }
+    }
+
+    /// The report of a run, which must end well unless said otherwise.
+    private func bench(
+        _ workload: String, _ flags: [String], isGood: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> JSON {
+        let outcome = try await Parley.run(["bench", workload, "--json"] + flags, within: .seconds(60))
+        let report = try? JSON(parsing: Data(outcome.output.utf8))
+        #expect(outcome.exit == .status(isGood ? 0 : 1), "\(outcome.errors)", sourceLocation: sourceLocation)
+        #expect(report?["faults"].items.isEmpty == isGood, "\(outcome.output)", sourceLocation: sourceLocation)
+        #expect(report?["workload"].string == workload, "\(outcome.errors)", sourceLocation: sourceLocation)
+        return report ?? .null
+    }
+
+    private func expectTimes(_ times: JSON, sourceLocation: SourceLocation = #_sourceLocation) {
+        for name in ["p50", "p90", "p99", "p99.9", "max"] {
+            guard case .number(let ms) = times[name] else {
+                Issue.record("\(name) is missing in \(times)", sourceLocation: sourceLocation)
+                continue
+            }
+            #expect(ms > 0 && ms < 60_000, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test("send: counts what was acknowledged and finds it in the archives, beside pgbench", .timeLimit(.minutes(1)))
+    func send() async throws {
+        let target = try await Target.start()
+        let report = try await bench(
+            "send",
+            target.flags + [
+                "--seconds", "1", "--warm-up", "0", "--connections", "8", "--loops", "2", "--baseline", "--rounds", "1",
+            ])
+        #expect(report["messages_per_s"].int ?? 0 > 10)
+        #expect(report["acknowledged"].int ?? 0 >= report["messages_per_s"].int ?? .max)
+        expectTimes(report["answer_ms"])
+        #expect(report["round"][0]["baseline_per_s_16_clients"].int ?? 0 > 10)
+        #expect(report["ratio_median"] != .null)
+        for part in ["messages", "wait_ms", "call_ms"] {
+            #expect(report["batch_mean"][part] != .null)
+        }
+        for part in ["generator", "service", "postgres"] {
+            #expect(report["cpu_us_per_message"][part] != .null)
+        }
+        let left = try await target.cluster.psql("select count(*) from pg_database where datname like 'parley_bench%'")
+        #expect(left == "0")
+    }
+
+    @Test("send: without and with a transaction that holds an old snapshot, in changing order", .timeLimit(.minutes(1)))
+    func sendBesideOldSnapshot() async throws {
+        let target = try await Target.start()
+        let report = try await bench(
+            "send",
+            target.flags + [
+                "--messages", "400", "--warm-up", "0", "--connections", "8", "--old-snapshot", "--rounds", "2",
+            ])
+        #expect(report["messages"] == 400 && report["round"].items.count == 2)
+        for round in report["round"].items {
+            for turn in [round["without"], round["with"]] {
+                // All are counted that were answered in the same moment as the last.
+                #expect((400...408).contains(turn["messages"].int ?? 0), "\(turn)")
+                #expect(turn["messages_per_s"].int ?? 0 > 10, "\(turn)")
+            }
+            #expect(round["without"]["transactions_since_snapshot"] == .null)
+            // Eight connections: no call holds more messages.
+            #expect(round["with"]["transactions_since_snapshot"].int ?? 0 >= 50, "\(round)")
+            #expect(round["ratio"] != .null)
+        }
+        #expect(report["ratio_median"] != .null)
+        let held = try await target.cluster.psql(
+            "select count(*) from pg_stat_activity where application_name = 'parley-bench'")
+        #expect(held == "0")
+    }
+
+    @Test("latency: by accounts that it registers, from one node to the other", .timeLimit(.minutes(1)))
+    func latency() async throws {
+        let nodes = try await TestNodes.shared()
+        let report = try await bench(
+            "latency",
+            nodes.addresses.flatMap { ["--url", $0.description] } + [
+                "--seconds", "1", "--warm-up", "1", "--rate", "40",
+            ])
+        #expect(report["messages"] == 40)
+        #expect(report["lost"] == 0 && report["doubled"] == 0 && report["out_of_order"] == 0)
+        expectTimes(report["send_to_poll_ms"])
+        expectTimes(report["send_to_answer_ms"])
+    }
+
+    @Test("fanout: every member gets every message", .timeLimit(.minutes(1)))
+    func fanout() async throws {
+        let target = try await Target.start()
+        let report = try await bench(
+            "fanout",
+            target.flags + ["--members", "20", "--members", "5", "--seconds", "1", "--rate", "5", "--loops", "2"])
+        #expect(report["messages"] == 5)
+        #expect(report["rooms"].items.map { $0["members"] } == [20, 5])
+        for room in report["rooms"].items {
+            expectTimes(room["parley_last_member_ms"])
+            expectTimes(room["parley_median_member_ms"])
+        }
+    }
+
+    private static let hasNchan = FileManager.default.fileExists(
+        atPath: "/usr/lib/nginx/modules/ngx_nchan_module.so")
+
+    @Test("fanout: beside nginx with nchan", .enabled(if: hasNchan, "nchan is not installed"), .timeLimit(.minutes(1)))
+    func nchan() async throws {
+        let target = try await Target.start()
+        let report = try await bench(
+            "fanout",
+            target.flags + ["--members", "20", "--seconds", "1", "--rate", "20", "--baseline", "--rounds", "2"])
+        expectTimes(report["rooms"][0]["nchan_last_member_ms"])
+        #expect(report["rooms"][0]["ratio_of_last_ms_p50_by_round"].items.count == 2)
+        #expect(report["rooms"][0]["ratio_median"] != .null)
+    }
+
+    @Test("idle: memory and processor time of waiting polls", .timeLimit(.minutes(1)))
+    func idle() async throws {
+        let target = try await Target.start()
+        let report = try await bench("idle", target.flags + ["--polls", "200", "--seconds", "1", "--loops", "2"])
+        #expect(report["polls"] == 200 && report["users"] == 200 && report["reconnects"] == 0)
+        #expect(report["server_kib_waiting"]["rss"].int ?? 0 > 1000)
+        #expect(report["kib_per_poll"]["rss"] != .null)
+        #expect(report["cpu_percent_of_a_core"]["service"] != .null)
+    }
+
+    @Test("mixed: everybody gets everything while all else goes on", .timeLimit(.minutes(1)))
+    func mixed() async throws {
+        let target = try await Target.start()
+        let report = try await bench(
+            "mixed",
+            target.flags + [
+                "--users", "20", "--seconds", "2", "--warm-up", "0", "--rate", "200", "--loops", "2", "--bytes",
+                "16384",
+            ])
+        for call in ["send", "read", "page", "inbox"] {
+            #expect(report["calls"][call].int ?? 0 > 0)
+            expectTimes(report["\(call)_ms"])
+        }
+        expectTimes(report["send_to_poll_ms"])
+        #expect(report["lost"] == 0 && report["doubled"] == 0 && report["out_of_order"] == 0)
+    }
+
+    @Test("ends with a failure when sends are answered wrongly", .timeLimit(.minutes(1)))
+    func wrongAnswers() async throws {
+        let target = try await Target.start(settings: ["PARLEY_TEXT_BYTES_MAX": "50"])
+        let report = try await bench(
+            "send", target.flags + ["--seconds", "1", "--warm-up", "0", "--connections", "4"], isGood: false)
+        #expect(report["faults"][0].string?.contains("answered 422") == true)
+    }
+
+    @Test("finds what an archive doesn't hold", .timeLimit(.minutes(1)))
+    func spoiledArchive() async throws {
+        let target = try await Target.start()
+        try await target.cluster.psql(
+            """
+            create function spoil() returns trigger language plpgsql as $$ begin
+                delete from messages m where m.thread_id = new.thread_id and m.seq = 5;
+                return null;
+            end $$;
+            create trigger spoil after insert on messages for each row when (new.seq = 6) execute function spoil();
+            """, database: target.database)
+        let report = try await bench(
+            "send", target.flags + ["--seconds", "1", "--warm-up", "0", "--connections", "2"], isGood: false)
+        #expect(report["faults"][0].string?.contains("6 follows 4") == true, "\(report)")
+    }
+
+    @Test("finds what a poll was not given, and what it was given twice", .timeLimit(.minutes(1)))
+    func spoiledLog() async throws {
+        let target = try await Target.start()
+        // What a node has written itself it needn't read in the log.
+        let other = try await Node.start(database: target.database)
+        // In the log, and so in every poll of another node, the fifth message of a thread says that it is the fourth.
+        try await target.cluster.psql(
+            """
+            create function spoil() returns trigger language plpgsql as $$ begin
+                new.body := replace(new.body, '"seq":5,', '"seq":4,');
+                return new;
+            end $$;
+            create trigger spoil before insert on events for each row execute function spoil();
+            """, database: target.database)
+        let flags = target.flags + ["--url", other.address.description]
+        let report = try await bench(
+            "latency", flags + ["--seconds", "1", "--warm-up", "0", "--rate", "20"], isGood: false)
+        #expect(report["lost"] == 1 && report["doubled"] == 1 && report["out_of_order"] == 0)
+    }
+
+    /// Waits until pgbench has all its clients of the first round.
+    private func pgbenchIsAtWork(_ target: Target) async throws {
+        try await eventually("pgbench at work", every: .milliseconds(50)) {
+            let sql = "select count(*) from pg_stat_activity where application_name = 'pgbench'"
+            return try await target.cluster.psql(sql) == "16" ? true : nil
+        }
+    }
+
+    @Test("ends at once when interrupted, and leaves no baseline behind", .timeLimit(.minutes(1)))
+    func interrupted() async throws {
+        let target = try await Target.start()
+        let line = [Parley.executable, "bench", "send", "--baseline", "--seconds", "60"] + target.flags
+        let program = try await TestProcess.start(line)
+        func databaseCount() async throws -> String {
+            try await target.cluster.psql("select count(*) from pg_database where datname like 'parley_bench%'")
+        }
+        try await pgbenchIsAtWork(target)
+        program.send(SIGINT)
+        #expect(try await program.waitForExit(within: .seconds(10)) == .status(1))
+        #expect(program.errors.hasSuffix("parley: interrupted.\n"), "\(program.errors)")
+        #expect(try await databaseCount() == "0")
+    }
+
+    @Test("trusts no figure of a pgbench that has lost a client", .timeLimit(.minutes(1)))
+    func spoiledBaseline() async throws {
+        let target = try await Target.start()
+        let line = [Parley.executable, "bench", "send", "--baseline", "--seconds", "2", "--connections", "2"]
+        let program = try await TestProcess.start(line + target.flags)
+        try await pgbenchIsAtWork(target)
+        try await target.cluster.psql(
+            "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pgbench' limit 1")
+        #expect(try await program.waitForExit(within: .seconds(30)) == .status(1))
+        #expect(program.errors.contains("parley: pgbench exited with status 2"), "\(program.errors)")
+    }
+
+    @Test("says in one sentence what stops it", .timeLimit(.minutes(1)))
+    func cannotRun() async throws {
+        let outcome = try await Parley.run(["bench", "latency", "--url", "http://127.0.0.1:1"])
+        #expect(outcome.exit == .status(1))
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.split(separator: "\n").last?.hasPrefix("parley: http://127.0.0.1:1: ") == true)
+    }
+}

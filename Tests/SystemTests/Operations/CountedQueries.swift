@@ -1,0 +1,140 @@
+// What polls cost the database: nothing. Counted by PostgreSQL, not by us.
+
+import Bench
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Counted by PostgreSQL")
+    struct CountedQueries {
+        /// What a node asks however many poll: the tail's reads, its look at the log's history twice a second, what it
+        /// does now and then for all, and what it asks once a connection.
+        private static let upkeep: Set = [
+            "log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid", "receipt_deliver",
+            "receipt_tell", "presence_put", "presence_beat", "presence_sweep", "presence_announce", "search_index",
+            "retention_sweep", "session_sweep", "erasure_sweep", "rate_limit_sweep", "device_poll_put",
+            "device_poll_beat", "device_poll_sweep", "push_make", "push_expire",
+            "announcement_continue",
+        ]
+
+        @Test("ten thousand rounds of polls cost no statement of their own")
+        func steadyState() async throws {
+            let database = try await CountingDatabase.create()
+            let node = try await Node.start(database: database.conninfo)
+            let (tokens, room) = try await InsertedPeople.room(of: 20, in: database.conninfo, on: database.cluster)
+            let sender = Connection(node.address)
+            // Those who get each message, and one who writes none and gets none: whose polls run into their time.
+            let idle = try await node.curl.register("Idle")
+            let members = try PollSwarm(urls: ["\(node.address)"], members: tokens.map { .init(token: $0) })
+            var brief = PolledDevice.Settings()
+            brief.wait = 1
+            let others = try PollSwarm(
+                urls: ["\(node.address)"], members: (0..<5).map { _ in .init(token: idle.token) }, settings: brief)
+            async let outcomes = members.run()
+            async let idleOutcomes = others.run()
+            try await members.waitUntilWaiting(within: .seconds(10))
+            try await others.waitUntilWaiting(within: .seconds(10))
+            try await node.waitForPolls(25)
+
+            try await database.reset()
+            let started = ContinuousClock.now
+            let before = (members.counts, others.counts)
+            let messageCount = 500
+            for number in 1...messageCount {
+                let answer = try await sender.say("\(number)", in: room, token: tokens[0])
+                try #require(answer.status == 201, "\(answer)")
+                try await eventually("message \(number) everywhere") {
+                    members.counts.messages == number * tokens.count ? true : nil
+                }
+                try await members.waitUntilWaiting(within: .seconds(5))
+            }
+            try await eventually("polls that ran into their time") {
+                others.counts.answers >= before.1.answers + 10 ? true : nil
+            }
+            let seconds = Int(started.duration(to: .now).seconds.rounded(.up))
+            let counts = try await database.counts()
+            #expect(members.counts.answers - before.0.answers >= 10_000)
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
+            #expect(counts["message_append"]?.calls == messageCount)
+            // What the polls say they have got is written down every five seconds, however many polls there were.
+            let markCalls = counts["receipt_deliver"]?.calls ?? 0
+            #expect((1...(seconds / 5 + 2)).contains(markCalls), "\(counts)")
+            // Two looks a second for safety. What the node wrote itself it doesn't read, unless a look comes first, or
+            // marks come between.
+            #expect(counts["log_read"]?.calls ?? 0 <= 2 * seconds + 2 + 4 * markCalls, "\(counts)")
+            #expect(counts["log_place"]?.calls ?? 0 <= 2 * seconds + 2, "\(counts)")
+
+            members.stop()
+            others.stop()
+            #expect(try await outcomes.allSatisfy { $0.deliveries.verdict.isGood })
+            _ = try await idleOutcomes
+            try await node.stop()
+        }
+
+        @Test("events on a stream cost no statement of their own")
+        func streams() async throws {
+            let database = try await CountingDatabase.create()
+            let node = try await Node.start(database: database.conninfo)
+            let ann = try await node.curl.register("Ann")
+            let thread = try await node.curl.thread("group", by: ann, with: [])
+            let cursor = try await node.curl.cursor(of: ann)
+            let source = try await EventSource(Connection(node.address), as: ann, from: cursor)
+            let sender = Connection(node.address)
+            _ = try await sender.sent("first", in: thread, as: ann)
+            #expect(try await source.events(1).count == 1)
+
+            try await database.reset()
+            let messageCount = 200
+            for number in 1...messageCount { _ = try await sender.sent("\(number)", in: thread, as: ann) }
+            #expect(try await source.events(messageCount).count == messageCount)
+            let counts = try await database.counts()
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
+            try await node.stop()
+        }
+
+        @Test("a room of two thousand waiting members costs each node one read of an event, but the one that wrote it")
+        func room() async throws {
+            let database = try await CountingDatabase.create()
+            let nodes = [
+                try await Node.start(database: database.conninfo), try await Node.start(database: database.conninfo),
+            ]
+            let (tokens, room) = try await InsertedPeople.room(
+                of: 2_000, in: database.conninfo, on: database.cluster)
+            let swarm = try PollSwarm(
+                urls: nodes.map { "\($0.address)" }, members: tokens.map { .init(token: $0) })
+            async let outcomes = swarm.run()
+            try await swarm.waitUntilWaiting(within: .seconds(20))
+            for node in nodes { try await node.waitForPolls(1_000) }
+
+            try await database.reset()
+            let sender = Connection(nodes[0].address)
+            let messageCount = 5
+            for number in 1...messageCount {
+                let answer = try await sender.say("\(number)", in: room, token: tokens[0])
+                try #require(answer.status == 201, "\(answer)")
+                try await eventually("message \(number) everywhere") {
+                    swarm.counts.messages == number * tokens.count ? true : nil
+                }
+                try await swarm.waitUntilWaiting(within: .seconds(5))
+            }
+            let counts = try await database.counts()
+            #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
+            let rows = messageCount * (nodes.count - 1)...messageCount * nodes.count
+            #expect(rows.contains(counts["log_read"]?.rows ?? 0), "\(counts)")
+
+            // All but the sender are marked, in batches of a hundred, and nobody hears of it.
+            try await eventually("delivered marks", within: .seconds(30), every: .milliseconds(200)) {
+                let marked = "select count(*) from members where delivered_seq = \(messageCount)"
+                return try await database.sql(marked) == "1999" ? true : nil
+            }
+            let marks = try await database.counts()["receipt_deliver"]?.calls ?? 0
+            #expect((20...120).contains(marks), "\(marks)")
+            #expect(try await database.sql("select count(*) from events where type = 'receipt.updated'") == "0")
+
+            swarm.stop()
+            #expect(try await outcomes.allSatisfy { $0.deliveries.verdict.isGood })
+            for node in nodes { try await node.stop() }
+        }
+    }
+}

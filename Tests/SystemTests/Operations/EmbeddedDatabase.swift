@@ -1,0 +1,80 @@
+// `parley serve` without a database URL: its own PostgreSQL, in a directory that must survive everything.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("A node with a PostgreSQL of its own")
+    struct EmbeddedDatabase {
+        let temporary: TemporaryDirectory
+        var settings: [String: String] { ["PARLEY_DATA_DIR": temporary.path + "/data"] }
+
+        init() throws {
+            temporary = try TemporaryDirectory()
+        }
+
+        /// The server's process id, by its own file.
+        private func server() throws -> pid_t {
+            let file = temporary.path + "/data/postgres/postmaster.pid"
+            let first = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first
+            return try #require(first.flatMap { pid_t($0) })
+        }
+
+        @Test("has its data after kill -9, and after SIGTERM, which leaves no server behind")
+        func restarts() async throws {
+            let first = try await Node.start(database: nil, settings: settings)
+            let ann = try await first.curl.register("Ann")
+            let bob = try await first.curl.register("Bob")
+            let thread = try await first.curl.thread("direct", by: ann, with: [bob])
+            let cursor = try await first.curl.cursor(of: bob)
+            let id = try await first.curl.sent("kept", in: thread, as: ann)
+            let before = try await first.curl.get("/v1/inbox", as: bob).json
+            try await first.kill()
+
+            let second = try await Node.start(database: nil, settings: settings)
+            #expect(try await second.curl.archive(of: thread, as: bob).map { $0["id"].string } == [id])
+            let events = try await second.curl.sync(bob, from: cursor).json["events"].items
+            #expect(events.map { $0["data"]["id"].string } == [id])
+            #expect(try await second.curl.get("/v1/inbox", as: bob).json["threads"] == before["threads"])
+            let running = try server()
+            let (exit, took) = try await second.stop()
+            #expect(exit == .status(0))
+            #expect(took < .seconds(10))
+            #expect(kill(running, 0) == -1 && errno == ESRCH, "PostgreSQL outlived its Parley")
+
+            let third = try await Node.start(database: nil, settings: settings)
+            #expect(try await third.curl.say("and on", in: thread, as: bob).json["seq"] == 2)
+            try await third.stop()
+        }
+
+        @Test("goes down by itself after a kill -9 of its Parley")
+        func orphan() async throws {
+            let node = try await Node.start(database: nil, settings: settings)
+            let running = try server()
+            try await node.kill()
+            try await eventually("the end of PostgreSQL") { kill(running, 0) == -1 && errno == ESRCH ? true : nil }
+        }
+
+        @Test("comes back by itself when its PostgreSQL is killed")
+        func killedServer() async throws {
+            let node = try await Node.start(database: nil, settings: settings)
+            let ann = try await node.curl.register("Ann")
+            let running = try server()
+            #expect(kill(running, SIGKILL) == 0)
+            try await eventually("another server", within: .seconds(20)) { try server() != running ? true : nil }
+            try await node.waitUntil(ready: true)
+            #expect(try await node.curl.get("/v1/users/me", as: ann).status == 200)
+            #expect(try await node.stop().exit == .status(0))
+        }
+
+        @Test("refuses a second instance on its directory in a clear sentence")
+        func secondInstance() async throws {
+            let node = try await Node.start(database: nil, settings: settings)
+            let outcome = try await Parley.run(["serve", "--http-port", "0"], settings: settings)
+            outcome.expectRefusal(mentioning: [temporary.path + "/data", "\(node.program.pid)"])
+            #expect(try await node.curl.get("/health/ready").status == 200)
+            try await node.stop()
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// /metrics of a node that has done a bit of everything, and the dashboard that is made of it.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Metrics")
+    struct MetricsPage {
+        /// A node after a chat over it: each kind of figure has something to show.
+        private func page() async throws -> PrometheusPage {
+            let nodes = try await TestNodes.shared()
+            let ann = try await nodes.a.curl.register("Ann")
+            let bob = try await nodes.a.curl.register("Bob")
+            let thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
+            let cursor = try await nodes.a.curl.cursor(of: bob)
+            _ = try await nodes.a.curl.sent("hi", in: thread, as: ann)
+            #expect(try await nodes.a.curl.sync(bob, from: cursor, wait: 10).json["events"].items.count == 1)
+            #expect(try await nodes.a.curl.put("/v1/threads/\(thread)/receipts", ["read": 1], as: bob).status == 204)
+            let answer = try await nodes.a.curl.get("/metrics")
+            #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+            return try PrometheusPage(answer.text)
+        }
+
+        @Test("are what the format says, and agree with what was done")
+        func figures() async throws {
+            let page = try await page()
+            func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+                let family = page.families[name] ?? page.families[name.replacing(/_(count|sum|bucket)$/, with: "")]
+                return family?.samples.first { sample in
+                    sample.name == name && labels.allSatisfy { sample.labels[$0.key] == $0.value }
+                }?.value
+            }
+            #expect(value("parley_build_info") == 1)
+            let sends = value("parley_http_requests_total", ["operation": "sendMessage", "status": "2xx"]) ?? 0
+            #expect(sends >= 1)
+            #expect(value("parley_http_request_seconds_count", ["operation": "sendMessage", "status": "2xx"]) == sends)
+            let messages = value("parley_batch_items_sum", ["stream": "messages"]) ?? 0
+            #expect(messages >= sends)
+            #expect(value("parley_batch_wait_seconds_count", ["stream": "messages"]) == messages)
+            #expect(value("parley_batch_call_seconds_count", ["stream": "receipts"]) ?? 0 >= 1)
+            #expect(value("parley_log_events_total", ["cause": "notify"]) ?? 0 >= 1)
+            #expect(value("parley_log_delivery_seconds_count") ?? 0 >= 1)
+            // Database and node are on one machine here, and so agree on the time.
+            let age =
+                (value("parley_log_event_age_seconds_sum") ?? 0) / (value("parley_log_event_age_seconds_count") ?? 0)
+            #expect((0..<1).contains(age), "\(age) s")
+            #expect(value("parley_log_position") ?? 0 > 0 && value("parley_log_gaps_total") == 0)
+            #expect(value("parley_database_connections") ?? 0 >= 1)
+            let now = Date().timeIntervalSince1970
+            #expect((now - 3600...now).contains(value("process_start_time_seconds") ?? 0))
+        }
+
+        @Test("have nothing in their labels but words of ours")
+        func labels() async throws {
+            let words = /[A-Za-z0-9]+|[1-5]xx|[0-9]+\.[0-9]+\.[0-9]+/
+            for sample in try await page().families.values.flatMap(\.samples) {
+                for (name, value) in sample.labels where name != "le" {
+                    #expect(value.wholeMatch(of: words) != nil, "\(sample)")
+                }
+            }
+        }
+
+        @Test("have all that the dashboard asks for, by name and by label")
+        func dashboard() async throws {
+            let page = try await page()
+            let dashboard = try JSON(parsing: Data(contentsOf: Repository.file("docker/grafana-dashboard.json")))
+            let queries =
+                dashboard["panels"].items.flatMap { $0["targets"].items.compactMap { $0["expr"].string } }
+                + dashboard["templating"]["list"].items.compactMap { $0["query"].string }
+            #expect(queries.count > 40)
+            // What Prometheus itself adds to each sample.
+            let added: Set = ["instance", "job"]
+            for query in queries {
+                var known = added
+                for name in query.matches(of: /\b(?:parley|process)_[a-z0-9_]+/).map({ String($0.output) }) {
+                    let family = page.families[name] ?? page.families[name.replacing(/_(count|sum|bucket)$/, with: "")]
+                    let samples = try #require(family, "\(name) in \(query)").samples.filter { $0.name == name }
+                    #expect(!samples.isEmpty, "\(name) in \(query)")
+                    known.formUnion(samples.flatMap(\.labels.keys))
+                }
+                let grouped = query.matches(of: /by \(([^)]*)\)/).flatMap { $0.1.split(separator: ", ") }
+                let matched = query.matches(of: /[{ ]([a-z]+)=~?"/).map(\.1)
+                for label in grouped + matched { #expect(known.contains(String(label)), "\(label) in \(query)") }
+            }
+        }
+
+        @Test("are all on the dashboard, those of the process aside")
+        func shown() async throws {
+            let text = try String(contentsOf: Repository.file("docker/grafana-dashboard.json"), encoding: .utf8)
+            let missing = try await page().families.keys.filter { $0.hasPrefix("parley_") && !text.contains($0) }
+            #expect(missing.sorted() == [])
+        }
+    }
+}

@@ -1,0 +1,178 @@
+// Parley's own TLS, as curl and openssl see it.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("TLS of its own")
+    struct ServingTLS {
+        private static let renewed = "the TLS certificate was read anew"
+        private static let refused = "the new TLS certificate is not used"
+
+        /// A node with the pair `now` of a directory.
+        private struct Ground {
+            let certificates: Certificates
+            let node: Node
+
+            init() async throws {
+                certificates = try Certificates()
+                for name in ["first", "second"] { try await certificates.make(name) }
+                try certificates.use("first")
+                node = try await Node.start(
+                    database: try await TestCluster.shared().createDatabase(),
+                    settings: [
+                        "PARLEY_TLS_CERTIFICATE_FILE": certificates.path + "/now.crt",
+                        "PARLEY_TLS_KEY_FILE": certificates.path + "/now.key",
+                    ])
+            }
+
+            /// Runs curl, which trusts one certificate only; 0 is its exit when all went well.
+            func curl(
+                _ path: String, trusting name: String = "first", _ more: [String] = []
+            ) async throws -> TestProcess {
+                try await TestProcess.start(
+                    [
+                        "/usr/bin/curl", "--disable", "--silent", "--include", "--max-time", "20", "--cacert",
+                        name + ".crt",
+                    ]
+                        + more + ["https://127.0.0.1:\(node.address.port)\(path)"], in: certificates.path)
+            }
+
+            func answer(
+                _ path: String, trusting name: String = "first", _ more: [String] = []
+            ) async throws -> (exit: TestProcess.Exit, text: String) {
+                let program = try await curl(path, trusting: name, more)
+                let exit = try await program.waitForExit(within: .seconds(25))
+                return (exit, String(decoding: program.output, as: UTF8.self))
+            }
+
+            func json(_ path: String, _ more: [String]) async throws -> JSON {
+                let (exit, text) = try await answer(path, more)
+                #expect(exit == .status(0), "\(text)")
+                let body = text.firstRange(of: "\r\n\r\n").map { text[$0.upperBound...] } ?? ""
+                return try JSON(parsing: Data(body.utf8))
+            }
+
+            func token(_ name: String) async throws -> String {
+                let username = unique(name)
+                let answer = try await json(
+                    "/v1/auth/register",
+                    ["--json", #"{"username":"\#(username)","password":"correct horse","name":"\#(name)"}"#])
+                return try #require(answer["session"]["token"].string, "\(answer)")
+            }
+
+            func logged(_ sentence: String) async throws {
+                try await eventually("\"\(sentence)\" in the log") {
+                    node.program.errors.contains(sentence) ? true : nil
+                }
+            }
+        }
+
+        private static func bearer(_ token: String) -> [String] { ["--header", "Authorization: Bearer \(token)"] }
+
+        @Test("serves calls, waiting polls and event streams over TLS 1.2 and 1.3, and nothing in clear")
+        func serves() async throws {
+            let ground = try await Ground()
+            #expect(ground.node.readyLine.contains("https://"))
+            // Two that never finish their greeting: see the end. Then one that has something else to say.
+            let stalled = [Connection(ground.node.address), Connection(ground.node.address)]
+            try await stalled[0].write(Data([0x16, 3, 1, 0, 200, 1, 0]))
+            try await stalled[1].write(Data([0x16]))
+            let start = ContinuousClock.now
+            let inClear = Connection(ground.node.address)
+            try await inClear.write(Data("GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+            await #expect(throws: Connection.Failure.self) { try await inClear.receive() }
+            for version in ["1.2", "1.3"] {
+                let (exit, text) = try await ground.answer(
+                    "/health/live", ["--tlsv\(version)", "--tls-max", version, "--http2"])
+                #expect(exit == .status(0) && text.hasPrefix("HTTP/1.1 200 "), "\(text)")
+                #expect(text.contains("Strict-Transport-Security: max-age=31536000\r\n"))
+            }
+            let old = try await ground.answer("/health/live", ["--tls-max", "1.1", "--ciphers", "ALL:@SECLEVEL=0"])
+            #expect(old.exit != .status(0), "\(old.text)")
+            try await converses(ground)
+            // The greeting's time is the header's.
+            for connection in stalled { #expect(try await connection.receiveEnd(within: .seconds(20))) }
+            #expect(ContinuousClock.now - start < .seconds(18))
+            try await ground.node.stop()
+        }
+
+        private func converses(_ ground: Ground) async throws {
+            let ann = Self.bearer(try await ground.token("ann"))
+            let thread = try #require(
+                try await ground.json("/v1/threads", ann + ["--json", #"{"kind":"group","title":"T"}"#])["id"].string)
+            let cursor = try #require(try await ground.json("/v1/sync", ann)["cursor"].string)
+            let poll = try await ground.curl("/v1/sync?wait=15&cursor=\(cursor)", ann)
+            let stream = try await ground.curl(
+                "/v1/sync?cursor=\(cursor)", ann + ["--no-buffer", "--header", "Accept: text/event-stream"])
+            try await eventually("a begun stream") { stream.output.isEmpty ? nil : true }
+            // Larger than a record of TLS.
+            let text = String(repeating: "x", count: 16_000)
+            _ = try await ground.json(
+                "/v1/threads/\(thread)/messages", ann + ["--json", #"{"payload":{"text":"\#(text)"}}"#])
+            #expect(try await poll.waitForExit(within: .seconds(10)) == .status(0))
+            #expect(String(decoding: poll.output, as: UTF8.self).contains(text))
+            try await eventually("the event on the stream") {
+                String(decoding: stream.output, as: UTF8.self).contains(text) ? true : nil
+            }
+            stream.send(SIGKILL)
+            try await stream.waitForExit(within: .seconds(5))
+            let page = try await ground.answer("/v1/threads/\(thread)/messages", ann)
+            #expect(page.exit == .status(0) && page.text.contains(text))
+        }
+
+        @Test("takes up a new certificate without a connection lost, and keeps the old one where the new is no good")
+        func renews() async throws {
+            let ground = try await Ground()
+            let ann = Self.bearer(try await ground.token("ann"))
+            let cursor = try #require(try await ground.json("/v1/sync", ann)["cursor"].string)
+            let poll = try await ground.curl("/v1/sync?wait=20&cursor=\(cursor)", ann)
+            try await eventually("a waiting poll") {
+                let (_, text) = try await ground.answer("/metrics")
+                return text.contains("\nparley_polls_waiting 1") ? true : nil
+            }
+            // A key of another certificate, then no PEM at all: what was good goes on.
+            try ground.certificates.replace("now.key", by: "second.key")
+            try await ground.logged("is not that of the certificate")
+            try ground.certificates.write("nonsense", to: "now.crt")
+            try await ground.logged("is not PEM as it should be")
+            #expect(ground.node.program.errors.contains(Self.refused))
+            #expect(try await ground.answer("/health/live").exit == .status(0))
+            try ground.certificates.use("second")
+            try await ground.logged(Self.renewed)
+            #expect(try await ground.answer("/health/live", trusting: "second").exit == .status(0))
+            #expect(try await ground.answer("/health/live").exit != .status(0))
+            // The poll of before still waits, and is answered.
+            #expect(poll.exit == nil)
+            _ = try await ground.answer(
+                "/v1/threads", trusting: "second", ann + ["--json", #"{"kind":"group","title":"T"}"#])
+            #expect(try await poll.waitForExit(within: .seconds(10)) == .status(0))
+            #expect(String(decoding: poll.output, as: UTF8.self).contains("thread.created"))
+            try await ground.node.stop()
+        }
+
+        @Test("doesn't start with a pair that is no good, and says why in a sentence")
+        func refusesToStart() async throws {
+            let certificates = try Certificates()
+            for name in ["first", "second"] { try await certificates.make(name) }
+            try certificates.write("nonsense", to: "nonsense.crt")
+            let database = try await TestCluster.shared().createDatabase()
+            for (certificate, key, sentence) in [
+                ("first.crt", "second.key", "is not that of the certificate"),
+                ("nonsense.crt", "first.key", "is not PEM as it should be"),
+                ("none.crt", "first.key", "can't be read: No such file or directory"),
+            ] {
+                let outcome = try await Parley.run(
+                    ["serve"],
+                    settings: [
+                        "PARLEY_DATABASE_URL": database, "PARLEY_HTTP_PORT": "0",
+                        "PARLEY_TLS_CERTIFICATE_FILE": "\(certificates.path)/\(certificate)",
+                        "PARLEY_TLS_KEY_FILE": "\(certificates.path)/\(key)",
+                    ])
+                #expect(outcome.exit == .status(1), "\(outcome)")
+                #expect(outcome.errors.contains(sentence), "\(outcome.errors)")
+            }
+        }
+    }
+}

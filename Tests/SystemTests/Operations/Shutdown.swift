@@ -1,0 +1,120 @@
+// SIGTERM: a node that goes takes nothing with it.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("SIGTERM")
+    struct Shutdown {
+        private struct Drained: Sendable {
+            let person: Person
+            let answer: Answer
+            let at: ContinuousClock.Instant
+        }
+
+        @Test("fails the readiness check first, then answers every waiting poll, empty and closing, and exits with 0")
+        func drain() async throws {
+            let nodes = try await TestNodes.own(on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "2"])
+            let ann = try await nodes.a.curl.register("Ann")
+            var guests: [Person] = []
+            // Nobody hears of their coming: that would answer the others' polls.
+            let alone: JSON = ["preferences": ["share_presence": false]]
+            for _ in 1...10 {
+                guests.append(try await nodes.a.curl.register("Guest"))
+                _ = try await nodes.a.curl.call("PATCH", "/v1/users/me", alone, as: guests.last)
+            }
+            let group = try await nodes.a.curl.thread("group", by: ann, with: guests)
+            let diary = try await nodes.a.curl.thread("group", by: ann, with: [])
+            let path = "/v1/sync?wait=50&cursor=\(try await nodes.a.curl.cursor(of: ann))"
+            let (health, sender) = (Connection(nodes.a.address), Connection(nodes.a.address))
+            #expect(try await health.get("/health/ready").status == 200)
+            #expect(try await sender.get("/v1/users/me", as: ann).status == 200)
+
+            let drained = try await withThrowingTaskGroup(of: Drained.self) { tasks in
+                for guest in guests {
+                    tasks.addTask {
+                        let answer = try await Connection(nodes.a.address).get(path, as: guest, within: .seconds(60))
+                        return Drained(person: guest, answer: answer, at: .now)
+                    }
+                }
+                try await nodes.a.waitForPolls(guests.count)
+                nodes.a.program.send(SIGTERM)
+                try await eventually("a failing readiness check") {
+                    try await health.get("/health/ready").status == 503 ? true : nil
+                }
+                // Who sends meanwhile is answered, and told to go elsewhere.
+                let sent = try await sender.say("meanwhile", in: diary, as: ann)
+                #expect(sent.status == 201 && sent.headers["connection"]?.lowercased() == "close", "\(sent)")
+                return try await tasks.reduce(into: []) { $0.append($1) }
+            }
+            for answer in drained.map(\.answer) {
+                #expect(answer.status == 200, "\(answer)")
+                #expect(answer.json["events"] == [] && answer.json["cursor"].string != nil, "\(answer)")
+                #expect(answer.headers["connection"]?.lowercased() == "close", "\(answer)")
+            }
+            // Spread over the drain time, so that the other nodes see no stampede.
+            let times = drained.map(\.at).sorted()
+            #expect(times[0].duration(to: times[times.count - 1]) > .milliseconds(250))
+            #expect(
+                try await nodes.a.program.waitForExit(within: .seconds(10)) == .status(0), "\(nodes.a.program.errors)")
+            #expect(!nodes.a.program.errors.contains("too long"), "\(nodes.a.program.errors)")
+
+            // Nothing is lost on the way: the other node goes on where this one ended.
+            let id = try await nodes.b.curl.sent("after", in: group, as: ann)
+            for guest in drained {
+                let events = try await nodes.b.curl.sync(guest.person, from: guest.answer.json["cursor"].string ?? "")
+                #expect(events.json["events"].items.map { $0["data"]["id"].string } == [id])
+            }
+            try await nodes.b.stop()
+        }
+
+        @Test("under traffic loses and doubles nothing, and takes less than 10 s")
+        func underTraffic() async throws {
+            let nodes = try await TestNodes.own(on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "1"])
+            let outcome = try await Traffic.run(through: [nodes.a, nodes.b]) { traffic in
+                try await traffic.flow(200)
+                let (exit, took) = try await nodes.a.stop()
+                #expect(exit == .status(0), "\(nodes.a.program.errors)")
+                #expect(took < .seconds(10))
+                try await traffic.flow(200)
+            }
+            try await outcome.judge(on: nodes.b)
+            #expect(outcome.statuses.keys.allSatisfy { [0, 200, 201, 503].contains($0) }, "\(outcome.statuses)")
+            try await nodes.b.stop()
+        }
+
+        @Test("lets a request that has begun be answered")
+        func requestInFlight() async throws {
+            let database = try await TestCluster.shared().createDatabase()
+            let node = try await Node.start(database: database)
+            let ann = try await node.curl.register("Ann")
+            let thread = try await node.curl.thread("group", by: ann, with: [])
+            let connection = Connection(node.address)
+            #expect(try await connection.get("/v1/users/me", as: ann).status == 200)
+            let body = Data(#"{"payload": {"text": "in flight"}}"#.utf8)
+            let head = """
+                POST /v1/threads/\(thread)/messages HTTP/1.1\r\nHost: parley\r\nAuthorization: Bearer \(ann.token)\r
+                Content-Type: application/json\r\nContent-Length: \(body.count)\r\n\r\n
+                """
+            try await connection.write(Data(head.utf8) + body.prefix(10))
+            async let stopped = node.stop()
+            try await node.waitUntil(ready: false)
+            try await connection.write(body.dropFirst(10))
+            #expect(try await connection.receive().status == 201)
+            #expect(try await stopped.exit == .status(0), "\(node.program.errors)")
+            #expect(try await stopped.took < .seconds(10))
+        }
+
+        @Test("stops a node at once when its database is away")
+        func withoutDatabase() async throws {
+            let cluster = try await StoppableCluster.running()
+            let node = try await Node.start(database: try await cluster.createDatabase())
+            await cluster.stop(.immediate)
+            try await node.waitUntil(ready: false)
+            let (exit, took) = try await node.stop()
+            #expect(exit == .status(0), "\(node.program.errors)")
+            #expect(took < .seconds(5))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// Starts that can't succeed: one clear sentence on standard error, and a status that supervisors understand.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension Parley.Outcome {
+    /// It ended by itself, not with 0, and what it printed at last is one sentence for people that holds these words.
+    func expectRefusal(mentioning words: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+        guard case .status(let status) = exit, status != 0 else {
+            Issue.record("\(exit): \(errors)", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(output.isEmpty, sourceLocation: sourceLocation)
+        let refusal = errors.split(separator: "\n").last { !$0.isEmpty }.map(String.init) ?? ""
+        #expect(refusal.hasSuffix("."), "not a sentence: \(errors)", sourceLocation: sourceLocation)
+        for word in words {
+            #expect(refusal.localizedStandardContains(word), "\(errors)", sourceLocation: sourceLocation)
+        }
+        // A Swift error's, a crash's or a stack's looks.
+        for trace in ["Error(", "Fatal error", "Swift/", "0x0", "Optional("] {
+            #expect(!errors.contains(trace), "\(errors)", sourceLocation: sourceLocation)
+        }
+    }
+}
+
+extension SystemTests {
+    @Suite("A start that can't succeed says why")
+    struct StartFailures {
+        private func serve(
+            _ database: String?, settings: [String: String] = [:], arguments: [String] = []
+        ) async throws -> Parley.Outcome {
+            var settings = settings.merging(["PARLEY_HTTP_PORT": "0"]) { own, _ in own }
+            settings["PARLEY_DATABASE_URL"] = database
+            return try await Parley.run(["serve"] + arguments, settings: settings)
+        }
+
+        @Test("for a server that refuses connections")
+        func refused() async throws {
+            try await serve("postgresql://parley:secret@127.0.0.1:1/parley").expectRefusal(mentioning: [
+                "127.0.0.1", "refused",
+            ])
+        }
+
+        @Test("for a server whose name is unknown")
+        func unknownHost() async throws {
+            let resolver = ["RES_OPTIONS": "attempts:1 timeout:1"]
+            let outcome = try await serve("postgresql://parley@no-such-host.invalid/parley", settings: resolver)
+            outcome.expectRefusal(mentioning: ["no-such-host.invalid"])
+        }
+
+        @Test("for a database that isn't there")
+        func noDatabase() async throws {
+            let conninfo = try await TestCluster.shared().conninfo(database: "nowhere")
+            try await serve(conninfo).expectRefusal(mentioning: ["nowhere", "does not exist"])
+        }
+
+        @Test("for a wrong password, without showing it")
+        func wrongPassword() async throws {
+            let directory = try TemporaryDirectory()
+            let rules = directory.path + "/hba.conf"
+            try Data("local all postgres trust\nlocal all all scram-sha-256\n".utf8).write(to: URL(filePath: rules))
+            _ = chmod(rules, 0o644)
+            let cluster = try await TestCluster.own(settings: ["hba_file": rules])
+            let conninfo = try await cluster.createDatabase()
+            try await cluster.psql("alter role parley password 'right'")
+            let outcome = try await serve(conninfo + " password=hunter2")
+            outcome.expectRefusal(mentioning: ["password"])
+            #expect(!outcome.errors.contains("hunter2"))
+            let node = try await Node.start(database: conninfo + " password=right")
+            #expect(!node.program.errors.contains("right"))
+            try await node.stop()
+            await cluster.close()
+        }
+
+        @Test("for a port that is taken")
+        func takenPort() async throws {
+            let nodes = try await TestNodes.shared()
+            let port = "\(nodes.a.address.port)"
+            try await serve(nodes.database, settings: ["PARLEY_HTTP_PORT": port]).expectRefusal(mentioning: [port])
+        }
+
+        @Test("for a data directory that can't be written")
+        func unwritableDirectory() async throws {
+            try await serve(nil, settings: ["PARLEY_DATA_DIR": "/proc/parley"]).expectRefusal(mentioning: [
+                "/proc/parley"
+            ])
+            let directory = try TemporaryDirectory()
+            let file = directory.path + "/file"
+            try Data("not a directory".utf8).write(to: URL(filePath: file))
+            try await serve(nil, settings: ["PARLEY_DATA_DIR": file]).expectRefusal(mentioning: [file])
+        }
+
+        @Test("for a configuration with mistakes, all of them at once")
+        func badConfiguration() async throws {
+            let settings = [
+                "PARLEY_HTTP_PORT": "http", "PARLEY_MIGRATE": "maybe", "PARLEY_DRAIN_SECONDS": "900",
+                "PARLEY_LOG_FORMAT": "xml",
+            ]
+            let outcome = try await serve("mysql://root:hunter2@127.0.0.1/db", settings: settings)
+            #expect(outcome.exit != .status(0))
+            for word in settings.keys + ["PARLEY_DATABASE_URL"] {
+                #expect(outcome.errors.contains(word), "\(outcome.errors)")
+            }
+            #expect(!outcome.errors.contains("hunter2"))
+        }
+
+        @Test("for a flag or a command that isn't there")
+        func unknownFlag() async throws {
+            let flag = try await Parley.run(["serve", "--prot", "1"])
+            flag.expectRefusal(mentioning: ["--prot"])
+            let command = try await Parley.run(["server"])
+            command.expectRefusal(mentioning: ["server"])
+        }
+
+        @Test("and for help it succeeds", arguments: [["--help"], ["serve", "--help"], ["migrate", "--help"]])
+        func help(arguments: [String]) async throws {
+            let outcome = try await Parley.run(arguments)
+            #expect(outcome.exit == .status(0))
+            #expect(outcome.output.contains("parley"))
+            #expect(outcome.errors.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// PostgreSQL goes away and comes back under nodes that serve.
+
+import Glibc
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("When PostgreSQL stops and starts again")
+    struct StoppedDatabase {
+        @Test("sends are answered 201 or 503, and nothing is lost or doubled")
+        func underTraffic() async throws {
+            let cluster = try await StoppableCluster.running()
+            let nodes = try await TestNodes.own(on: cluster)
+            let outcome = try await Traffic.run(through: [nodes.a, nodes.b]) { traffic in
+                for _ in 1...2 {
+                    try await traffic.flow(200)
+                    await cluster.stop(.immediate)
+                    for node in [nodes.a, nodes.b] { try await node.waitUntil(ready: false) }
+                    try await cluster.start()
+                    for node in [nodes.a, nodes.b] { try await node.waitUntil(ready: true) }
+                }
+                try await traffic.flow(200)
+            }
+            #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
+            try await outcome.judge(on: nodes.a)
+            try await nodes.stop()
+        }
+
+        @Test("a poll that waits through it misses nothing")
+        func waitingPoll() async throws {
+            let cluster = try await StoppableCluster.running()
+            let nodes = try await TestNodes.own(on: cluster)
+            let ann = try await nodes.a.curl.register("Ann")
+            let bob = try await nodes.a.curl.register("Bob")
+            let thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
+            let cursor = try await nodes.b.curl.cursor(of: bob)
+            async let poll = nodes.b.curl.sync(bob, from: cursor, wait: 40)
+            try await nodes.b.waitForPolls()
+
+            await cluster.stop(.immediate)
+            try await nodes.a.waitUntil(ready: false)
+            let id = newID()
+            let refused = try await nodes.a.curl.say("hi", in: thread, as: ann, id: id)
+            #expect(refused.status == 503 && refused.headers["retry-after"] != nil, "\(refused)")
+            #expect(try await nodes.a.curl.get("/health/live").status == 200)
+            try await cluster.start()
+            try await nodes.a.waitUntil(ready: true)
+            try await nodes.b.waitUntil(ready: true)
+            #expect(try await nodes.a.curl.say("hi", in: thread, as: ann, id: id).status == 201)
+
+            let answer = try await poll
+            #expect(answer.status == 200 || answer.status == 503, "\(answer)")
+            if answer.status == 200 { #expect(answer.json["events"].items.map { $0["data"]["id"].string } == [id]) }
+            let again = try await nodes.b.curl.sync(bob, from: cursor)
+            #expect(again.json["events"].items.map { $0["data"]["id"].string } == [id])
+            try await nodes.stop()
+        }
+
+        @Test("a node that was started keeps its caches right: a token signed out meanwhile is dead")
+        func signedOutMeanwhile() async throws {
+            let cluster = try await StoppableCluster.running()
+            let nodes = try await TestNodes.own(on: cluster)
+            let ann = try await nodes.b.curl.register("Ann")
+            #expect(try await nodes.b.curl.get("/v1/users/me", as: ann).status == 200)
+            nodes.b.program.send(SIGSTOP)
+            #expect(try await nodes.a.curl.call("POST", "/v1/auth/logout", as: ann).status == 204)
+            await cluster.stop(.immediate)
+            try await cluster.start()
+            nodes.b.program.send(SIGCONT)
+            try await nodes.b.waitUntil(ready: true)
+            try await eventually("the token's end", within: .seconds(5)) {
+                try await nodes.b.curl.get("/v1/users/me", as: ann).status == 401 ? true : nil
+            }
+            try await nodes.stop()
+        }
+    }
+}

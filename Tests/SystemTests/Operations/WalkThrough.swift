@@ -1,0 +1,48 @@
+// The README's walk-through, run as it is written there.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("The README's walk-through")
+    struct WalkThrough {
+        /// The fenced block after a marker, as it stands in the README.
+        private func block(_ marker: String) throws -> String {
+            let readme = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
+            let parts = readme.components(separatedBy: "<!-- \(marker) -->\n```")
+            try #require(parts.count == 2, "the README has one block marked \(marker)")
+            let text = parts[1].drop { $0 != "\n" }.dropFirst()
+            return try String(text[..<#require(text.range(of: "```")).lowerBound])
+        }
+
+        private func run(_ script: String, against node: Node, in directory: TemporaryDirectory) async throws -> String
+        {
+            let program = try await TestProcess.start(
+                ["/bin/bash", "-c", script], environment: ["PARLEY": node.address.description], in: directory.path)
+            let exit = try await program.waitForExit(within: .seconds(60))
+            #expect(exit == .status(0), "\(program.errors)")
+            return String(decoding: program.output, as: UTF8.self)
+        }
+
+        @Test("prints what the README says, before a restart and after it")
+        func runs() async throws {
+            let directory = try TemporaryDirectory()
+            let settings = ["PARLEY_DATA_DIR": directory.path + "/data"]
+            let first = try await Node.start(database: nil, settings: settings)
+            // What the reader's shell would still know after the restart.
+            let keep = "\n{ declare -p ann ben thread cursor PARLEY; declare -f as field; } > known"
+            #expect(
+                try await run(try block("walkthrough") + keep, against: first, in: directory)
+                    == block("walkthrough prints"))
+            // What Ctrl-C sends.
+            #expect(try await first.stop(by: SIGINT).exit == .status(0))
+
+            let second = try await Node.start(database: nil, port: first.address.port, settings: settings)
+            let after = try await run(
+                ". ./known\n" + block("walkthrough after a restart"), against: second, in: directory)
+            #expect(try after == block("walkthrough prints after a restart"))
+            try await second.stop()
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// What goes wrong at one service and its lane, and what the others notice of it: nothing.
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Alerts' lanes")
+    struct AlertLanes {
+        /// Ann, who writes to Ben's phone, tablet and browser.
+        private struct Talk {
+            let sinks: PushSinks
+            let ann: Person
+            let thread: String
+            let devices: [(service: PushSinks.Service, token: String)]
+
+            init(_ sinks: PushSinks, at caller: some Caller) async throws {
+                self.sinks = sinks
+                ann = try await caller.register("Ann")
+                let ben = try await caller.register("Ben")
+                thread = try await caller.thread("direct", by: ann, with: [ben])
+                let (android, subscription) = (unique("fcm"), try await sinks.subscribe())
+                let others: [JSON] = [
+                    ["platform": "fcm", "token": .string(android)],
+                    [
+                        "platform": "webpush", "endpoint": .string(subscription.endpoint),
+                        "keys": ["p256dh": .string(subscription.p256dh), "auth": .string(subscription.auth)],
+                    ],
+                ]
+                let phone = try await Phone.apns(ben, at: caller)
+                for body in others {
+                    let device = try await caller.logIn(again: ben)
+                    let answer = try await caller.put("/v1/sessions/current/push", body, as: device)
+                    #expect((200...204).contains(answer.status), "\(answer)")
+                }
+                devices = [(.apns, phone.token), (.fcm, android), (.webpush, subscription.token)]
+            }
+
+            /// Which messages a service has told Ben's device of, once there are so many.
+            func told(by service: PushSinks.Service, count: Int) async throws -> [String?] {
+                let token = devices.first { $0.service == service }?.token
+                return try await sinks.accepted(service, token: token, count: count).map { alert in
+                    let json = alert.json
+                    return (json["message"]["data"]["message_id"].string ?? json["message_id"].string)
+                }
+            }
+        }
+
+        @Test("don't hold each other up: one service is away, another is refused, and nothing is lost or sent twice")
+        func apart() async throws {
+            let sinks = try await PushSinks.start()
+            let database = try await TestCluster.shared().createDatabase()
+            let node = try await Node.start(database: database, settings: PushNodes.settings(sinks))
+            let connection = Connection(node.address)
+            let talk = try await Talk(sinks, at: connection)
+
+            try await sinks.close(.apns)
+            let first = try await connection.sent("one", in: talk.thread, as: talk.ann)
+            #expect(try await talk.told(by: .fcm, count: 1) == [first])
+            #expect(try await talk.told(by: .webpush, count: 1) == [first])
+            try await eventually("a try that fails") {
+                try await Psql.run("select count(*) from push_jobs where attempt > 0", conninfo: database) == "1"
+                    ? true : nil
+            }
+            try await sinks.open(.apns)
+            #expect(try await talk.told(by: .apns, count: 1) == [first])
+
+            // As if the operator's key had been revoked.
+            try await sinks.mood(.answer(403, reason: "InvalidProviderToken"), of: .apns, times: 1_000)
+            var sent = [first]
+            for text in ["two", "three"] {
+                sent.append(try await connection.sent(text, in: talk.thread, as: talk.ann))
+                #expect(try await talk.told(by: .fcm, count: sent.count) == sent)
+                #expect(try await talk.told(by: .webpush, count: sent.count) == sent)
+            }
+            try await eventually("the alarm") { try await node.metric("parley_push_halted") == 1 ? true : nil }
+            #expect(try sinks.refusals(of: .apns) == ["InvalidProviderToken"])
+            try await node.stop()
+
+            // The operator has put it right.
+            try await sinks.cheer(.apns)
+            let next = try await Node.start(database: database, settings: PushNodes.settings(sinks))
+            #expect(try await talk.told(by: .apns, count: 3) == sent)
+            #expect(try await next.metric("parley_push_halted") == 0)
+            try await eventually("nothing left") {
+                try await Psql.run("select count(*) from push_jobs", conninfo: database) == "0" ? true : nil
+            }
+            for (service, _) in talk.devices { #expect(try sinks.accepted(service).count == 3, "\(service)") }
+            try await next.stop()
+        }
+
+        @Test("give back what is under way when their node stops: another node needn't wait until it would be given up")
+        func stopping() async throws {
+            let sinks = try await PushSinks.start()
+            let database = try await TestCluster.shared().createDatabase()
+            let node = try await Node.start(database: database, settings: PushNodes.settings(sinks))
+            let connection = Connection(node.address)
+            let talk = try await Talk(sinks, at: connection)
+            try await sinks.mood(.hang, of: .apns)
+            let message = try await connection.sent("one", in: talk.thread, as: talk.ann)
+            try await eventually("a request without an answer") {
+                try sinks.requestCount(of: .apns) == 1 ? true : nil
+            }
+            let next = try await Node.start(database: database, settings: PushNodes.settings(sinks))
+            let stopped = try await node.stop()
+            #expect(stopped.exit == .status(0) && stopped.took < .seconds(8), "\(stopped)")
+            // Within 20 s; a lease is 60.
+            #expect(try await talk.told(by: .apns, count: 1) == [message])
+            try await next.stop()
+        }
+
+        @Test("show the services one token, whichever node sends, and say nothing private in the log")
+        func oneToken() async throws {
+            let sinks = try await PushSinks.start()
+            let settings = PushNodes.settings(sinks).merging(["PARLEY_LOG_LEVEL": "debug"]) { $1 }
+            let database = try await TestCluster.shared().createDatabase()
+            let first = try await Node.start(database: database, settings: settings)
+            let talk = try await Talk(sinks, at: Connection(first.address))
+            // One node after the other: beside each other, the one that hears of an alert first nearly always sends it.
+            var sent = [try await Connection(first.address).sent("hush one", in: talk.thread, as: talk.ann)]
+            for (service, _) in talk.devices { #expect(try await talk.told(by: service, count: 1) == sent) }
+            let second = try await Node.start(database: database, settings: settings)
+            try await first.stop()
+            sent.append(try await Connection(second.address).sent("hush two", in: talk.thread, as: talk.ann))
+            for (service, _) in talk.devices { #expect(try await talk.told(by: service, count: 2) == sent) }
+            try await second.stop()
+            for (service, token) in talk.devices {
+                #expect(Set(try sinks.accepted(service, token: token).map(\.signer)).count == 1, "\(service)")
+                for node in [first, second] { #expect(!node.program.errors.contains(token)) }
+            }
+            for node in [first, second] { #expect(!node.program.errors.contains("hush")) }
+            #expect(try sinks.requestCount(of: .oauth) == 1)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// Alerts while nodes are killed: between deciding and sending, and between sending and noting it.
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Alerts while nodes die")
+    struct AlertsWhenNodesDie {
+        /// What a node had in hand when it was killed is another's after a minute. Here it is at once.
+        private static let endLeases =
+            "update push_jobs set due_at = now() where due_at > now() and due_at < 'infinity'"
+
+        @Test("are another node's once the first has been killed with them in hand, under the same id")
+        func inHand() async throws {
+            let place = try await PushNodes.make()
+            let a = Connection(place.nodes.a.address)
+            let ann = try await a.register("Ann")
+            let ben = try await a.register("Ben")
+            let thread = try await a.thread("direct", by: ann, with: [ben])
+            let phone = try await Phone.apns(ben, at: a)
+            try await place.nodes.b.whileStopped {
+                try await place.sinks.mood(.lost, of: .apns, for: phone.token)
+                try await place.sinks.mood(.hang, of: .apns, for: phone.token, times: 100)
+                _ = try await a.sent("one", in: thread, as: ann)
+                // It was taken, and the node can't know.
+                try await place.sinks.accepted(.apns, token: phone.token, count: 1)
+                try await place.nodes.a.kill()
+            }
+            try await place.sinks.cheer(.apns)
+            _ = try await place.sql(Self.endLeases)
+            let alerts = try await place.sinks.accepted(.apns, token: phone.token, count: 2)
+            #expect(Set(alerts.map(\.id)).count == 1 && Set(alerts.map(\.messageID)).count == 1)
+            try await eventually("nothing to send") {
+                try await place.sql("select count(*) from push_jobs") == "0" ? true : nil
+            }
+            #expect(try place.sinks.accepted(.apns, token: phone.token).count == 2)
+            try await place.nodes.b.stop()
+        }
+
+        @Test("are all taken, and none under two ids, whenever a node is killed")
+        func storm() async throws {
+            let sinks = try await PushSinks.start()
+            let database = try await TestCluster.shared().createDatabase()
+            let settings = PushNodes.settings(sinks)
+            let steady = try await Node.start(database: database, settings: settings)
+            let connection = Connection(steady.address)
+            let ann = try await connection.register("Ann")
+            var phones: [Phone] = []
+            for _ in 0..<8 { phones.append(try await Phone.apns(try await connection.register("Ben"), at: connection)) }
+            let thread = try await connection.thread("group", by: ann, with: phones.map(\.person))
+            var messages: [String] = []
+            for _ in 0..<3 {
+                let other = try await Node.start(database: database, settings: settings)
+                for _ in 0..<20 { messages.append(try await connection.sent("x", in: thread, as: ann)) }
+                // In the middle of it.
+                let count = try sinks.accepted(.apns).count
+                try await sinks.accepted(.apns, count: count + 20)
+                try await other.kill()
+                _ = try await Psql.run(Self.endLeases, conninfo: database)
+            }
+            let all = try await sinks.accepted(.apns, count: messages.count * phones.count)
+            try await eventually("nothing to send") {
+                try await Psql.run("select count(*) from push_jobs", conninfo: database) == "0" ? true : nil
+            }
+            let alerts = try sinks.accepted(.apns)
+            for phone in phones {
+                let own = alerts.filter { $0.token == phone.token }
+                #expect(Set(own.compactMap(\.messageID)) == Set(messages))
+                #expect(Set(own.compactMap(\.id)).count == messages.count)
+            }
+            // What two had in hand, since its lease was ended above.
+            #expect(
+                alerts.count - messages.count * phones.count <= 3 * phones.count, "\(all.count) and \(alerts.count)")
+            try await steady.stop()
+        }
+    }
+}

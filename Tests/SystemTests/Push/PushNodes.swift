@@ -1,0 +1,50 @@
+// Devices that get alerts, as tests have them: registered with the sinks' services.
+import Foundation
+import TestSupport
+import Testing
+
+/// Two nodes and the push services that they send to.
+struct PushNodes: Sendable {
+    let nodes: TestNodes
+    let sinks: PushSinks
+
+    static func settings(_ sinks: PushSinks) -> [String: String] {
+        // As long as it takes to see that a device doesn't poll again.
+        sinks.settings.merging(["PARLEY_PUSH_WAIT_MS": "200"]) { $1 }
+    }
+
+    static func make() async throws -> PushNodes {
+        let sinks = try await PushSinks.start()
+        return PushNodes(
+            nodes: try await TestNodes.own(on: try await TestCluster.shared(), settings: settings(sinks)), sinks: sinks)
+    }
+
+    func sql(_ query: String) async throws -> String { try await Psql.run(query, conninfo: nodes.database) }
+}
+
+/// A device and its token.
+struct Phone: Sendable {
+    let person: Person
+    let token: String
+
+    /// Registers a device with APNs.
+    static func apns(
+        _ person: Person, at caller: some Caller, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Phone {
+        let token = (0..<32).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
+        let answer = try await caller.put(
+            "/v1/sessions/current/push",
+            ["platform": "apns", "token": .string(token), "environment": "production"], as: person)
+        try #require((200...204).contains(answer.status), "\(answer)", sourceLocation: sourceLocation)
+        return Phone(person: person, token: token)
+    }
+}
+
+extension PushSinks.Alert {
+    var json: JSON { (try? JSON(parsing: Data(payload.utf8))) ?? .null }
+    var badge: Int? { json["aps"]["badge"].int ?? json["badge"].int }
+    /// What is shown; nil for a silent one.
+    var text: String? { json["aps"]["alert"]["body"].string }
+    var messageID: String? { json["message_id"].string }
+    var isSilent: Bool { json["aps"]["alert"] == .null }
+}

@@ -1,0 +1,205 @@
+// Alerts, from a message on one node to the push service: two nodes, and services that check what they get.
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Alerts")
+    struct SendingAlerts {
+        private static let start = Task { try await PushNodes.make() }
+
+        private let place: PushNodes
+        private let sinks: PushSinks
+        private let a: Connection
+        private let b: Connection
+
+        init() async throws {
+            place = try await Self.start.value
+            sinks = place.sinks
+            a = Connection(place.nodes.a.address)
+            b = Connection(place.nodes.b.address)
+        }
+
+        /// Ann, and Ben with a phone, in a direct thread.
+        private func pair() async throws -> (ann: Person, ben: Phone, thread: String) {
+            let ann = try await a.register("Ann")
+            let ben = try await a.register("Ben")
+            let thread = try await a.thread("direct", by: ann, with: [ben])
+            return (ann, try await Phone.apns(ben, at: b), thread)
+        }
+
+        /// What was taken is written down a moment later.
+        private func noneLeft(in thread: String) async throws {
+            try await eventually("nothing to send") {
+                try await place.sql("select count(*) from push_jobs where thread_id = '\(thread)'") == "0" ? true : nil
+            }
+        }
+
+        @Test("say who wrote what, with the count of all that is unread, once")
+        func basics() async throws {
+            let (ann, ben, thread) = try await pair()
+            let first = try await a.sent("hi Ben", in: thread, as: ann)
+            let second = try await b.sent("are you there?", in: thread, as: ann)
+            let alerts = try await sinks.accepted(.apns, token: ben.token, count: 2)
+            #expect(alerts.map(\.messageID) == [first, second])
+            #expect(alerts.map(\.text) == ["hi Ben", "are you there?"])
+            #expect(alerts.map(\.badge) == [2, 2])
+            #expect(alerts[0].json["aps"]["alert"]["title"].string == "Ann")
+            #expect(Set(alerts.map(\.collapse)) == [thread] && Set(alerts.compactMap(\.id)).count == 2)
+            #expect(alerts.allSatisfy { $0.kind == "alert" && $0.topic == PushSinks.topic })
+            try await noneLeft(in: thread)
+        }
+
+        @Test("go to Android and to browsers, too")
+        func platforms() async throws {
+            let (ann, ben, thread) = try await pair()
+            let android = try await a.logIn(again: ben.person)
+            let token = unique("fcm")
+            let body: JSON = ["platform": "fcm", "token": .string(token)]
+            #expect(try await a.put("/v1/sessions/current/push", body, as: android).status < 300)
+            let browser = try await b.logIn(again: ben.person)
+            let subscription = try await sinks.subscribe()
+            let registered = try await b.put(
+                "/v1/sessions/current/push",
+                [
+                    "platform": "webpush", "endpoint": .string(subscription.endpoint),
+                    "keys": ["p256dh": .string(subscription.p256dh), "auth": .string(subscription.auth)],
+                ], as: browser)
+            #expect(registered.status < 300, "\(registered)")
+            let message = try await a.sent("for all of them", in: thread, as: ann)
+            for (service, name) in [(PushSinks.Service.apns, ben.token), (.fcm, token), (.webpush, subscription.token)]
+            {
+                let alerts = try await sinks.accepted(service, token: name, count: 1)
+                #expect(alerts[0].payload.contains(message) && alerts[0].payload.contains("for all of them"))
+            }
+        }
+
+        @Test("leave out a device that polls, and begin with what it lacks once it has gone")
+        func polling() async throws {
+            let (ann, ben, thread) = try await pair()
+            let desk = try await Phone.apns(try await a.logIn(again: ben.person), at: a)
+            let start = try await b.cursor(of: desk.person)
+            async let poll = b.sync(desk.person, from: start, wait: 20)
+            try await place.nodes.b.waitForPolls()
+            let first = try await a.sent("one", in: thread, as: ann)
+            let answer = try await poll
+            #expect(answer.told.first?["data"]["id"].string == first)
+            let cursor = try #require(answer.json["cursor"].string)
+            // Another poll says that it has got that.
+            _ = try await b.sync(desk.person, from: cursor, wait: 1)
+            #expect(try await sinks.accepted(.apns, token: ben.token, count: 1).map(\.messageID) == [first])
+            let second = try await a.sent("two", in: thread, as: ann)
+            let alerts = try await sinks.accepted(.apns, token: desk.token, count: 1)
+            #expect(alerts.map(\.messageID) == [second])
+            try await sinks.accepted(.apns, token: ben.token, count: 2)
+        }
+
+        @Test("leave out muted threads")
+        func muted() async throws {
+            let (ann, ben, _) = try await pair()
+            let cleo = try await Phone.apns(try await a.register("Cleo"), at: a)
+            let thread = try await a.thread("group", by: ann, with: [ben.person, cleo.person])
+            let settings = "/v1/threads/\(thread)/settings"
+            let mute = try await b.call("PATCH", settings, ["muted_until": "2100-01-01T00:00:00Z"], as: ben.person)
+            #expect(mute.status == 200, "\(mute)")
+            let first = try await a.sent("one", in: thread, as: ann)
+            try await sinks.accepted(.apns, token: cleo.token, count: 1)
+            #expect(try await b.call("PATCH", settings, ["muted_until": nil], as: ben.person).status == 200)
+            let second = try await a.sent("two", in: thread, as: ann)
+            let alerts = try await sinks.accepted(.apns, token: ben.token, count: 1)
+            #expect(alerts.map(\.messageID) == [second], "not \(first)")
+        }
+
+        @Test("of what is read on one device go from the others, silently, with the right count")
+        func readElsewhere() async throws {
+            let (ann, ben, thread) = try await pair()
+            let tablet = try await Phone.apns(try await a.logIn(again: ben.person), at: a)
+            _ = try await a.sent("one", in: thread, as: ann)
+            try await sinks.accepted(.apns, token: ben.token, count: 1)
+            try await sinks.accepted(.apns, token: tablet.token, count: 1)
+            #expect(try await b.put("/v1/threads/\(thread)/receipts", ["read": 1], as: tablet.person).status == 204)
+            let alerts = try await sinks.accepted(.apns, token: ben.token, count: 2)
+            #expect(alerts[1].isSilent && alerts[1].badge == 0 && alerts[1].collapse == thread)
+            #expect(alerts[1].json["thread_id"].string == thread && alerts[1].json["read_up_to"].int == 1)
+        }
+
+        @Test("that couldn't go for a while say how things are by then")
+        func readMeanwhile() async throws {
+            let (ann, ben, thread) = try await pair()
+            let tablet = try await a.logIn(again: ben.person)
+            try await sinks.mood(
+                .answer(503, reason: "Shutdown", headers: ["retry-after": "2"]), of: .apns, for: ben.token)
+            _ = try await a.sent("one", in: thread, as: ann)
+            try await eventually("a refusal") {
+                try sinks.refusals(of: .apns, token: ben.token) == ["Shutdown"] ? true : nil
+            }
+            #expect(try await b.put("/v1/threads/\(thread)/receipts", ["read": 1], as: tablet).status == 204)
+            let alerts = try await sinks.accepted(.apns, token: ben.token, count: 1)
+            #expect(alerts[0].isSilent && alerts[0].badge == 0)
+            let again = try await a.sent("two", in: thread, as: ann)
+            #expect(try await sinks.accepted(.apns, token: ben.token, count: 2).last?.messageID == again)
+        }
+
+        @Test("are taken exactly once, whatever a service does to the first try")
+        func faults() async throws {
+            let moods: [PushSinks.Mood] = [
+                .answer(503, reason: "ServiceUnavailable"),
+                .answer(429, reason: "TooManyRequests", headers: ["retry-after": "1"]), .drop, .torn, .refuse, .reset,
+                .goAway, .goAwayAfter, .answer(500, reason: "InternalServerError"),
+            ]
+            let ann = try await a.register("Ann")
+            var phones: [Phone] = []
+            for mood in moods {
+                let phone = try await Phone.apns(try await a.register("Ben"), at: b)
+                try await sinks.mood(mood, of: .apns, for: phone.token)
+                phones.append(phone)
+            }
+            let thread = try await a.thread("group", by: ann, with: phones.map(\.person))
+            let message = try await a.sent("once", in: thread, as: ann)
+            for phone in phones { try await sinks.accepted(.apns, token: phone.token, count: 1) }
+            try await noneLeft(in: thread)
+            for (mood, phone) in zip(moods, phones) {
+                let alerts = try sinks.accepted(.apns, token: phone.token)
+                #expect(alerts.map(\.messageID) == [message], "\(mood): \(alerts)")
+            }
+        }
+
+        @Test("whose answer was lost come again under the same id")
+        func lostAnswer() async throws {
+            let (ann, ben, thread) = try await pair()
+            try await sinks.mood(.lost, of: .apns, for: ben.token)
+            _ = try await a.sent("one", in: thread, as: ann)
+            let alerts = try await sinks.accepted(.apns, token: ben.token, count: 2)
+            #expect(Set(alerts.map(\.id)).count == 1 && Set(alerts.map(\.collapse)).count == 1)
+        }
+
+        @Test("stop going to a token that is no good any more")
+        func deadTokens() async throws {
+            let (ann, ben, thread) = try await pair()
+            try await sinks.mood(.answer(410, reason: "Unregistered"), of: .apns, for: ben.token)
+            _ = try await a.sent("one", in: thread, as: ann)
+            try await eventually("a forgotten token") {
+                try await place.sql("select count(*) from push_targets where token = '\(ben.token)'") == "0"
+                    ? true : nil
+            }
+            #expect(try sinks.requestCount(of: .apns, token: ben.token) == 1)
+            #expect(
+                try await place.sql("select count(*) from push_jobs where session_id = '\(ben.person.session)'") == "0")
+        }
+
+        @Test("go on once a token that shows who we are is renewed")
+        func renewal() async throws {
+            let (ann, ben, thread) = try await pair()
+            let android = try await a.logIn(again: ben.person)
+            let token = unique("fcm")
+            let body: JSON = ["platform": "fcm", "token": .string(token)]
+            #expect(try await a.put("/v1/sessions/current/push", body, as: android).status < 300)
+            _ = try await a.sent("one", in: thread, as: ann)
+            try await sinks.accepted(.fcm, token: token, count: 1)
+            try await sinks.expireAccessTokens()
+            _ = try await a.sent("two", in: thread, as: ann)
+            let alerts = try await sinks.accepted(.fcm, token: token, count: 2)
+            #expect(alerts.count == 2 && alerts[0].signer != alerts[1].signer)
+        }
+    }
+}
