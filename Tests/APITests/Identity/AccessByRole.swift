@@ -1,6 +1,7 @@
 // docs/access.md, cell by cell: every kind of person tries every call.
 import Domain
 import Foundation
+import TestSupport
 import Testing
 
 /// The columns of the table, in its order.

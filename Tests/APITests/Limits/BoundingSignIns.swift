@@ -92,7 +92,7 @@ struct BoundingSignIns {
 }
 
 @Suite("Accounts whose sign-ins fail")
-struct FailingSignIns {
+struct SignInFailures {
     @Test("are alarming once a minute when there are many, or when many addresses fail, and each counts once")
     func alarms() {
         var failing = FailingSignIns()

@@ -25,7 +25,8 @@ struct ChaosStage: Sendable {
                 let settings = [
                     "PARLEY_LISTEN_URL": TestCluster.conninfo(database, through: listener), "PARLEY_DRAIN_SECONDS": "1",
                 ]
-                return RestartableNodes.Place(database: TestCluster.conninfo(database, through: pool), settings: settings)
+                return RestartableNodes.Place(
+                    database: TestCluster.conninfo(database, through: pool), settings: settings)
             })
         let connection = Connection(nodes.addresses[0])
         let pages = try await LargePages.write(at: connection)

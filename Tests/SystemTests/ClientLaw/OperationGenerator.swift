@@ -102,7 +102,9 @@ struct OperationGenerator {
         }
     }
 
-    private mutating func receipt(_ device: Int, _ thread: HistoryPlayer.Thread, _ player: HistoryPlayer) -> Operation.ThreadKind {
+    private mutating func receipt(_ device: Int, _ thread: HistoryPlayer.Thread, _ player: HistoryPlayer)
+        -> Operation.ThreadKind
+    {
         let head = player.devices[device].fold.head(of: thread.id)
         let seq = max(1, head - random.below(5))
         switch random.below(9) {

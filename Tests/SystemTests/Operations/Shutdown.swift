@@ -15,7 +15,8 @@ extension SystemTests {
 
         @Test("fails the readiness check first, then answers every waiting poll, empty and closing, and exits with 0")
         func drain() async throws {
-            let nodes = try await TestNodes.own(on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "2"])
+            let nodes = try await TestNodes.own(
+                on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "2"])
             let ann = try await nodes.a.curl.register("Ann")
             var guests: [Person] = []
             // Nobody hears of their coming: that would answer the others' polls.
@@ -71,7 +72,8 @@ extension SystemTests {
 
         @Test("under traffic loses and doubles nothing, and takes less than 10 s")
         func underTraffic() async throws {
-            let nodes = try await TestNodes.own(on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "1"])
+            let nodes = try await TestNodes.own(
+                on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "1"])
             let outcome = try await Traffic.run(through: [nodes.a, nodes.b]) { traffic in
                 try await traffic.flow(200)
                 let (exit, took) = try await nodes.a.stop()

@@ -25,7 +25,8 @@ struct Population: Sendable {
     /// What one of the people takes part in.
     func threads(of person: Int) -> [String] { threads.filter { $0.members.contains(person) }.map(\.id) }
 
-    static func gather(_ count: Int = 4, wanderers wandererCount: Int = 1, at caller: some Caller) async throws -> Population
+    static func gather(_ count: Int = 4, wanderers wandererCount: Int = 1, at caller: some Caller) async throws
+        -> Population
     {
         var people: [Person] = []
         for number in 0..<count { people.append(try await caller.register("Person\(number)")) }

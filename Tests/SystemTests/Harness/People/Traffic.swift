@@ -129,7 +129,8 @@ final class Traffic: Sendable {
         try await withThrowingTaskGroup(of: Sender.Log?.self) { group in
             for (index, person) in population.people.enumerated() {
                 let sender = Sender(
-                    person: person, threads: population.threads(of: index), addresses: addresses, patience: plan.patience,
+                    person: person, threads: population.threads(of: index), addresses: addresses,
+                    patience: plan.patience,
                     pause: plan.pause)
                 group.addTask { try await sender.run(traffic) }
             }

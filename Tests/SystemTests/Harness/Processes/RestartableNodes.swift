@@ -22,7 +22,9 @@ actor RestartableNodes {
         addresses = nodes.map(\.address)
     }
 
-    static func start(_ count: Int, on database: String, settings: [String: String] = [:]) async throws -> RestartableNodes {
+    static func start(_ count: Int, on database: String, settings: [String: String] = [:]) async throws
+        -> RestartableNodes
+    {
         try await start(Array(repeating: Place(database: database, settings: settings), count: count))
     }
 
