@@ -15,6 +15,7 @@ let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -25,7 +26,6 @@ let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 // An arrow never points up or sideways in this list: parley -> Service -> API -> Log -> Store -> Postgres -> CLibpq.
 let package = Package(
     name: "parley",
-    platforms: [.macOS(.v15)],
     products: [.executable(name: "parley", targets: ["parley"])],
     // Exact versions: a build of one commit brings what was reviewed with it (docs/decisions.md says how to renew them).
     dependencies: [
@@ -42,41 +42,49 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
     targets: [
-        // Pure: ids, values, limits, problems.
-        .target(name: "Domain", swiftSettings: settings),
+        // Small values that several targets need: IP addresses, dates, Base64, JSON strings, back-off. Pure, no I/O.
+        .target(name: "Basics", swiftSettings: settings),
+
+        // What the operating system offers: threads, epoll, files, child processes.
+        .systemLibrary(name: "CLinux"),
+        .target(name: "Linux", dependencies: ["CLinux"], swiftSettings: settings),
+
+        // The chat's values, limits and problems, and how requests write them. Pure, no I/O.
+        .target(name: "Domain", dependencies: ["Basics"], swiftSettings: settings),
 
         // Counters, histograms, and the text that Prometheus reads.
         .target(name: "Telemetry", swiftSettings: settings),
 
         // libpq made safe. Knows nothing of chat.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .target(name: "Postgres", dependencies: ["CLibpq", logging], swiftSettings: settings),
+        .target(
+            name: "Postgres", dependencies: ["Basics", "CLibpq", "Linux", deque, logging], swiftSettings: settings),
 
-        // libcurl made safe: mail to relays, requests to web servers. Knows nothing of chat: of Domain it uses the rule of
-        // which addresses are public.
+        // libcurl made safe: mail to relays, requests to web servers. Knows nothing of chat.
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "Outbound", dependencies: ["CLibcurl", "Domain"], swiftSettings: settings),
+        .target(name: "Outbound", dependencies: ["Basics", "CLibcurl", "Domain", "Linux"], swiftSettings: settings),
 
         // Alerts as APNs, FCM and Web Push want them, and what they answer. No I/O, no accounts.
         .target(
-            name: "Push", dependencies: ["Domain", "Outbound", crypto, cryptoExtras], swiftSettings: settings),
+            name: "Push", dependencies: ["Basics", "Domain", "Outbound", crypto, cryptoExtras], swiftSettings: settings),
 
         // Password hashes, session tokens, digests.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .target(name: "Credentials", dependencies: ["COpenSSL", "Domain"], swiftSettings: settings),
+        .target(name: "Credentials", dependencies: ["Basics", "COpenSSL"], swiftSettings: settings),
 
         // The host app's own tokens: keys, signatures, claims.
-        .target(name: "DelegatedTokens", dependencies: ["Domain", jwtKit, logging], swiftSettings: settings),
+        .target(name: "DelegatedTokens", dependencies: ["Basics", "Domain", jwtKit, logging], swiftSettings: settings),
 
-        // A private PostgreSQL, made and kept.
-        .target(name: "EmbeddedPostgres", dependencies: [logging], swiftSettings: settings),
+        // A private PostgreSQL: its cluster, its start and its end.
+        .target(name: "EmbeddedPostgres", dependencies: ["Linux", logging], swiftSettings: settings),
 
         // HTTP/1.1 on SwiftNIO, with parked replies. Knows nothing of chat.
         .systemLibrary(name: "CMalloc"),
         .target(
             name: "Transport",
             dependencies: [
-                "CMalloc", nioCore, nioPosix, nioHTTP1, nioSSL, httpTypes, logging, hummingbird, hummingbirdCore,
+                "Basics", "CMalloc", nioCore, nioPosix, nioHTTP1, nioSSL, httpTypes, logging, hummingbird,
+                hummingbirdCore,
             ],
             swiftSettings: settings),
 
@@ -90,8 +98,7 @@ let package = Package(
         .target(
             name: "Log",
             dependencies: [
-                "Domain", "Postgres", "Store", "Telemetry", logging,
-                .product(name: "DequeModule", package: "swift-collections"),
+                "Domain", "Postgres", "Store", "Telemetry", deque, logging,
             ],
             swiftSettings: settings),
 
@@ -99,20 +106,20 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Credentials", "DelegatedTokens", "Domain", "Log", "Store", "Telemetry", "Transport", httpTypes,
-                hummingbird, hummingbirdCore, logging, nioCore,
+                "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Store", "Telemetry", "Transport",
+                httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
         // Flags, environment and file, by one table.
-        .target(name: "ServiceConfiguration", dependencies: ["Domain", logging], swiftSettings: settings),
+        .target(name: "ServiceConfiguration", dependencies: ["Basics", "Domain", logging], swiftSettings: settings),
 
-        // The load generator: a client, so it knows the HTTP API and nothing of the service's parts.
-        .systemLibrary(name: "CEpoll"),
+        // The load generator: a client of the HTTP API. To set up many accounts fast it also knows the tables of users and
+        // sessions and the digests of tokens.
         .target(
             name: "Bench",
             dependencies: [
-                "CEpoll", "Credentials", "Domain", "EmbeddedPostgres", "Postgres", "ServiceConfiguration", logging,
+                "Basics", "Credentials", "Domain", "Linux", "Postgres", "ServiceConfiguration", logging,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             exclude: [
@@ -124,8 +131,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "API", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres", "Log", "Outbound", "Postgres",
-                "Push", "ServiceConfiguration", "Store", "Telemetry", "Transport", logging, unixSignals,
+                "API", "Basics", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres", "Log", "Outbound",
+                "Postgres", "Push", "ServiceConfiguration", "Store", "Telemetry", "Transport", logging, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -142,32 +149,39 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["Domain", "EmbeddedPostgres", "Postgres", "Store", crypto, jwtKit, logging],
+            dependencies: [
+                "Basics", "Domain", "EmbeddedPostgres", "Linux", "Postgres", "Store", crypto, jwtKit, logging,
+            ],
             path: "Tests/TestSupport", exclude: ["Servers/decrypt.py", "Servers/relay.py", "Servers/sinks"],
             swiftSettings: settings),
-        .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "BasicsTests", dependencies: ["Basics"], swiftSettings: settings),
+        .testTarget(name: "LinuxTests", dependencies: ["Linux"], swiftSettings: settings),
+        .testTarget(name: "DomainTests", dependencies: ["Basics", "Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging],
             swiftSettings: settings),
-        .testTarget(name: "BenchTests", dependencies: ["Bench", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "BenchTests", dependencies: ["Bench", "Linux", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "PushTests", dependencies: ["Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],
+            name: "PushTests", dependencies: ["Basics", "Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],
             swiftSettings: settings),
         .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(
-            name: "DelegatedTokensTests", dependencies: ["DelegatedTokens", "Domain", "TestSupport", logging],
+            name: "DelegatedTokensTests",
+            dependencies: ["Basics", "DelegatedTokens", "Domain", "TestSupport", logging],
             swiftSettings: settings),
         .testTarget(name: "EmbedFilesToolTests", dependencies: ["EmbedFilesTool"], swiftSettings: settings),
         .testTarget(
-            name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "TestSupport", logging],
+            name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Linux", "TestSupport", logging],
             swiftSettings: settings),
         .testTarget(
-            name: "PostgresTests", dependencies: ["Postgres", "TestSupport", logging], swiftSettings: settings),
+            name: "PostgresTests", dependencies: ["Basics", "Linux", "Postgres", "TestSupport", logging],
+            swiftSettings: settings),
         .testTarget(
             name: "TransportTests",
-            dependencies: ["TestSupport", "Transport", hummingbird, httpTypes, logging, nioCore, nioPosix],
+            dependencies: ["Basics", "TestSupport", "Transport", hummingbird, httpTypes, logging, nioCore, nioPosix],
             swiftSettings: settings),
         .testTarget(
             name: "StoreTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", logging],
@@ -178,8 +192,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Push", "Store", "Telemetry",
-                "TestSupport", "Transport", httpTypes, logging, nioCore, nioHTTP1, nioPosix,
+                "API", "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Push", "Store",
+                "Telemetry", "TestSupport", "Transport", httpTypes, logging, nioCore, nioHTTP1, nioPosix,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings),

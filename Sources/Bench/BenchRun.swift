@@ -1,5 +1,6 @@
 // What the workloads share: settings, nodes, accounts, and what is looked at while they run.
 import Domain
+import Linux
 import ServiceConfiguration
 
 struct BenchRun: Sendable {

@@ -1,8 +1,8 @@
 // A stored password: scrypt's parameters, salt and hash as one line of text, and the computation itself. When it runs
 // and on which thread is PasswordHasher's.
 
+import Basics
 import COpenSSL
-import Domain
 
 /// scrypt's cost (RFC 7914): memory is 128 · 2^`logN` · `r` bytes, time goes with memory times `p`.
 package struct ScryptCost: Sendable, Equatable {

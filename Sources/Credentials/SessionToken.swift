@@ -1,8 +1,8 @@
 // The bearer token of a session: 256 random bits in a form that is recognised where it shouldn't be. Who holds which is
 // known to the database, by digest only.
 
+import Basics
 import COpenSSL
-import Domain
 
 /// `parley_` and 48 characters of base64url: 32 random bytes and their CRC-32, so that a scanner of leaked secrets (and
 /// `init(parsing:)`, before anyone asks the database) tells a token from what only looks like one.

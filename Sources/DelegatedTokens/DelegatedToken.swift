@@ -1,4 +1,5 @@
 // A token that the host app's server signed (RFC 7519): from its text to whom it is about, or why it is no good.
+import Basics
 import Domain
 import Foundation
 

@@ -1,4 +1,5 @@
 // One key by which the host app's tokens are checked: a JSON Web Key (RFC 7517), bound to one algorithm.
+import Basics
 import Domain
 import Foundation
 import JWTKit

@@ -2,6 +2,7 @@
 // PostgreSQL runs as. What is in the cluster is PostgresCluster's.
 
 import Glibc
+import Linux
 import Synchronization
 
 /// The directory, held by this process until `release()` or its end: the kernel lets go of the lock, also at kill -9.
@@ -83,7 +84,7 @@ final class DataDirectory: Sendable {
 
     /// Asked of the kernel as that user, so that groups and access lists count.
     private func canEnter(_ directory: String, as account: Account) throws -> Bool {
-        let test = Command(executable: "/usr/bin/test", arguments: ["-x", directory], account: account)
+        let test = Program(executable: "/usr/bin/test", arguments: ["-x", directory], account: account)
         let (status, output) = try test.runBlocking()
         // test itself says nothing: it is setpriv that failed, as in a container whose root may not change users.
         guard status == 0 || output.isEmpty else {

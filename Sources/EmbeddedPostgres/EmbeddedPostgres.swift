@@ -2,6 +2,7 @@
 // takes connections. Running a server is PostgresCluster's, the directory and its lock DataDirectory's.
 
 import Glibc
+import Linux
 import Logging
 
 /// A private PostgreSQL under a data directory, held for as long as this value isn't stopped:
@@ -47,6 +48,11 @@ package final class EmbeddedPostgres: Sendable {
             return embedded
         } catch let error as FileError {
             throw EmbeddedPostgresError(.notWritable, "PostgreSQL's data directory cannot be used: \(error).")
+        } catch is SetprivMissing {
+            throw EmbeddedPostgresError(
+                .binariesMissing,
+                "setpriv is needed to run PostgreSQL as another user than root and was not found: "
+                    + "install it (Debian: apt install util-linux), or start Parley as an ordinary user.")
         }
     }
 

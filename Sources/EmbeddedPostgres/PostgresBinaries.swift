@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import Linux
 
 /// One installed PostgreSQL: the directory with initdb, postgres and psql, and its major version.
 package struct PostgresBinaries: Sendable, Equatable {
@@ -78,7 +79,7 @@ package struct PostgresBinaries: Sendable, Equatable {
 
     /// 15 of "postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)" or "postgres (PostgreSQL) 17beta1".
     private static func version(of program: String) -> Int? {
-        guard let output = try? Command(executable: program, arguments: ["--version"]).runBlocking().output else {
+        guard let output = try? Program(executable: program, arguments: ["--version"]).runBlocking().output else {
             return nil
         }
         return Int(output.drop { !$0.isNumber }.prefix { $0.isNumber })

@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import Linux
 
 extension PostgresCluster {
     /// Whether there is a cluster; its major version if so.
@@ -39,7 +40,7 @@ extension PostgresCluster {
     }
 
     private func fill(_ draft: String) async throws {
-        let initdb = Command(
+        let initdb = Program(
             executable: configuration.binaries.initdb,
             arguments: [
                 "--pgdata=\(draft)", "--username=\(Self.superuserRole)", "--encoding=UTF8", "--data-checksums",
@@ -59,7 +60,7 @@ extension PostgresCluster {
         }
 
         // A single-user backend needs neither a socket nor a client. It answers errors and goes on, with status 0.
-        let setUp = Command(
+        let setUp = Program(
             executable: configuration.binaries.postgres,
             arguments: ["--single", "-D", draft, "-c", "log_checkpoints=off", "postgres"],
             account: configuration.account, signalAtOurDeath: "KILL")
@@ -72,7 +73,7 @@ extension PostgresCluster {
                 """)
     }
 
-    private func run(_ command: Command, input: String = "") async throws {
+    private func run(_ command: Program, input: String = "") async throws {
         let (status, output) = try await command.run(input: input)
         guard status == 0, !output.contains("ERROR:"), !output.contains("FATAL:") else {
             throw EmbeddedPostgresError(

@@ -1,6 +1,7 @@
 // What an earlier life of ours may have left: a server that still runs, or a postmaster.pid that names somebody else.
 
 import Glibc
+import Linux
 
 extension PostgresCluster {
     private static let leftoverWaitMax: Duration = .seconds(60)

@@ -2,6 +2,7 @@
 // who may use it and what happens after a crash of ours are decided by EmbeddedPostgres and by tests.
 
 import Glibc
+import Linux
 import Synchronization
 
 /// A private PostgreSQL, reached by its Unix socket only. One task at a time starts and stops it; the rest may be
@@ -134,9 +135,9 @@ package final class PostgresCluster: Sendable {
         return try await server.waitForExit()
     }
 
-    private var command: Command {
+    private var command: Program {
         // A fast shutdown if we die, however: no server is left behind a kill -9.
-        Command(
+        Program(
             executable: configuration.binaries.postgres, arguments: ["-D", configuration.dataDirectory],
             account: configuration.account, signalAtOurDeath: "INT")
     }

@@ -2,6 +2,7 @@
 // Ending that server is PostgresCluster's.
 
 import Glibc
+import Linux
 
 /// What a server says, or said, of itself in `postmaster.pid` (PostgreSQL's pidfile.h: one item a line).
 struct PostmasterFile: Sendable {

@@ -1,6 +1,7 @@
 // The file that the server writes its log to, bounded at each start, and the sentence in it that says what is wrong.
 
 import Glibc
+import Linux
 
 /// The log, open for a server's output. Its descriptors are closed with it.
 final class ServerLog: Sendable {

@@ -3,6 +3,7 @@
 
 import FoundationEssentials
 import Glibc
+import Linux
 
 enum SocketDirectory {
     /// `sun_path` holds 108 bytes with its NUL (unix(7)).

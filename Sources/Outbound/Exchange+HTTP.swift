@@ -1,6 +1,6 @@
 // A transfer that is HTTP: its options, its guard, its answer.
+import Basics
 import CLibcurl
-import Domain
 import Foundation
 
 /// Of an exchange that is HTTP.
@@ -136,19 +136,19 @@ extension Exchange {
 
     /// -1 where nobody may connect to.
     fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
-        guard let http, isAllowed(parley_curl_address(address).flatMap { RemoteAddress($0) }) else { return -1 }
+        guard let http, isAllowed(parley_curl_address(address).flatMap { IPAddress($0) }) else { return -1 }
         let (family, type) = (address.pointee.family, address.pointee.socktype)
         return http.connections.open(
             to: http.origin, family: family, type: type, protocol: address.pointee.protocol)
     }
 
     /// A connection may have been made for somebody else, who may go further.
-    fileprivate func mayUse(remote: RemoteAddress?, localPort: Int) -> Bool {
+    fileprivate func mayUse(remote: IPAddress?, localPort: Int) -> Bool {
         http?.localPort = localPort
         return isAllowed(remote)
     }
 
-    private func isAllowed(_ address: RemoteAddress?) -> Bool {
+    private func isAllowed(_ address: IPAddress?) -> Bool {
         if http?.isGuarded == false || address?.isPublic == true { return true }
         http?.objection = .forbidden(reason: "its address is not a public one")
         return false
@@ -191,6 +191,6 @@ private func checkConnection(
     _: Int32,
     _ localPort: Int32
 ) -> Int32 {
-    let address = remote.flatMap { RemoteAddress(text: String(cString: $0)) }
+    let address = remote.flatMap { IPAddress(parsing: String(cString: $0).prefix { $0 != "%" }) }
     return exchange(context)?.mayUse(remote: address, localPort: Int(localPort)) == true ? 0 : 1
 }

@@ -1,4 +1,5 @@
 // A mail as it goes over the wire: headers (RFC 5322) and two bodies of which the reader shows one (RFC 2046, 5.1.4).
+import Basics
 import Glibc
 
 /// Who a mail is from or to: an address in ASCII, and perhaps a name in any script.
@@ -79,13 +80,7 @@ package struct MailMessage: Sendable {
 
     /// RFC 5322, 3.3, in UTC.
     static func date(_ time: Int) -> String {
-        var seconds = time_t(time)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(days[Int(parts.tm_wday)]), \(parts.tm_mday) \(months[Int(parts.tm_mon)]) \(1900 + parts.tm_year) "
-            + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) +0000"
+        let time = CivilTime(secondsSince1970: time)
+        return "\(time.weekdayName), \(time.day) \(time.monthName) \(time.year) \(time.timeOfDay) +0000"
     }
 }

@@ -1,6 +1,7 @@
 // The client as callers see it. The decisions are in TransferQueue, the thread is OutboundLoop's, options are Exchange's.
 import CLibcurl
 import Foundation
+import Linux
 import Synchronization
 
 /// Talks to servers elsewhere through libcurl: one thread, one multi handle, connections kept for the next transfer.
@@ -46,9 +47,13 @@ package final class Outbound: Sendable {
         let settings = ClientSettings(
             caFile: caFile, allowPrivate: allowPrivate, connectionsPerHostMax: connectionsPerHostMax,
             inFlightMax: inFlightMax)
-        Thread.detachNewThread {
-            var loop = OutboundLoop(shared, multi, settings)
-            loop.run()
+        do {
+            try startThread("outbound") {
+                var loop = OutboundLoop(shared, multi, settings)
+                loop.run()
+            }
+        } catch {
+            throw .failed(reason: "cannot start a thread: \(error)")
         }
     }
 

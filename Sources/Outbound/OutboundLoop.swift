@@ -36,7 +36,6 @@ struct OutboundLoop {
 
     /// Runs until it is told to end.
     mutating func run() {
-        blockSignals()
         // What leaves the node is no hurry beside what it answers: only this thread's turn on a busy processor comes later.
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         while true {
@@ -53,15 +52,6 @@ struct OutboundLoop {
             if !expire(), !areSomeThrough { wait(until: deadline) }
         }
         end()
-    }
-
-    /// OpenSSL may write to a connection that is gone: with SIGPIPE blocked that is an error and no more.
-    private func blockSignals() {
-        var signals = sigset_t()
-        sigfillset(&signals)
-        // These are the thread's own faults; blocked, they would end the process without a word.
-        for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] { sigdelset(&signals, fault) }
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     /// Sorts out which begin at once, and whose turn has come otherwise.

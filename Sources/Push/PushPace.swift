@@ -1,5 +1,6 @@
 // How fast a node sends: what may be under way at once, when a service is left in peace, how long an alert waits for
 // its next try. Decisions only; clocks and chance are given.
+import Basics
 import Domain
 
 /// A bounded number of alerts under way, and a bounded number to each service. One that fails again and again is
@@ -86,7 +87,8 @@ package struct PushPace: Sendable {
             let excess = origin.failureCount - Self.failureCountOfPause
             // What was under way together fails together: that is one failure of the service's.
             if excess >= 0, origin.pausedUntil.map({ $0 <= now }) ?? true {
-                origin.pausedUntil = now + min(Self.longestPause, Self.firstPause * (1 << min(excess, 10)))
+                origin.pausedUntil =
+                    now + Backoff.delay(first: Self.firstPause, cap: Self.longestPause, doublings: excess)
             }
         }
         origins[name] = origin.inFlightCount == 0 && origin.failureCount == 0 ? nil : origin
@@ -106,7 +108,7 @@ package enum PushBackoff {
     /// chance at most, so that alerts that failed together don't come back together.
     /// - random: from 0 to 1.
     package static func wait(afterAttempt attempt: Int, asked: Duration?, random: Double) -> Duration {
-        let base = min(cap, first * (1 << min(max(0, attempt - 1), 10)))
+        let base = Backoff.delay(first: first, cap: cap, doublings: attempt - 1)
         return max(base, asked ?? .zero) + base * random
     }
 }

@@ -1,4 +1,5 @@
 // JSON Web Tokens as the three services want them (RFC 7515, RFC 7519): put together here, signed by swift-crypto.
+import Basics
 import Crypto
 import CryptoExtras
 import Domain

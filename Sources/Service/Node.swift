@@ -1,5 +1,6 @@
 // One node of the service: its parts put together, run, and taken down in good order.
 import API
+import Basics
 import Credentials
 import DelegatedTokens
 import Domain

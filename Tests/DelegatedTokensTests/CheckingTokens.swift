@@ -1,4 +1,5 @@
 // Which tokens are taken, and which never.
+import Basics
 import Domain
 import TestSupport
 import Testing

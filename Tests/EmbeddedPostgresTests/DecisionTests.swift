@@ -1,6 +1,7 @@
 // The decisions that need no server: what a file says, where a socket goes, which words to show.
 
 import Foundation
+import Linux
 import TestSupport
 import Testing
 
@@ -102,58 +103,5 @@ struct ServerLogTests {
         #expect(truncate(path, ServerLog.byteCountMax + 1) == 0)
         #expect(try ServerLog.open(path).byteCount == 0)
         #expect(try Files.status(path + ".old")?.st_size == ServerLog.byteCountMax + 1)
-    }
-}
-
-@Suite("A child process")
-struct ChildProcessTests {
-    @Test(
-        "tells how it ended",
-        arguments: [
-            ("exit 3", "exited with status 3"), ("kill -9 $$", "was ended by signal 9"),
-        ])
-    func exit(script: String, words: String) async throws {
-        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(null) }
-        let shell = Command(executable: "/bin/sh", arguments: ["-c", script])
-        let child = try await ChildProcess.start(shell, input: null, output: null)
-        #expect(try await child.waitForExit() == words)
-        #expect(await child.waitForExit(atMost: .zero) == words)
-        #expect(!child.isRunning)
-    }
-
-    @Test("is waited for no longer than asked")
-    func bound() async throws {
-        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(null) }
-        let sleep = Command(executable: "/bin/sleep", arguments: ["100"])
-        let child = try await ChildProcess.start(sleep, input: null, output: null)
-        #expect(await child.waitForExit(atMost: .milliseconds(10)) == nil)
-        child.send(SIGKILL)
-        #expect(try await child.waitForExit() == "was ended by signal 9")
-    }
-
-    @Test("gets no descriptor but the three, no ignored signal and a small environment")
-    func clean() async throws {
-        let leak = open("/dev/null", O_RDONLY)
-        defer { close(leak) }
-        let shell = Command(
-            executable: "/bin/sh",
-            arguments: ["-c", "ls /proc/self/fd; grep SigIgn /proc/$$/status; env | grep -c ^PG"])
-        let lines = try await shell.run().output.split(separator: "\n")
-        // The fourth is the directory that ls reads.
-        #expect(lines.prefix(4) == ["0", "1", "2", "3"])
-        // Above the 31 ordinary signals are two that the C library keeps for itself.
-        let ignored = try #require(lines.first { $0.hasPrefix("SigIgn:") })
-        #expect(UInt64(ignored.suffix(16), radix: 16).map { $0 & 0x7fff_ffff } == 0)
-        #expect(lines.last == "0")
-    }
-
-    @Test("that can't be run is an error with its path")
-    func missing() async throws {
-        let error = await #expect(throws: FileError.self) {
-            try await Command(executable: "/nonexistent/x", arguments: []).run()
-        }
-        #expect(error?.description == "cannot run /nonexistent/x: No such file or directory")
     }
 }

@@ -1,6 +1,7 @@
 // The life of the embedded server on a directory of its own. What a killed Parley leaves: see KilledParleyTests.
 
 import Foundation
+import Linux
 import Logging
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 // What a Parley leaves that was killed hard, and how the next one deals with it.
 
 import Foundation
+import Linux
 import TestSupport
 import Testing
 
@@ -116,7 +117,7 @@ struct KilledParleyTests {
 
     /// Starts a server on the cluster as an earlier Parley would have left it.
     private func server() async throws -> ChildProcess {
-        let command = Command(
+        let command = Program(
             executable: try PostgresBinaries.find().postgres, arguments: ["-D", cluster], account: account,
             signalAtOurDeath: "QUIT")
         let log = try ServerLog.open(directory + "/postgres.log")
@@ -134,7 +135,7 @@ struct KilledParleyTests {
         await first.stop()
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }
-        let sleep = Command(executable: "/bin/sleep", arguments: ["100"], account: account, signalAtOurDeath: "KILL")
+        let sleep = Program(executable: "/bin/sleep", arguments: ["100"], account: account, signalAtOurDeath: "KILL")
         let other = try await ChildProcess.start(sleep, input: null, output: null)
         try Files.write(
             (["\(other.pid)"] + lines.dropFirst()).joined(separator: "\n"), to: file, mode: 0o600, owner: account)

@@ -94,22 +94,4 @@ struct EncodingTests {
         #expect(old.serverName == Statement("get", "select 1").serverName)
         #expect(Statement(String(repeating: "x", count: 100), "select 1").serverName.utf8.count < 63)
     }
-
-    @Test("keeps a queue's order through growth, at both ends")
-    func queue() {
-        var queue = FIFO<Int>()
-        for number in 0..<10 { queue.append(number) }
-        let firsts = (0..<5).map { _ in queue.popFirst() }
-        #expect(firsts == [0, 1, 2, 3, 4])
-        for number in 10..<40 { queue.append(number) }
-        queue.prepend(4)
-        let last = queue.popLast()
-        #expect(last == 39)
-        queue.removeAll { $0 % 2 == 1 }
-        queue.updateFirst { $0 += 100 }
-        var rest: [Int] = []
-        while let number = queue.popFirst() { rest.append(number) }
-        #expect(rest == [104] + stride(from: 6, to: 39, by: 2))
-        #expect(queue.isEmpty)
-    }
 }

@@ -1,5 +1,6 @@
 // The listener's decisions, without I/O and with a clock moved by hand.
 
+import Basics
 import Testing
 
 @testable import Postgres

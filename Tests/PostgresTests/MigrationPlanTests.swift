@@ -12,7 +12,7 @@ struct MigrationPlanTests {
             text: "-- What it does.\n-- locks: none\n-- length: short\n-- breaking: \(breaking)\nselect 1;\n")
     }
 
-    func migrations(_ names: String...) throws -> [Migration] {
+    func migrations(_ names: String...) throws -> [MigrationFile] {
         try MigrationPlan.read(names.map { Self.file($0) })
     }
 

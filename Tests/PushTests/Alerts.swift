@@ -1,4 +1,5 @@
 // Alerts and answers as the tests of this target want them.
+import Basics
 import Domain
 import Foundation
 import JWTKit

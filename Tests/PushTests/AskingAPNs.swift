@@ -1,4 +1,5 @@
 // Requests to Apple, and the token that they are made with.
+import Basics
 import Domain
 import JWTKit
 import Outbound

@@ -1,4 +1,5 @@
 // Requests to whatever push service a client named: encrypted for it alone, signed by us.
+import Basics
 import Crypto
 import Domain
 import JWTKit

@@ -1,5 +1,6 @@
 // When connections run out, the longest idle one makes way; one with a request never does. Addresses have a share.
 
+import Basics
 import NIOCore
 import Testing
 

@@ -1,5 +1,5 @@
-// Addresses as values: what is read from text and from sockets, and how it is written.
-
+// The addresses of peers, as NIO reports them.
+import Basics
 import NIOCore
 import Testing
 
@@ -7,26 +7,8 @@ import Testing
 
 @Suite("An address of a peer")
 struct PeerAddresses {
-    @Test(
-        "is read from text and written in the usual form",
-        arguments: [
-            ("127.0.0.1", "127.0.0.1"), ("255.0.2.1", "255.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("::1", "::1"),
-            ("2001:DB8:0:0::1", "2001:db8::1"), ("::", "::"),
-        ])
-    func texts(given: String, shown: String) throws {
-        let address = try #require(IPAddress(parsing: given))
-        #expect("\(address)" == shown)
-        #expect(address.isV4 == !shown.contains(":"))
-        #expect(try IPAddress(SocketAddress(ipAddress: given, port: 1)) == address)
-    }
-
-    @Test(
-        "is nothing else",
-        arguments: [
-            "", "1", "127.0.0.1:80", "[::1]", "::1%eth0", "256.0.0.1", "127.0.0.1\0", "localhost", " ::1",
-            "1.2.3.4, ::",
-        ])
-    func noAddresses(text: String) {
-        #expect(IPAddress(parsing: text) == nil)
+    @Test("is the address of the socket", arguments: ["127.0.0.1", "::ffff:192.0.2.1", "::1", "2001:DB8:0:0::1", "::"])
+    func sockets(text: String) throws {
+        #expect(try IPAddress(SocketAddress(ipAddress: text, port: 1)) == IPAddress(parsing: text))
     }
 }

@@ -1,5 +1,6 @@
 // Hummingbird's router behind the adapter.
 
+import Basics
 import HTTPTypes
 import Hummingbird
 import Logging

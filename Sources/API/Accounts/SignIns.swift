@@ -1,5 +1,6 @@
 // Bounds on sign-in attempts: how many run at once, how many are accepted per time, and an alarm when many fail.
 // The attempts themselves are in Auth.swift, MailedCodes.swift, Delegation.swift and Passwords.swift.
+import Basics
 import Domain
 import Logging
 import Store

@@ -1,5 +1,6 @@
 // Checks the admin token. Wrong tokens are limited by address, counted and logged. A random token can't be guessed, but the
 // operator should learn of attempts.
+import Basics
 import Credentials
 import Domain
 import Logging

@@ -1,4 +1,5 @@
 // Whose request it is, by address. Which proxies are believed is in Transport/TrustedProxies.swift.
+import Basics
 import Domain
 import HTTPTypes
 import Transport

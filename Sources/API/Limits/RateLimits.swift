@@ -1,5 +1,6 @@
 // The limits per time as the routes ask for them. Their names and defaults are in Domain/RateLimit.swift. Those of scope
 // `service` are counted in the database, the others by each node.
+import Basics
 import Credentials
 import Domain
 import NIOCore

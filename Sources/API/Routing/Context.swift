@@ -1,4 +1,5 @@
 // What goes along with a request to its endpoint.
+import Basics
 import Hummingbird
 import Synchronization
 import Transport

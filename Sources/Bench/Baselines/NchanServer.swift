@@ -1,6 +1,6 @@
 // A private nginx with nchan, for one run: its configuration, start and end.
-import EmbeddedPostgres
 import Glibc
+import Linux
 
 /// A running nginx on a free port of 127.0.0.1, in a temporary directory.
 struct NchanServer: Sendable {

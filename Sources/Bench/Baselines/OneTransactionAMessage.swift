@@ -1,5 +1,5 @@
 // What `send` is compared with: the usual way to keep messages, one transaction each, driven by pgbench.
-import EmbeddedPostgres
+import Linux
 
 /// A database of its own on the nodes' PostgreSQL, for one run.
 struct OneTransactionAMessage: Sendable {
@@ -25,7 +25,7 @@ struct OneTransactionAMessage: Sendable {
     /// Messages a second, by so many clients at once.
     func messagesPerS(clients: Int, seconds: Int) async throws -> Double {
         let pgbench = try await directory.start(
-            try PostgresBinaries.find().directory + "/pgbench",
+            try PostgresPrograms.find("pgbench"),
             [
                 "-n", "-M", "prepared", "-c", "\(clients)", "-j", "2", "-T", "\(seconds)",
                 "-f", directory.file(Self.script), target,
@@ -70,8 +70,8 @@ struct OneTransactionAMessage: Sendable {
 
     /// Runs to its end, cancelled or not.
     private func psql(_ sql: String, in database: String) async throws {
-        let command = Command(
-            executable: try PostgresBinaries.find().psql,
+        let command = Program(
+            executable: try PostgresPrograms.find("psql"),
             arguments: ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database], signalAtOurDeath: "TERM")
         let (status, output) = try await command.run(input: sql)
         guard status == 0 else { throw BenchFailure("psql: \(output)") }

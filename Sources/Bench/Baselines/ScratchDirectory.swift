@@ -1,7 +1,7 @@
 // A place for what a baseline's programs need and write, and the programs started there.
-import EmbeddedPostgres
 import Foundation
 import Glibc
+import Linux
 
 /// A new directory where temporary files go; `remove` is its owner's.
 struct ScratchDirectory: Sendable {
@@ -35,7 +35,7 @@ struct ScratchDirectory: Sendable {
             close(output)
         }
         guard input >= 0, output >= 0 else { throw SystemFailure(code: errno) }
-        let command = Command(executable: program, arguments: arguments, signalAtOurDeath: "TERM")
+        let command = Program(executable: program, arguments: arguments, signalAtOurDeath: "TERM")
         return try await ChildProcess.start(command, input: input, output: output)
     }
 

@@ -1,6 +1,7 @@
 // One kept-alive HTTP/1.1 connection: a request out, its answer in. Which requests, and what the answers mean, is the
 // owner's affair.
 import Glibc
+import Linux
 
 /// Why there is no answer.
 package enum ConnectionFailure: Error, Equatable, CustomStringConvertible {

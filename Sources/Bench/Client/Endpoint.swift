@@ -1,5 +1,6 @@
 // Where a node is: an `http://host:port` looked up once.
 import Glibc
+import Linux
 
 /// A server's address, ready to connect to.
 package struct Endpoint: Sendable, CustomStringConvertible {
@@ -66,10 +67,4 @@ package struct Endpoint: Sendable, CustomStringConvertible {
         }
         return .success(descriptor)
     }
-}
-
-/// An error of the operating system.
-package struct SystemFailure: Error, Equatable, CustomStringConvertible {
-    package let code: CInt
-    package var description: String { String(cString: strerror(code)) }
 }

@@ -1,4 +1,5 @@
 // Many devices that poll, on one thread of their own: for measuring, and for tests that need thousands.
+import Linux
 import Synchronization
 
 /// Devices that follow the log, each by its own chain of cursors: 10,000 cost one thread and 1 KB each.

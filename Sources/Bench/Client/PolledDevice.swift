@@ -1,4 +1,5 @@
 // One device that polls: a chain of cursors that goes on whatever happens to a node.
+import Basics
 
 /// Told of what a poller meets, on the loop's thread.
 package protocol PollObserver: AnyObject {
@@ -42,9 +43,8 @@ package final class PolledDevice: ConnectionOwner {
         package var spreadsFirstWait = false
         /// Seconds after which a poll without an answer is given up; more than a node may take.
         package var patience = 70.0
-        /// Seconds between tries after failures: doubled from the first to the longest, then a random half off.
-        package var retryFirst = 0.1
-        package var retryMax = 2.0
+        /// Waits between tries after failures.
+        package var backoff = Backoff()
 
         package init() {}
     }
@@ -65,7 +65,7 @@ package final class PolledDevice: ConnectionOwner {
     private unowned let observer: any PollObserver
     private lazy var connection = Connection(loop, endpoints[index % endpoints.count], owner: self)
     private var turn: Int
-    private var failureCount = 0
+    private var backoff: Backoff
     private var isStopped = false
     private var askedAt = MonotonicTime.now
     /// Of the next poll that may wait.
@@ -83,6 +83,7 @@ package final class PolledDevice: ConnectionOwner {
         self.settings = settings
         self.observer = observer
         turn = index
+        backoff = settings.backoff
         nextWait = settings.spreadsFirstWait ? Int.random(in: 1...max(1, settings.wait)) : settings.wait
         credentials = Array("\r\nAuthorization: Bearer \(token)\r\n\r\n".utf8)
     }
@@ -142,7 +143,7 @@ package final class PolledDevice: ConnectionOwner {
                 cursor.replaceSubrange(0..<cursor.count, with: sync.cursor)
                 isGreeted = isGreeted || !sync.more
                 if isWaiting, sync.eventCount == 0 { nextWait = settings.wait }
-                failureCount = 0
+                backoff.reset()
                 end(sync.eventCount > 0 ? .events(sync.eventCount) : .nothing(closing: answer.closes))
                 if answer.closes { moveOn() }
                 poll()
@@ -169,12 +170,11 @@ package final class PolledDevice: ConnectionOwner {
         isWaiting = false
     }
 
-    /// Asks again after a while, at the next node. The jitter comes after the cap, or all would converge on it.
+    /// Polls again after a while, at the next node.
     private func retry(atLeast least: Double) {
-        let delay = min(settings.retryMax, settings.retryFirst * Double(1 << min(failureCount, 10)))
-        failureCount += 1
+        let delay = backoff.next(random: .random(in: 0..<1)) / Duration.seconds(1)
         moveOn()
-        loop.schedule(at: .now + least + delay * Double.random(in: 0.5...1)) { [weak self] in
+        loop.schedule(at: .now + least + delay) { [weak self] in
             self?.poll()
         }
     }

@@ -1,10 +1,9 @@
-// Threads of the load generator's own: an event loop blocks, and Swift's pool of threads must not be blocked.
-import CEpoll
-import Foundation
+// Threads for event loops: a loop blocks, and Swift's cooperative pool must not be blocked.
+import Glibc
+import Linux
 
-/// Runs `body` with an event loop on a thread of its own and gives its result. When the task is cancelled the loop
-/// stops, now or as soon as it runs: `body` goes on after `run`, and what it gives is thrown away for the
-/// `CancellationError`.
+/// Runs `body` with an event loop on a thread of its own and returns its result. Cancellation stops the loop, now or as
+/// soon as it runs: `body` continues after `run`, and its result is replaced by a `CancellationError`.
 /// - Parameter name: shown by `ps -T`; at most 15 characters.
 package func onEventLoop<Value: Sendable>(
     _ name: String, waker: Waker? = nil, _ body: @escaping @Sendable (EventLoop) throws -> Value
@@ -12,9 +11,10 @@ package func onEventLoop<Value: Sendable>(
     let waker = try waker ?? Waker()
     let value = try await withTaskCancellationHandler {
         try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                cepoll_thread_name(name)
-                continuation.resume(with: Result { try body(EventLoop(waker: waker)) })
+            do {
+                try startThread(name) { continuation.resume(with: Result { try body(EventLoop(waker: waker)) }) }
+            } catch {
+                continuation.resume(throwing: error)
             }
         }
     } onCancel: {
@@ -24,8 +24,8 @@ package func onEventLoop<Value: Sendable>(
     return value
 }
 
-/// Each connection is an open file; systems give a process far fewer at first than it may have. What is still too few
-/// shows as failures to connect.
+/// Raises the limit of open files to the maximum: each connection is an open file, and the default is far lower. If the
+/// maximum is too low as well, connections fail.
 func raiseFileLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

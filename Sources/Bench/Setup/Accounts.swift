@@ -1,6 +1,7 @@
 // Where the load generator's people come from.
 import Credentials
 import Domain
+import Linux
 import Logging
 import Postgres
 

@@ -1,5 +1,6 @@
 // A room's waiting members on one event loop, and on the first loop its sender too. The same for Parley and for nchan:
 // what differs is how they ask and how they say.
+import Linux
 
 /// Whose fan-out is measured.
 enum FanoutTarget: Sendable {

@@ -1,4 +1,5 @@
 // What tells event loops to begin and to end.
+import Linux
 import Synchronization
 
 /// Shared by the lanes of a run and by who runs them.

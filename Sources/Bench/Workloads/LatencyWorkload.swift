@@ -1,5 +1,6 @@
 // `parley bench latency`: from the start of a send to the message in the hands of the other, who polls.
 import Domain
+import Linux
 
 struct LatencyWorkload: Sendable {
     private static let perSecondUsual = 50

@@ -1,4 +1,5 @@
 // What people do in `parley bench mixed`, how often, and how each call looks and must be answered.
+import Linux
 
 /// A kind of call.
 enum MixedCall: Int, CaseIterable, Sendable {

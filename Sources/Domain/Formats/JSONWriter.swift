@@ -1,4 +1,5 @@
 // JSON values to bytes, compactly and always the same way: what is stored is this text, and retries are compared by it.
+import Basics
 
 extension JSONText {
     package init(_ value: JSONValue) {
@@ -29,26 +30,7 @@ package struct JSONWriter {
 
     package mutating func write(_ value: some BinaryInteger) { utf8.append(contentsOf: String(value).utf8) }
 
-    package mutating func write(_ text: String) {
-        utf8.append(Byte.quote)
-        for byte in text.utf8 {
-            switch byte {
-            case Byte.quote: raw("\\\"")
-            case Byte.backslash: raw("\\\\")
-            case 0x08: raw("\\b")
-            case 0x09: raw("\\t")
-            case 0x0a: raw("\\n")
-            case 0x0c: raw("\\f")
-            case 0x0d: raw("\\r")
-            case 0..<0x20:
-                raw("\\u00")
-                utf8.append(Self.digits[Int(byte >> 4)])
-                utf8.append(Self.digits[Int(byte & 15)])
-            default: utf8.append(byte)
-            }
-        }
-        utf8.append(Byte.quote)
-    }
+    package mutating func write(_ text: String) { utf8.appendJSONString(text) }
 
     /// Recurses as deep as the value nests, which the reader bounds.
     package mutating func write(_ value: JSONValue) {
@@ -76,6 +58,4 @@ package struct JSONWriter {
             utf8.append(Byte.closeBrace)
         }
     }
-
-    private static let digits = Array("0123456789abcdef".utf8)
 }

@@ -1,10 +1,11 @@
 // The host of a URL that a client gives the service to call, as resolvers and libcurl will read it.
+import Basics
 
 /// A host's name or address. What no resolver can look up is neither.
 package enum URLHost: Equatable, Sendable {
     /// In lower case, without the point at the end.
     case name(String)
-    case address(RemoteAddress)
+    case address(IPAddress)
 
     /// From a URL's authority without a user: `host`, `host:port`, `[address]:port`. Nil for what can't be connected to.
     ///
@@ -15,7 +16,7 @@ package enum URLHost: Equatable, Sendable {
         if host.first == "[" {
             guard let end = host.firstIndex(of: "]"), Self.isPort(host[host.index(after: end)...]) else { return nil }
             let text = String(host[host.index(after: host.startIndex)..<end])
-            guard text.contains(":"), !text.contains("%"), let address = RemoteAddress(text: text) else { return nil }
+            guard text.contains(":"), !text.contains("%"), let address = IPAddress(parsing: text) else { return nil }
             self = .address(address)
             return
         }
@@ -25,7 +26,7 @@ package enum URLHost: Equatable, Sendable {
         }
         if host.last == "." { host = host.dropLast() }
         let name = host.lowercased()
-        if let address = RemoteAddress(resolving: name) {
+        if let address = IPAddress(resolving: name) {
             self = .address(address)
         } else if Self.isName(name) {
             self = .name(name)

@@ -1,4 +1,5 @@
 // How a push target is read from the body of its registration.
+import Basics
 
 extension PushPlatform: WordField {}
 extension PushPrivacy: WordField {}
@@ -122,7 +123,7 @@ private struct PushTopic: TextField {
 }
 
 /// The URL at which a client's push service accepts alerts. A host that can never be called is refused here. Where a name
-/// leads is judged by the same rule (`RemoteAddress.isPublic`) whenever it is connected to.
+/// leads is judged by the same rule (`IPAddress.isPublic`) whenever it is connected to.
 private struct PushEndpoint {
     let text: String
 

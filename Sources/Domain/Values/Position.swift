@@ -1,4 +1,5 @@
 // Where things are: in the log, in a thread, on a list. The opaque texts that clients hold of them are made and read here.
+import Basics
 import FoundationEssentials
 
 /// A position in the log: 1, 2, 3 … in commit order. 0 is before the first event.

@@ -2,6 +2,7 @@
 
 import CLibpq
 import Glibc
+import Linux
 import Logging
 
 /// Statements one at a time, each wait bounded and interruptible. After any error other than `.server` the connection

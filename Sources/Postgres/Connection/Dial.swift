@@ -2,6 +2,7 @@
 
 import CLibpq
 import Glibc
+import Linux
 import Logging
 
 enum Dial {

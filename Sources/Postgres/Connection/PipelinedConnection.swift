@@ -2,6 +2,7 @@
 // Which statement goes where, and what becomes of results, is decided by the pool.
 
 import CLibpq
+import DequeModule
 
 /// Many statements under way at once, each with a sync of its own, so that each is a transaction of its own and an
 /// error stays with its statement.
@@ -22,10 +23,10 @@ final class PipelinedConnection {
     /// The generation each statement is prepared in here; see `mustPrepareAgain`.
     private var prepared: [Statement: Int] = [:]
     private var generations: [Statement: Int] = [:]
-    private var segments = FIFO<Segment>()
+    private var segments = Deque<Segment>()
     /// Statements given to us while the socket was full: libpq would buffer them, and then nobody could tell which
     /// ones had left when the connection breaks.
-    private var backlog = FIFO<Request>()
+    private var backlog = Deque<Request>()
     private(set) var isBlocked = false
 
     /// What lies between two syncs: one statement, perhaps with the transaction's set-up and its preparation before it.
@@ -102,10 +103,8 @@ final class PipelinedConnection {
                 handOver(outcome)
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_FATAL_ERROR:
                 // The first error counts, else the last result (those before are the set-up's and the preparation's).
-                segments.updateFirst { segment in
-                    if segment.result?.status != PGRES_FATAL_ERROR { segment.result = result }
-                    if result.status == PGRES_COMMAND_OK { segment.awaitsPreparation = false }
-                }
+                if segments[0].result?.status != PGRES_FATAL_ERROR { segments[0].result = result }
+                if result.status == PGRES_COMMAND_OK { segments[0].awaitsPreparation = false }
             case PGRES_PIPELINE_ABORTED:
                 break
             default:

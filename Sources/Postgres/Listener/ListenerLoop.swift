@@ -2,6 +2,7 @@
 
 import CLibpq
 import Glibc
+import Linux
 import Logging
 
 struct ListenerLoop {
@@ -34,7 +35,7 @@ struct ListenerLoop {
 
     /// Runs until stopped.
     mutating func run() {
-        while !stop.isAwake {
+        while !stop.isInterrupted {
             let action = state.next(now: .now, random: .random(in: 0..<1))
             do {
                 try act(action)

@@ -1,4 +1,6 @@
 // The listener's decisions: when to connect, probe, beat, give up. No I/O and no clock; `ListenerLoop` acts.
+import Basics
+import Linux
 
 /// One listening connection's life. `next` says what to do now; the verbs tell what came of it.
 struct ListenerState: Sendable {

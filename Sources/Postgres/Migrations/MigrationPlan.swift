@@ -1,7 +1,7 @@
 // Reading migration files and deciding what is missing. Pure; the database is `MigrationSession`'s.
 
 /// A migration file, understood.
-struct Migration: Sendable, Equatable {
+struct MigrationFile: Sendable, Equatable {
     let version: Int32
     let name: String
     let text: String
@@ -59,12 +59,12 @@ struct AppliedMigration: Sendable, Equatable {
 /// What is to be done, given what the database says was done.
 struct MigrationPlan: Sendable, Equatable {
     /// In the order to apply them.
-    let missing: [Migration]
+    let missing: [MigrationFile]
     /// Applied by a newer release.
     let unknown: [AppliedMigration]
 
     /// - Throws: `checksumDiffers`, `outOfOrder`.
-    init(_ migrations: [Migration], applied: [AppliedMigration]) throws(MigrationError) {
+    init(_ migrations: [MigrationFile], applied: [AppliedMigration]) throws(MigrationError) {
         for migration in migrations {
             guard let row = applied.first(where: { $0.version == migration.version }) else { continue }
             guard row.checksum == migration.checksum else { throw .checksumDiffers(name: migration.name) }
@@ -81,9 +81,9 @@ struct MigrationPlan: Sendable, Equatable {
     var isBroken: Bool { unknown.contains { $0.isBreaking } }
 
     /// - Throws: `invalidFile`, also for two files with one number.
-    static func read(_ files: [Migrator.SQLFile]) throws(MigrationError) -> [Migration] {
-        var migrations: [Migration] = []
-        for file in files { migrations.append(try Migration(file)) }
+    static func read(_ files: [Migrator.SQLFile]) throws(MigrationError) -> [MigrationFile] {
+        var migrations: [MigrationFile] = []
+        for file in files { migrations.append(try MigrationFile(file)) }
         migrations.sort { $0.version < $1.version }
         for (first, second) in zip(migrations, migrations.dropFirst()) where first.version == second.version {
             throw .invalidFile(name: second.name, reason: "has the same number as \(first.name)")

@@ -1,6 +1,7 @@
 // The migrator's conversation with the database, on a thread that may wait. What is missing is decided elsewhere.
 
 import CLibpq
+import Linux
 import Logging
 
 /// One connection. After an error it is dropped, and PostgreSQL rolls back what was open.
@@ -19,7 +20,7 @@ final class MigrationSession {
         }
     }
 
-    func withChecksums(_ migrations: [Migration]) throws -> [Migration] {
+    func withChecksums(_ migrations: [MigrationFile]) throws -> [MigrationFile] {
         let checksums = try checksums(migrations.map(\.text))
         return zip(migrations, checksums).map { migration, checksum in
             var migration = migration
@@ -40,7 +41,7 @@ final class MigrationSession {
 
     /// Applies the first that is missing and gives its name; nil when none is. `isNewer`: the database holds
     /// migrations that we don't know.
-    func applyNext(_ migrations: [Migration]) throws -> (name: String?, isNewer: Bool) {
+    func applyNext(_ migrations: [MigrationFile]) throws -> (name: String?, isNewer: Bool) {
         try transaction { () -> (name: String?, isNewer: Bool) in
             if try !exists("schema_migrations") { try run(Self.migrationsTable) }
             let plan = try MigrationPlan(migrations, applied: try applied())

@@ -72,7 +72,7 @@ package struct Migrator: Sendable {
 
     private func inSession<Value: Sendable>(
         _ settings: PostgresSettings, _ logger: Logger,
-        _ body: @escaping @Sendable (MigrationSession, [Migration]) throws -> Value
+        _ body: @escaping @Sendable (MigrationSession, [MigrationFile]) throws -> Value
     ) async throws -> Value {
         let migrations = try MigrationPlan.read(migrations)
         let lockKey = lockKey

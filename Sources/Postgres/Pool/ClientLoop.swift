@@ -1,13 +1,14 @@
 // The I/O thread of a client: acts out what the pool decides. All libpq calls on ready connections happen here.
 
 import CLibpq
+import Linux
 import Logging
 
 /// One turn: wait, read what arrived, tell the pool and hear its decisions under the lock, then resume callers and
 /// send after it.
 struct ClientLoop {
     private let shared: ClientShared
-    private let poller: EpollSet
+    private let sockets: EpollSet
     private var links: [ConnectionID: PipelinedConnection] = [:]
     private var outcomes: [(connection: ConnectionID, outcome: PipelinedConnection.Outcome)] = []
     private var readLinks: [ConnectionID] = []
@@ -17,9 +18,9 @@ struct ClientLoop {
     private var results: [(Request, Result<Rows, any Error>)] = []
     private var deadline: Instant?
 
-    init(_ shared: ClientShared, _ poller: EpollSet) {
+    init(_ shared: ClientShared, _ sockets: EpollSet) {
         self.shared = shared
-        self.poller = poller
+        self.sockets = sockets
     }
 
     /// Runs until the pool says stop.
@@ -31,7 +32,7 @@ struct ClientLoop {
     private mutating func readArrived() {
         var events: [EpollSet.Event] = []
         // A loss is told at once: its statements may go elsewhere.
-        poller.wait(until: losses.isEmpty ? deadline : .now) { events.append($0) }
+        _ = sockets.wait(milliseconds: milliseconds(until: losses.isEmpty ? deadline : .now)) { events.append($0) }
         for event in events {
             guard let link = links[event.token], !losses.contains(event.token) else { continue }
             let wasBlocked = link.isBlocked
@@ -47,7 +48,7 @@ struct ClientLoop {
 
     /// Tells epoll, and the pool at the next turn, when a link's socket filled up or drained.
     private func watchWriting(_ link: PipelinedConnection, wasBlocked: Bool) -> Bool {
-        link.isBlocked == wasBlocked || poller.setWritable(link.isBlocked, link.socket, token: link.id)
+        link.isBlocked == wasBlocked || sockets.setWriting(link.isBlocked, link.socket, token: link.id)
     }
 
     /// False when it is time to end.
@@ -157,7 +158,8 @@ struct ClientLoop {
                 shared.arrive(ClientShared.Arrival(connection: id, result: result))
             }
         } catch {
-            shared.arrive(.init(connection: id, result: .failure(ConnectFailure(reason: error.description))))
+            shared.arrive(
+                .init(connection: id, result: .failure(ConnectFailure(reason: "cannot start a thread: \(error)"))))
         }
     }
 
@@ -169,7 +171,7 @@ struct ClientLoop {
             let id = arrival.connection
             guard
                 let link = PipelinedConnection(handle, id: id, shared.settings),
-                poller.add(link.socket, token: id)
+                sockets.add(link.socket, token: id)
             else {
                 losses.append(id)
                 return
@@ -181,7 +183,7 @@ struct ClientLoop {
 
     private mutating func close(_ id: ConnectionID, isLost: Bool) {
         guard let link = links.removeValue(forKey: id) else { return }
-        if link.socket >= 0 { poller.remove(link.socket) }
+        if link.socket >= 0 { sockets.remove(link.socket) }
         guard isLost else { return }
         shared.logger.notice(
             "database connection lost",

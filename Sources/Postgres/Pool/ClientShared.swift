@@ -1,6 +1,7 @@
 // What callers, the I/O thread and connecting threads share: the pool under its lock, and the wakers.
 
 import CLibpq
+import Linux
 import Logging
 import Synchronization
 
@@ -43,8 +44,8 @@ final class ClientShared: Sendable {
         self.settings = settings
         self.logger = logger
         self.serverIsReadOnly = serverIsReadOnly
-        waker = try Waker()
-        stop = try Waker()
+        waker = try systemCall("create an eventfd") { () throws(SystemFailure) in try Waker() }
+        stop = try systemCall("create an eventfd") { () throws(SystemFailure) in try Waker() }
         var limits = PoolState<Request>.Limits()
         limits.connectionCountMax = max(1, settings.connectionCountMax)
         limits.inFlightPerConnectionMax = max(1, settings.inFlightPerConnectionMax)
@@ -110,7 +111,7 @@ final class ClientShared: Sendable {
     }
 
     func ended() {
-        stop.wake()
+        stop.interrupt()
         let waiters = state.withLock { state in
             state.arrivals = []
             return state.shutdownWaiters.take() ?? []

@@ -1,4 +1,5 @@
 // The pool's decisions about connections that come, fail, stall and go.
+import Linux
 
 extension PoolState {
     /// An attempt to connect succeeded. False when it is no longer wanted: close it.

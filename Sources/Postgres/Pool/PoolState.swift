@@ -1,5 +1,7 @@
 // The pool's decisions: which connection, who waits, who fails, when to connect. No I/O and no clock of its own:
 // `ClientLoop` acts, tests drive it by hand. What goes wrong with connections is in `PoolState+Failures`.
+import Basics
+import DequeModule
 
 typealias RequestID = UInt64
 typealias ConnectionID = UInt64
@@ -53,7 +55,7 @@ struct PoolState<Work> {
         var isBlocked = false
         /// Takes no new statements; closed when what is in flight is through.
         var isLeaving = false
-        var inFlight = FIFO<RequestID>()
+        var inFlight = Deque<RequestID>()
         /// The last sign of life while something was in flight.
         var progressAt: Instant
         var hasFinishedAny = false
@@ -64,7 +66,7 @@ struct PoolState<Work> {
     var entries: [RequestID: Entry] = [:]
     /// In the order in which they came, and of their deadlines but for `hurried`. Ids of cancelled ones stay until they come
     /// up or are swept.
-    var waiting = FIFO<RequestID>()
+    var waiting = Deque<RequestID>()
     /// Those of `waiting` whose callers have less patience than the pool, in the order of their deadlines. A few: batches.
     var hurried: [RequestID] = []
     var waitingCount = 0

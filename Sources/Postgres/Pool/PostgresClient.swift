@@ -1,5 +1,6 @@
 // The client as callers see it. The pool's decisions are in `PoolState`, its actions in `ClientLoop`.
 
+import Linux
 import Logging
 
 /// Runs statements on a few pipelined connections. One thread does all I/O; callers suspend and never block.
@@ -18,10 +19,14 @@ package final class PostgresClient: Sendable {
     ) {
         shared = Result { () throws(PostgresError) in
             let shared = try ClientShared(settings, logger: logger, serverIsReadOnly: serverIsReadOnly)
-            let poller = try EpollSet(waker: shared.waker)
-            try startThread("pg-io") {
-                var loop = ClientLoop(shared, poller)
-                loop.run()
+            let sockets = try systemCall("create an epoll set") { () throws(SystemFailure) in
+                try EpollSet(waker: shared.waker)
+            }
+            try systemCall("start a thread") { () throws(SystemFailure) in
+                try startThread("pg-io") {
+                    var loop = ClientLoop(shared, sockets)
+                    loop.run()
+                }
             }
             return shared
         }

@@ -75,7 +75,7 @@ extension [UInt8]: BinaryDecodable {
 }
 
 /// A point in time; PostgreSQL's infinities are none.
-struct Timestamp: BinaryDecodable {
+struct BinaryTimestamp: BinaryDecodable {
     let microsSince1970: Int64
 
     static func accepts(_ type: UInt32) -> Bool { type == TypeID.timestamptz || type == TypeID.timestamp }

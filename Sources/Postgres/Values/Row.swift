@@ -31,7 +31,7 @@ package struct Row: Sendable {
     /// `bytea`, or the UTF-8 of `text`, `varchar`, `json` and `jsonb`.
     package func bytes(_ column: Int) throws -> [UInt8] { try required(column, [UInt8].self) }
     /// `timestamptz` (or `timestamp`, taken as UTC) in microseconds since 1970.
-    package func timestamp(_ column: Int) throws -> Int64 { try required(column, Timestamp.self).microsSince1970 }
+    package func timestamp(_ column: Int) throws -> Int64 { try required(column, BinaryTimestamp.self).microsSince1970 }
 
     package func boolOrNull(_ column: Int) throws -> Bool? { try optional(column, Bool.self) }
     package func int2OrNull(_ column: Int) throws -> Int16? { try optional(column, Int16.self) }
@@ -41,7 +41,7 @@ package struct Row: Sendable {
     package func textOrNull(_ column: Int) throws -> String? { try optional(column, String.self) }
     package func bytesOrNull(_ column: Int) throws -> [UInt8]? { try optional(column, [UInt8].self) }
     package func timestampOrNull(_ column: Int) throws -> Int64? {
-        try optional(column, Timestamp.self)?.microsSince1970
+        try optional(column, BinaryTimestamp.self)?.microsSince1970
     }
 
     /// Arrays of one dimension. A NULL inside is an error, as is a NULL array, except where the name says `OrNull`.
@@ -53,7 +53,7 @@ package struct Row: Sendable {
     package func texts(_ column: Int) throws -> [String] { try array(column) }
     package func bytesArray(_ column: Int) throws -> [[UInt8]] { try array(column) }
     package func timestamps(_ column: Int) throws -> [Int64] {
-        try (array(column) as [Timestamp]).map(\.microsSince1970)
+        try (array(column) as [BinaryTimestamp]).map(\.microsSince1970)
     }
 
     /// The same with NULLs inside.
@@ -65,7 +65,7 @@ package struct Row: Sendable {
     package func textsOrNulls(_ column: Int) throws -> [String?] { try arrayOrNulls(column) }
     package func bytesArrayOrNulls(_ column: Int) throws -> [[UInt8]?] { try arrayOrNulls(column) }
     package func timestampsOrNulls(_ column: Int) throws -> [Int64?] {
-        try (arrayOrNulls(column) as [Timestamp?]).map { $0?.microsSince1970 }
+        try (arrayOrNulls(column) as [BinaryTimestamp?]).map { $0?.microsSince1970 }
     }
 }
 

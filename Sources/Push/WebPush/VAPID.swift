@@ -1,4 +1,5 @@
 // How Web Push knows who sends (RFC 8292): a key pair that all nodes have for good, a token for each service's origin.
+import Basics
 import Crypto
 import Domain
 

@@ -1,5 +1,6 @@
 // Web Push and UnifiedPush (RFC 8030): requests to whatever server a client named. What answers mean is in
 // WebPush+answers.swift.
+import Basics
 import Crypto
 import Domain
 import Outbound

@@ -1,4 +1,5 @@
 // Sends the mails that wait in the database.
+import Basics
 import Credentials
 import Domain
 import Foundation
@@ -190,7 +191,7 @@ enum MailRetry {
     /// Doubles with each attempt up to the cap, and then as much again by chance at most, so that mails that failed
     /// together don't come back together.
     static func wait(afterAttempt attempt: Int, random: Double) -> Duration {
-        min(cap, first * (1 << min(attempt - 1, 10))) * (1 + random)
+        Backoff.delay(first: first, cap: cap, doublings: attempt - 1) * (1 + random)
     }
 }
 

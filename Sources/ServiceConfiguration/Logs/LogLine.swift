@@ -1,4 +1,5 @@
 // Formats a log event as one line. LogOutput.swift writes the line.
+import Basics
 internal import Logging
 
 /// The formats of a log line. Each returns one line with its newline. Control characters are escaped, so that logged
@@ -66,16 +67,11 @@ enum LogLine {
         }
     }
 
-    /// A JSON string, quotes and all.
+    /// Appends a JSON string. Invisible characters that JSON allows are escaped as well.
     private static func append(string text: String, to line: inout String) {
-        line += "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": line += "\\\(scalar)"
-            default: append(scalar, to: &line)
-            }
-        }
-        line += "\""
+        var string: [UInt8] = []
+        string.appendJSONString(text)
+        append(plain: String(decoding: string, as: UTF8.self), to: &line)
     }
 
     private static func append(plain text: String, to line: inout String) {

@@ -1,5 +1,6 @@
 // How connections begin: a place among the open ones, made by closing the longest idle one when there is none left.
 
+import Basics
 import NIOCore
 import Synchronization
 

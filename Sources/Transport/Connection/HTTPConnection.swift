@@ -1,6 +1,7 @@
 // One connection: decoded parts in, requests to the handler one after the other. Confined to its event loop.
 // Answering is in HTTPConnection+Answering.swift, time-outs and endings in HTTPConnection+Ending.swift.
 
+import Basics
 import HTTPTypes
 import NIOCore
 import NIOHTTP1

@@ -1,5 +1,6 @@
 // One whole request as the handler gets it. Nothing is decoded here: percent-encoding is the API's business.
 
+import Basics
 import HTTPTypes
 import NIOCore
 

@@ -1,5 +1,6 @@
 // Runs a Hummingbird responder (a router's) for a request of this transport. Which requests come here is the API's.
 
+import Basics
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore

@@ -1,41 +1,5 @@
 // Whose connection or request it is, by address: past the proxies that are trusted to say so.
-
-/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or a single one.
-package struct AddressRange: Sendable, Equatable {
-    private let base: IPAddress
-    private let bitCount: Int
-
-    /// Nil for what is none.
-    package init?(parsing text: some StringProtocol) {
-        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let base = parts.first.flatMap({ IPAddress(parsing: $0) }) else { return nil }
-        let width = base.isV4 ? 32 : 128
-        var bitCount = width
-        if parts.count == 2 {
-            guard let given = Int(parts[1]), (0...width).contains(given), parts[1] == String(given) else { return nil }
-            bitCount = given
-        }
-        self.bitCount = 128 - width + bitCount
-        self.base = base.prefix(self.bitCount)
-    }
-
-    package func contains(_ address: IPAddress) -> Bool { address.prefix(bitCount) == base }
-}
-
-extension IPAddress {
-    /// The address with all bits after the first so many cleared; an IPv4 address's own are the last 32 of 128.
-    func prefix(_ bitCount: Int) -> IPAddress {
-        IPAddress(
-            high: high & Self.mask(bitCount), low: low & Self.mask(bitCount - 64))
-    }
-
-    private static func mask(_ bitCount: Int) -> UInt64 {
-        bitCount <= 0 ? 0 : bitCount >= 64 ? .max : .max << UInt64(64 - bitCount)
-    }
-
-    /// What counts as one client: an IPv4 address, or a network of IPv6, of which anybody has all 2^64.
-    package var client: IPAddress { isV4 ? self : prefix(64) }
-}
+import Basics
 
 /// The proxies whose `X-Forwarded-For` is believed.
 package struct TrustedProxies: Sendable {

@@ -1,6 +1,7 @@
 // Finds the connections of a loop that have been idle for longest. A search looks at all connections but waiting polls, so
 // one search serves many new connections, and searches that find nothing are limited in number.
 
+import Basics
 import NIOCore
 
 /// The result of the last search. Confined to its loop.

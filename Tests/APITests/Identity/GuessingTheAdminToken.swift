@@ -1,4 +1,5 @@
 // Wrong admin tokens: limited by address, counted, and in the log once a minute.
+import Basics
 import Credentials
 import Domain
 import Logging

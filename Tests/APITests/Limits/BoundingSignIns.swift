@@ -1,4 +1,5 @@
 // How many sign-ins may be under way, and when so many fail that it is worth a line in the log.
+import Basics
 import Domain
 import Logging
 import Store

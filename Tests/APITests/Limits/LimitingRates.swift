@@ -1,4 +1,5 @@
 // How often is too often: the buckets, whose address counts, and that the document says what the code does.
+import Basics
 import Domain
 import Foundation
 import Synchronization

@@ -1,5 +1,6 @@
 // What is read by hand of a request's head: what it means, and that 32 KiB of hostile bytes cost no more than some passes over
 // them. Compared with one plain pass in the same run, so that it holds in debug builds and on slow machines.
+import Basics
 import Domain
 import HTTPTypes
 import Testing

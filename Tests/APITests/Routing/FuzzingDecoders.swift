@@ -1,5 +1,6 @@
 // What reads a request's bytes, on inputs that are nearly legal: nothing traps, and what is taken is what was meant, which
 // shows in that it is written as it was read. Longer, by hand: FUZZ_SECONDS=300 FUZZ_SEED=7 swift test --filter FuzzingDecoders
+import Basics
 import Credentials
 import Domain
 import HTTPTypes

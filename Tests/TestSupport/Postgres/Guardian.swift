@@ -1,8 +1,8 @@
 // Removes a test cluster's directory when the test process is gone, however it went. The server itself is told by the
 // kernel.
 
-import EmbeddedPostgres
 import Foundation
+import Linux
 
 /// A directory, and a shell that waits for the end of a pipe which only the test process holds open: the kernel closes
 /// it at any kind of end.
@@ -35,7 +35,7 @@ final class Guardian: Sendable {
     static func start() async throws -> Guardian {
         let directory = try TemporaryDirectory.make()
         let pipe = try ProcessPipe()
-        let shell = Command(executable: "/bin/sh", arguments: ["-c", script, "sh", directory])
+        let shell = Program(executable: "/bin/sh", arguments: ["-c", script, "sh", directory])
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
         defer { close(null) }
         let process = try await ChildProcess.start(shell, input: pipe.readEnd, output: null)

@@ -2,6 +2,7 @@
 
 import EmbeddedPostgres
 import Foundation
+import Linux
 import Synchronization
 
 /// A pooler, reached by a socket beside the cluster's. It ends with the test process, or when nothing holds it any more.
@@ -55,7 +56,7 @@ package final class PgBouncer: Sendable {
         _ = chmod(file, 0o644)
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }
-        let command = Command(
+        let command = Program(
             executable: "/usr/sbin/pgbouncer", arguments: ["-q", file], account: cluster.account,
             signalAtOurDeath: "KILL")
         let process = try await ChildProcess.start(command, input: null, output: null)

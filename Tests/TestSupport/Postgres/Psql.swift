@@ -2,6 +2,7 @@
 
 import EmbeddedPostgres
 import Foundation
+import Linux
 
 package enum Psql {
     /// What psql printed when it failed.
@@ -13,7 +14,7 @@ package enum Psql {
     /// `|`. Standard input takes at most 16 KB.
     @discardableResult
     package static func run(_ sql: String, conninfo: String, account: Account? = nil) async throws -> String {
-        let command = Command(
+        let command = Program(
             executable: try PostgresBinaries.find().psql,
             arguments: ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", conninfo], account: account)
         let (status, output) = try await command.run(input: sql)

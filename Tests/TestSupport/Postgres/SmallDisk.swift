@@ -1,8 +1,8 @@
 // A file system with little room, to be filled up: memory, mounted where a test wants it. Mounting takes root, and a
 // container that lets root do it.
 
-import EmbeddedPostgres
 import Foundation
+import Linux
 
 /// A mounted tmpfs. Whoever owns the directory unmounts it: see `Guardian`.
 package struct SmallDisk: Sendable {

@@ -2,6 +2,7 @@
 
 import EmbeddedPostgres
 import Foundation
+import Linux
 
 extension TestCluster {
     /// Another cluster with this one's data of now (1 s): what a copied data directory is once it was put back. The same
@@ -22,7 +23,7 @@ extension TestCluster {
         if let account = configuration.account {
             _ = chown(configuration.dataDirectory, account.userID, account.groupID)
         }
-        let command = Command(
+        let command = Program(
             executable: source.binaries.directory + "/pg_basebackup",
             arguments: [
                 "-h", source.socketDirectory, "-U", PostgresCluster.superuserRole, "-D", configuration.dataDirectory,
@@ -42,7 +43,7 @@ extension TestCluster {
         try await restored.psql("create database \(name) owner \(PostgresCluster.ownerRole)")
         let programs = cluster.configuration.binaries.directory
         // Both ends speak for themselves; what pg_dump prints is all that crosses over.
-        let command = Command(
+        let command = Program(
             executable: "/bin/sh",
             arguments: [
                 "-c", "set -e; \"$1/pg_dump\" -Fc -f \"$2\" -d \"$3\"; \"$1/pg_restore\" -e -d \"$4\" \"$2\"", "sh",

@@ -1,5 +1,6 @@
 // A host app's server as far as Parley is concerned: keys, and tokens signed with them.
 
+import Basics
 import Domain
 import Foundation
 import JWTKit

@@ -1,4 +1,5 @@
 // A browser with a subscription to alerts (RFC 8291), which reads them by an implementation that isn't ours.
+import Basics
 import Crypto
 import Domain
 import Foundation

@@ -1,18 +1,17 @@
-// What to run, as whom, and how to run it to its end. A server that outlives the call is a ChildProcess.
+// A program to run: its arguments, its user, and how it is started. For one that keeps running see ChildProcess.
 
 import FoundationEssentials
 import Glibc
-import Synchronization
 
-/// A program and how to start it: in a session of its own (the terminal's Ctrl-C is Parley's to handle), with a small
-/// fixed environment, no descriptors but the three given, default signal handling.
-package struct Command: Sendable {
+/// A program and how to start it. It gets a session of its own (Parley handles the terminal's Ctrl-C), a small fixed
+/// environment, no descriptors but the three given, and default signal handling.
+package struct Program: Sendable {
     /// Absolute path.
     package var executable: String
     package var arguments: [String]
-    /// Run as this user; nil: as ourselves.
+    /// The user to run as; nil for the user of this process.
     package var account: Account?
-    /// Name of the signal ("INT") that the kernel sends it when we die, however we die; nil: none.
+    /// Name of the signal ("INT") that the kernel sends the program when this process ends in any way; nil for none.
     package var signalAtOurDeath: String?
 
     package init(
@@ -24,11 +23,12 @@ package struct Command: Sendable {
         self.signalAtOurDeath = signalAtOurDeath
     }
 
-    /// Messages in English (they are searched and shown), nothing inherited that would steer PostgreSQL.
+    /// Messages in English, because they are searched and shown. Nothing is inherited that would change PostgreSQL's ways.
     static let environment = ["PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C", "TZ=UTC", "HOME=/"]
 
-    /// The command line, through setpriv where another user or a death signal is asked for. setpriv replaces itself by
-    /// the program, so the process id is the program's.
+    /// The command line, through setpriv where another user or a signal at our death is wanted. setpriv replaces itself
+    /// with the program, so the process id is the program's.
+    /// - Throws: `SetprivMissing` when another user is wanted.
     func commandLine() throws -> [String] {
         var options: [String] = []
         if let account {
@@ -37,24 +37,20 @@ package struct Command: Sendable {
         if let signalAtOurDeath { options += ["--pdeathsig", signalAtOurDeath] }
         if options.isEmpty { return [executable] + arguments }
         guard let setpriv = Self.setpriv else {
-            // Without setpriv an ordinary user's server merely outlives a kill -9 of ours; the next start finds it.
-            if account == nil { return [executable] + arguments }
-            throw EmbeddedPostgresError(
-                .binariesMissing,
-                "setpriv is needed to run PostgreSQL as another user than root and was not found: "
-                    + "install it (Debian: apt install util-linux), or start Parley as an ordinary user.")
+            // Without setpriv an ordinary user's program only outlives a kill -9 of this process.
+            guard account == nil else { throw SetprivMissing() }
+            return [executable] + arguments
         }
         return [setpriv] + options + ["--", executable] + arguments
     }
 
-    private static let setpriv: String? = ["/usr/bin/setpriv", "/bin/setpriv"].first { path in access(path, X_OK) == 0
-    }
+    private static let setpriv: String? = ["/usr/bin/setpriv", "/bin/setpriv"].first { access($0, X_OK) == 0 }
 
     private static func highestDescriptor() throws -> Int32 {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }.max() ?? 2
     }
 
-    /// spawn.h gives it to GNU programs only; part of glibc's binary interface since 2.26.
+    /// POSIX_SPAWN_SETSID. spawn.h defines it for GNU programs only; part of glibc's binary interface since 2.26.
     private static let startsSession: Int32 = 0x80
 
     /// Starts it with the given descriptors as standard input, output and error; returns its process id.
@@ -66,8 +62,8 @@ package struct Command: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, output, 2)
-        // Nearly all descriptors close by themselves; a listening socket that didn't would outlive us in the child.
-        // Some beyond the highest, for those that other threads open just now: closing what isn't open is no error.
+        // Nearly all descriptors are close-on-exec. A listening socket that is not would stay open in the child.
+        // The range goes past the highest, for descriptors that other threads open now. Closing an unused one is no error.
         for file in 3...(try Self.highestDescriptor() + 256) { posix_spawn_file_actions_addclose(&actions, file) }
 
         var attributes = posix_spawnattr_t()
@@ -77,7 +73,7 @@ package struct Command: Sendable {
         var all = sigset_t()
         sigemptyset(&none)
         sigfillset(&all)
-        // An ignored SIGTERM (usual in a server that takes signals through a queue) would be inherited.
+        // An ignored SIGTERM (usual in a server that reads signals from a queue) would be inherited.
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
         let flags = Self.startsSession | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
@@ -92,16 +88,16 @@ package struct Command: Sendable {
         return pid
     }
 
-    /// Runs it to its end, `input` given to it, and returns its exit status with what it printed (the first 64 KiB of
-    /// standard output and error together). For commands that end by themselves.
+    /// Runs the program to its end with `input` as standard input. Returns its exit status and what it printed (the first
+    /// 64 KiB of standard output and error together). For programs that end by themselves.
     package func run(input: String = "") async throws -> (status: Int32, output: String) {
         try await Blocking.run { try runBlocking(input: input) }
     }
 
-    /// The same for callers that are off the cooperative pool already.
-    func runBlocking(input: String = "") throws -> (status: Int32, output: String) {
+    /// The same, blocking: for callers outside the cooperative pool.
+    package func runBlocking(input: String = "") throws -> (status: Int32, output: String) {
         let toChild = try ProcessPipe()
-        // A pipe takes 64 KiB without a reader, so all of it is written before there is one that could go away.
+        // A pipe holds 64 KiB without a reader, so all input is written before a reader exists that could go away.
         precondition(input.utf8.count <= 16_384)
         _ = Array(input.utf8).withUnsafeBytes { write(toChild.writeEnd, $0.baseAddress, $0.count) }
         toChild.closeWriteEnd()
@@ -115,27 +111,5 @@ package struct Command: Sendable {
     }
 }
 
-/// A pipe whose ends close with it, and are never inherited unless handed over. Made of a socket pair, since pipe2 is
-/// hidden from Swift and pipe(2) alone can't keep its ends from a child that another thread starts meanwhile.
-package final class ProcessPipe: Sendable {
-    package let readEnd: Int32
-    package let writeEnd: Int32
-    private let writeEndIsOpen = Atomic(true)
-
-    package init() throws {
-        var ends: [Int32] = [-1, -1]
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw FileError("make", "a pipe") }
-        readEnd = ends[0]
-        writeEnd = ends[1]
-    }
-
-    package func closeWriteEnd() {
-        if writeEndIsOpen.exchange(false, ordering: .relaxed) { close(writeEnd) }
-    }
-
-    deinit {
-        closeWriteEnd()
-        close(readEnd)
-    }
-}
+/// setpriv, which runs programs as another user, is not installed.
+package struct SetprivMissing: Error {}

@@ -26,15 +26,15 @@ package final class ChildProcess: Sendable {
         self.pid = pid
     }
 
-    /// Starts the command; its output goes to `output`, which is the caller's to close. `onExit` runs once on the
+    /// Starts the program; its output goes to `output`, which is the caller's to close. `onExit` runs once on the
     /// process's thread after it has ended.
     package static func start(
-        _ command: Command, input: Int32, output: Int32, onExit: @escaping @Sendable () -> Void = {}
+        _ program: Program, input: Int32, output: Int32, onExit: @escaping @Sendable () -> Void = {}
     ) async throws -> ChildProcess {
         try await withCheckedThrowingContinuation { continuation in
             Blocking.thread {
                 do {
-                    let child = ChildProcess(pid: try command.spawn(input: input, output: output))
+                    let child = ChildProcess(pid: try program.spawn(input: input, output: output))
                     continuation.resume(returning: child)
                     child.reap()
                     onExit()
@@ -111,13 +111,13 @@ package final class ChildProcess: Sendable {
     }
 
     /// A wait status in words.
-    static func describe(_ status: Int32) -> Exit {
+    package static func describe(_ status: Int32) -> Exit {
         status & 0x7f == 0 ? "exited with status \(status >> 8 & 0xff)" : "was ended by signal \(status & 0x7f)"
     }
 }
 
 extension Duration {
-    var dispatchInterval: DispatchTimeInterval {
+    package var dispatchInterval: DispatchTimeInterval {
         .milliseconds(Int(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000))
     }
 }

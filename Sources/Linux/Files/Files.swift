@@ -3,41 +3,27 @@
 import FoundationEssentials
 import Glibc
 
-/// A failed system call: what was tried on which path, and errno.
-struct FileError: Error, CustomStringConvertible {
-    let action: String
-    let path: String
-    let code: Int32
-
-    init(_ action: String, _ path: String, code: Int32 = errno) {
-        self.action = action
-        self.path = path
-        self.code = code
-    }
-
-    var description: String { "cannot \(action) \(path): \(String(cString: strerror(code)))" }
-}
-
-enum Files {
+/// File-system calls that block and throw `FileError`.
+package enum Files {
     /// The path made absolute, symbolic links resolved. The path has to exist.
-    static func resolve(_ path: String) throws -> String {
+    package static func resolve(_ path: String) throws -> String {
         guard let resolved = realpath(path, nil) else { throw FileError("open", path) }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
     /// Nil if nothing is there; symbolic links are not followed.
-    static func status(_ path: String) throws -> stat? {
+    package static func status(_ path: String) throws -> stat? {
         var status = stat()
         if lstat(path, &status) == 0 { return status }
         if errno == ENOENT { return nil }
         throw FileError("look at", path)
     }
 
-    static func isDirectory(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFDIR }
+    package static func isDirectory(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFDIR }
 
     /// Makes the directory and its missing parents; an existing one is left as it is.
-    static func makeDirectories(_ path: String, mode: mode_t) throws {
+    package static func makeDirectories(_ path: String, mode: mode_t) throws {
         if mkdir(path, mode) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
             throw FileError("make", path)
@@ -47,7 +33,7 @@ enum Files {
     }
 
     /// At most `byteCountMax` bytes from the end of the file, as text; nil if there is no such file.
-    static func tail(_ path: String, byteCountMax: Int = 65_536) throws -> String? {
+    package static func tail(_ path: String, byteCountMax: Int = 65_536) throws -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
@@ -60,7 +46,7 @@ enum Files {
     }
 
     /// Reads to the end and keeps the first `byteCountMax` bytes. Blocks.
-    static func readAll(_ file: Int32, byteCountMax: Int) -> [UInt8] {
+    package static func readAll(_ file: Int32, byteCountMax: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while true {
@@ -72,7 +58,7 @@ enum Files {
     }
 
     /// Replaces the file as a whole: written beside it, flushed, renamed over it.
-    static func write(_ text: String, to path: String, mode: mode_t, owner: Account?) throws {
+    package static func write(_ text: String, to path: String, mode: mode_t, owner: Account?) throws {
         let draft = path + ".new"
         unlink(draft)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -90,7 +76,7 @@ enum Files {
     }
 
     /// Flushes a directory, so that a rename in it survives a power cut.
-    static func flushDirectory(_ path: String) throws {
+    package static func flushDirectory(_ path: String) throws {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw FileError("open", path) }
         defer { close(directory) }
@@ -98,12 +84,12 @@ enum Files {
     }
 
     /// Removes the tree if it is there. Links are removed, not followed.
-    static func remove(_ path: String) throws {
+    package static func remove(_ path: String) throws {
         if try status(path) != nil { try FileManager.default.removeItem(atPath: path) }
     }
 
     /// Gives the whole tree to `account`. Links are not followed.
-    static func giveTree(_ path: String, to account: Account) throws {
+    package static func giveTree(_ path: String, to account: Account) throws {
         guard lchown(path, account.userID, account.groupID) == 0 else { throw FileError("change the owner of", path) }
         guard let found = try status(path), isDirectory(found) else { return }
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {

@@ -1,0 +1,22 @@
+// The operating system's user that PostgreSQL runs as. PostgreSQL refuses to run as root, so root picks another user.
+// Roles inside the database are not here.
+
+import Glibc
+import Linux
+
+extension Account {
+    /// Returns the user to run PostgreSQL as. Nil, for this process's own user, unless that is root. Root takes the owner of
+    /// an existing cluster, so that a directory stays usable with and without root; else `postgres`, else `nobody`.
+    static func toRunPostgres(clusterOwner: uid_t?) throws -> Account? {
+        guard geteuid() == 0 else { return nil }
+        if let clusterOwner, clusterOwner != 0 {
+            return named(userID: clusterOwner)
+                ?? Account(name: "uid \(clusterOwner)", userID: clusterOwner, groupID: clusterOwner)
+        }
+        if let account = named("postgres") ?? named("nobody") { return account }
+        throw EmbeddedPostgresError(
+            .notReachable,
+            "PostgreSQL does not run as root, and there is no user postgres or nobody to run it as: add one, "
+                + "or start Parley as an ordinary user.")
+    }
+}
