@@ -91,5 +91,27 @@ extension SystemTests {
             let missing = try await page().families.keys.filter { $0.hasPrefix("parley_") && !text.contains($0) }
             #expect(missing.sorted() == [])
         }
+
+        @Test("are listed in docs/metrics.md, those of the process included, and nothing else is listed")
+        func listed() async throws {
+            let text = try String(contentsOf: Repository.file("docs/metrics.md"), encoding: .utf8)
+            let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+            let names = rows.flatMap { row in
+                row.split(separator: "|")[0].matches(of: /`([a-z_]+)`/).map { String($0.1) }
+            }
+            #expect(names.count == Set(names).count)
+            #expect(try await Set(page().families.keys) == Set(names))
+        }
+
+        @Test("include each metric that the alerts in docs/operations.md use")
+        func alerts() async throws {
+            let families = try await page().families
+            let text = try String(contentsOf: Repository.file("docs/operations.md"), encoding: .utf8)
+            let names = Set(text.matches(of: /\b(?:parley|process)_[a-z]+_[a-z_]*[a-z]/).map { String($0.output) })
+            #expect(names.count > 15)
+            for name in names where families[name] == nil {
+                #expect(families[name.replacing(/_(count|sum|bucket)$/, with: "")] != nil, "\(name)")
+            }
+        }
     }
 }
