@@ -1,4 +1,4 @@
-// The client against a server that does what the test says, byte by byte.
+// The load generator's client against a server that is scripted byte by byte.
 import Foundation
 import Testing
 

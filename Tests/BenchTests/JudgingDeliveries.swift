@@ -1,4 +1,4 @@
-// Whether what came is all of it, once, in order.
+// Whether all messages arrived, once and in order.
 import Bench
 import Testing
 

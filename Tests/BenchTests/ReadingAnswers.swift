@@ -1,4 +1,4 @@
-// Answers from the bytes that a socket gives, in whatever pieces they come.
+// HTTP answers read from a socket in pieces of any size.
 import Bench
 import Testing
 

@@ -1,4 +1,4 @@
-// Figures, and how they are shown.
+// Results, and how they are printed.
 import Domain
 import Testing
 

@@ -1,4 +1,4 @@
-// Where a baseline's files go.
+// Where a baseline's files are stored.
 import Foundation
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-// A server for one client: to each request the next scripted bytes.
+// A server for one client: answers each request with the next scripted bytes.
 import Foundation
 import TestSupport
 

@@ -1,4 +1,4 @@
-// Blocks as clients see them. What is refused call by call is in docs/access.md and AccessByRole.
+// Blocks as clients see them. docs/access.md and AccessByRole list what a block refuses, call by call.
 import Domain
 import TestSupport
 import Testing
@@ -17,7 +17,7 @@ struct BlockingPeople {
         #expect(try await person.client.delete("/v1/users/me/blocks/\(other.id)").status == 204)
     }
 
-    @Test("lists whom one has blocked, the latest first, page by page, each once")
+    @Test("lists blocked people in pages, the latest first, each once")
     func lists() async throws {
         let ann = try await Person.make("Ann")
         var blocked: [String] = []
@@ -44,7 +44,7 @@ struct BlockingPeople {
         #expect(left.compactMap { $0["user"]?["id"]?.string } == blocked)
     }
 
-    @Test("refuses oneself and nobody", arguments: ["PUT", "DELETE"])
+    @Test("refuses to block oneself or an unknown user", arguments: ["PUT", "DELETE"])
     func refuses(_ method: String) async throws {
         let ann = try await Person.make("Ann")
         for me in ["me", ann.id] {
@@ -58,7 +58,7 @@ struct BlockingPeople {
         #expect(try await ann.client.put("/v1/users/me/blocks/\(ann.id)", #"{"why":1}"#).errorFields == ["why"])
     }
 
-    @Test("goes one way, and ends with unblocking; what was stored before is known to a retry")
+    @Test("applies in one direction, and ends with unblocking; a retry of a stored message still succeeds")
     func goesOneWay() async throws {
         let (ann, bob) = try await Self.pair()
         try await Self.block(bob, by: ann)
@@ -81,7 +81,7 @@ struct BlockingPeople {
         #expect(try await ann.client.get(path)["head"]?.integer == 2)
     }
 
-    @Test("an invitation from before can only be declined, and nobody is invited back")
+    @Test("leaves earlier invitations only to be declined, and nobody can be invited back")
     func invitations() async throws {
         let (ann, bob) = try await Self.pair()
         let direct = #"{"kind":"direct","members":["\#(bob.id)"],"invite":true}"#
@@ -102,7 +102,7 @@ struct BlockingPeople {
         #expect(try await ann.client.put("\(members)/\(bob.id)", #"{"status":"invited"}"#).status == 200)
     }
 
-    @Test("keeps out of groups, not from a part in one already")
+    @Test("keeps people from adding each other to groups, but not from groups they share already")
     func groups() async throws {
         let (ann, bob) = try await Self.pair()
         let standing = try await bob.group(with: [ann])
@@ -121,7 +121,7 @@ struct BlockingPeople {
         #expect(try await ann.group(with: [bob]).isEmpty == false)
     }
 
-    @Test("tells the caller's own devices and nobody else")
+    @Test("notifies the caller's own devices and nobody else")
     func tellsOwnDevices() async throws {
         let (ann, bob) = try await Self.pair()
         _ = try await ann.direct(with: bob)
@@ -140,7 +140,7 @@ struct BlockingPeople {
         #expect(try await bob.client.get("/v1/sync?wait=0&cursor=\(cursors.1)")["events"] == .array([]))
     }
 
-    @Test("hides who blocks from who is blocked: whether they are there, not who they are")
+    @Test("hides the caller's presence from the blocked person, but not the profile")
     func hidesPresence() async throws {
         let (ann, bob) = try await Self.pair()
         let thread = try await bob.direct(with: ann)

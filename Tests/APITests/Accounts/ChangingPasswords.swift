@@ -1,4 +1,4 @@
-// The password of one's account: changed by its owner, and brought to today's cost at sign-in.
+// Changing a password, and rehashing old hashes at sign-in.
 import Credentials
 import Domain
 import TestSupport
@@ -13,7 +13,7 @@ struct ChangingPasswords {
             "/v1/auth/login", #"{"username":"\#(person.username)","password":"\#(password)"}"#)
     }
 
-    @Test("signs the other devices out and leaves the caller's, and only the new password is good from then on")
+    @Test("signs out the other devices, keeps the caller's, and from then on accepts only the new password")
     func changes() async throws {
         let ann = try await Person.make("Ann")
         let other = try await Client(token: signIn(ann, "long enough").string("session.token"))
@@ -26,7 +26,7 @@ struct ChangingPasswords {
         #expect(try await signIn(ann, "even longer").status == 200)
     }
 
-    @Test("is refused with a wrong password, without saying that the session has ended")
+    @Test("is refused with a wrong password, without a 401")
     func wrong() async throws {
         let ann = try await Person.make("Ann")
         let reply = try await ann.client.put(Self.path, #"{"current":"long enougH","new":"even longer"}"#)
@@ -37,7 +37,7 @@ struct ChangingPasswords {
     }
 
     @Test(
-        "is refused where a field can't be",
+        "is refused with invalid fields",
         arguments: [
             (#"{"current":"long enough","new":"short"}"#, ["new"]), (#"{"new":"long enough"}"#, ["current"]),
             (#"{"current":"long enough"}"#, ["new"]), (#"{"current":7,"new":null}"#, ["current", "new"]),
@@ -60,7 +60,7 @@ struct ChangingPasswords {
         #expect(reply.problemCode == "no_password")
     }
 
-    @Test("takes place once when two devices do it at once")
+    @Test("happens once when two devices do it at the same time")
     func together() async throws {
         let ann = try await Person.make("Ann")
         let other = try await Client(token: signIn(ann, "long enough").string("session.token"))
@@ -74,7 +74,7 @@ struct ChangingPasswords {
         #expect(try await signIn(ann, right).status == 200)
     }
 
-    @Test("a hash of another cost is replaced at sign-in, and by the right password only")
+    @Test("replaces a hash of another cost at sign-in, but only with the right password")
     func rehashes() async throws {
         let ann = try await Person.make("Ann")
         let database = try await TestNode.shared().database

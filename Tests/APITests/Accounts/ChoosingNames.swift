@@ -1,4 +1,4 @@
-// Names that mislead, over HTTP: refused where they are chosen, and one room for titles that look alike.
+// Misleading names over HTTP: refused where they are set, and one room for titles that look alike.
 import Domain
 import TestSupport
 import Testing
@@ -7,7 +7,7 @@ import Testing
 struct ChoosingNames {
     private static let reversed = #"A\u202enn"#
 
-    @Test("that mislead is refused by the field, wherever a name is chosen")
+    @Test("that mislead is refused, wherever a name can be set")
     func refused() async throws {
         let ann = try await Person.make("Ann")
         let group = try await ann.group()
@@ -25,7 +25,7 @@ struct ChoosingNames {
         }
     }
 
-    @Test("does not concern messages: their texts come back as they were sent")
+    @Test("has no effect on messages: their texts are returned as they were sent")
     func messages() async throws {
         let ann = try await Person.make("Ann 👩‍👩‍👧 ❤️ 🏴󠁧󠁢󠁳󠁣󠁴󠁿")
         #expect(try await ann.client.get("/v1/users/me").string("name") == "Ann 👩‍👩‍👧 ❤️ 🏴󠁧󠁢󠁳󠁣󠁴󠁿")
@@ -35,7 +35,7 @@ struct ChoosingNames {
         #expect(try Array(sent.string("payload.text").unicodeScalars) == Array(text.unicodeScalars))
     }
 
-    @Test("reserved for the service is the operator's right alone")
+    @Test("reserved for the service is allowed for the operator only")
     func reserved() async throws {
         let body = #"{"username":"Support","password":"long enough","name":"Help"}"#
         let refused = try await Client().post("/v1/auth/register", body)
@@ -45,7 +45,7 @@ struct ChoosingNames {
         #expect(try await Client().post("/v1/auth/login", login).status == 200)
     }
 
-    @Test("of erased accounts is impossible for the name that SQL shows for them")
+    @Test("equal to the name that SQL shows for erased accounts is refused")
     func erasedName() async throws {
         let shown = try await Psql.run("select erased_name()", conninfo: try await TestNode.shared().database)
         #expect(shown == DisplayName.ofErasedAccounts)
@@ -58,7 +58,7 @@ struct LookalikeRooms {
         try await person.client.post("/v1/rooms", #"{"title":"\#(title)"}"#)
     }
 
-    @Test("are one, with the title that it was made with")
+    @Test("are one room, with its original title")
     func one() async throws {
         let ann = try await Person.make("Ann")
         let title = "Room \(ann.username)"
@@ -76,7 +76,7 @@ struct LookalikeRooms {
         #expect(listed["rooms"]?.array?.count == 1)
     }
 
-    @Test("and were made before they counted as one stay two, each found by its own title")
+    @Test("stay two if they were created before titles were compared by look, each found by its own title")
     func former() async throws {
         let ann = try await Person.make("Ann")
         let plain = "Straße \(ann.username)"

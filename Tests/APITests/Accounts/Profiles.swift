@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Profiles")
 struct Profiles {
-    @Test("shows one's own account with preferences, others without")
+    @Test("returns one's own account with preferences, other accounts without")
     func showsAccounts() async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")
@@ -18,7 +18,7 @@ struct Profiles {
         #expect(try await bob.client.get("/v1/users/\(ann.id.uppercased())").status == 200)
     }
 
-    @Test("changes what is given, leaves the rest, empties with null")
+    @Test("changes the given fields, keeps the others, clears with null")
     func changes() async throws {
         let person = try await Person.make("Ann")
         var reply = try await person.client.patch(
@@ -36,7 +36,7 @@ struct Profiles {
     }
 
     @Test(
-        "refuses what can't be",
+        "refuses invalid values",
         arguments: [
             (#"{"name":null}"#, "name"), (#"{"name":""}"#, "name"), (#"{"profile_image":"x"}"#, "profile_image"),
             (#"{"preferences":null}"#, "preferences"), (#"{"preferences":{"theme":1}}"#, "preferences.theme"),
@@ -48,7 +48,7 @@ struct Profiles {
         #expect(reply.errorFields == [field])
     }
 
-    @Test("answers 404 for nobody's id and for what is no id")
+    @Test("answers 404 for an unknown id and for text that is not an id")
     func knowsNobody() async throws {
         let client = try await Person.make().client
         for id in [UserID.make().description, "ann", "%00", "7"] {
@@ -56,7 +56,7 @@ struct Profiles {
         }
     }
 
-    @Test("finds people by a word of the name, the whole name and the username, folded")
+    @Test("finds people by a word of the name, the whole name or the username, ignoring case")
     func searches() async throws {
         let word = "w\(UserID.make().description.suffix(12))"
         let person = try await Person.make("Zoë \(word.uppercased()) Müller", prefix: "find")
@@ -76,7 +76,7 @@ struct Profiles {
         #expect(try await found(person.username) == [person.id])
     }
 
-    @Test("pages through the directory without a repeat")
+    @Test("returns the directory in pages without repeats")
     func pages() async throws {
         let word = "p\(UserID.make().description.suffix(12))"
         var ids: Set<String> = []
@@ -93,7 +93,7 @@ struct Profiles {
         #expect(Set(seen) == ids)
     }
 
-    @Test("wants something to look for", arguments: ["", "?query=", "?query=%20", "?query=a&query=b", "?q=a"])
+    @Test("requires a search text", arguments: ["", "?query=", "?query=%20", "?query=a&query=b", "?q=a"])
     func wantsQuery(_ query: String) async throws {
         let reply = try await Person.make().client.get("/v1/users\(query)")
         #expect(reply.status == 422)

@@ -1,11 +1,11 @@
-// Accounts by username and password, and the sessions that come of them.
+// Accounts with username and password, and their sessions.
 import Domain
 import TestSupport
 import Testing
 
 @Suite("Signing in and out")
 struct SigningInAndOut {
-    @Test("registers with the account and a session whose token shows once")
+    @Test("registers, and returns the account and a session whose token is shown once")
     func registers() async throws {
         let reply = try await Client().post(
             "/v1/auth/register",
@@ -22,7 +22,7 @@ struct SigningInAndOut {
         #expect(sessions["next"] == nil)
     }
 
-    @Test("refuses a username that is taken, in any case")
+    @Test("refuses a username that is in use, ignoring case")
     func refusesTaken() async throws {
         let person = try await Person.make()
         let reply = try await Client().post(
@@ -32,7 +32,7 @@ struct SigningInAndOut {
         #expect(reply.problemCode == "username_taken")
     }
 
-    @Test("signs in on another device with the username in any case")
+    @Test("signs in on another device, ignoring the username's case")
     func signsIn() async throws {
         let person = try await Person.make()
         let reply = try await Client().post(
@@ -44,7 +44,7 @@ struct SigningInAndOut {
         #expect(try await person.client.get("/v1/sessions")["sessions"]?.array?.count == 2)
     }
 
-    @Test("says the same of a wrong password and of an unknown name, and of names that can't be")
+    @Test("returns the same problem for a wrong password, an unknown name and an invalid name")
     func saysTheSame() async throws {
         let person = try await Person.make()
         var bodies: Set<String> = []
@@ -62,7 +62,7 @@ struct SigningInAndOut {
         #expect(bodies.count == 1)
     }
 
-    @Test("ends a session at logout, and no other")
+    @Test("ends only the caller's session at logout")
     func signsOut() async throws {
         let person = try await Person.make()
         let login = try await Client().post(
@@ -79,7 +79,7 @@ struct SigningInAndOut {
         #expect(try await person.client.get("/v1/users/me").status == 200)
     }
 
-    @Test("signs another device out by its id, and nobody else's")
+    @Test("signs out another of one's own devices by id, but nobody else's")
     func deletesSessions() async throws {
         let person = try await Person.make()
         let stranger = try await Person.make()
@@ -93,7 +93,7 @@ struct SigningInAndOut {
         #expect(try await person.client.delete("/v1/sessions/current-ish").problemCode == "session_not_found")
     }
 
-    @Test("signs all other devices out at once")
+    @Test("signs out all other devices with one call")
     func deletesOthers() async throws {
         let person = try await Person.make()
         var others: [Client] = []
@@ -111,7 +111,7 @@ struct SigningInAndOut {
         #expect(try await stranger.client.get("/v1/users/me").status == 200)
     }
 
-    @Test("takes no token of a session that nobody has used for 90 days")
+    @Test("refuses the token of a session unused for 90 days")
     func endsIdle() async throws {
         let person = try await Person.make()
         let login = try await Client().post(
@@ -131,7 +131,7 @@ struct SigningInAndOut {
         #expect(try await client.get("/v1/users/me").status == 200)
     }
 
-    @Test("lists sessions page by page, newest first")
+    @Test("lists sessions in pages, newest first")
     func pages() async throws {
         let person = try await Person.make()
         for _ in 0..<3 {
@@ -154,7 +154,7 @@ struct SigningInAndOut {
     }
 
     @Test(
-        "wants a bearer token",
+        "requires a bearer token",
         arguments: ["", "Basic dTpw", "Bearer", "Bearer ", "Bearer x", "Bearer parley_x", "bearer a b", "Token x"])
     func wantsToken(_ header: String) async throws {
         let client = try await Client()
@@ -167,7 +167,7 @@ struct SigningInAndOut {
         #expect(without.headers["www-authenticate"] == "Bearer")
     }
 
-    @Test("takes the scheme in any case")
+    @Test("accepts the scheme in any case")
     func takesAnyCase() async throws {
         let person = try await Person.make()
         let token = try #require(person.client.token)
@@ -178,7 +178,7 @@ struct SigningInAndOut {
         }
     }
 
-    @Test("tells all that is wrong with a registration at once")
+    @Test("reports all mistakes of a registration at once")
     func tellsAll() async throws {
         let reply = try await Client().post(
             "/v1/auth/register", #"{"username":"a b","password":"short","nmae":"Ann"}"#)
@@ -187,7 +187,7 @@ struct SigningInAndOut {
         #expect(Set(reply.errorFields) == ["username", "password", "name", "nmae"])
     }
 
-    @Test("says that mail isn't configured, after checking what was sent")
+    @Test("reports that mail is not configured, after checking the request")
     func saysMailIsMissing() async throws {
         let client = try await Client()
         for (path, body) in [
@@ -204,7 +204,7 @@ struct SigningInAndOut {
     }
 
     @Test(
-        "refuses addresses that are none, or that would need mail of another kind, wherever one is given",
+        "refuses invalid addresses, and addresses that need internationalised mail, in every call",
         arguments: [
             #"a@b.example\r\nBcc: c@d.example"#, #"a\u0000@b.example"#, "a@b.example, c@d.example", "用户@b.example",
             #"\"a b\"@c.example"#, "a@[127.0.0.1]", "mi\u{212a}e@a.example",
@@ -221,7 +221,7 @@ struct SigningInAndOut {
     }
 
     @Test(
-        "refuses to mix ways of signing in",
+        "refuses a request that mixes ways of signing in",
         arguments: [
             #"{"username":"a","password":"b","email":"a@b.c"}"#, #"{"token":"x","username":"a"}"#,
             #"{"email":"a@b.c","code":"1","token":"x"}"#, #"{"code":"123456","password":"x"}"#, "{}",
@@ -233,7 +233,7 @@ struct SigningInAndOut {
         #expect(!reply.errorFields.isEmpty)
     }
 
-    @Test("knows no codes yet")
+    @Test("refuses codes while none was requested")
     func refusesCodes() async throws {
         let reply = try await Client().post("/v1/auth/login", #"{"email":"a@b.c","code":"123456"}"#)
         #expect(reply.problemCode == "wrong_credentials")

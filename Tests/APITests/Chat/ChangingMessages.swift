@@ -21,7 +21,7 @@ struct ChangingMessages {
         try await person.client.get("/v1/sync?cursor=\(cursor)&wait=0")["events"]?.array ?? []
     }
 
-    @Test("an edit replaces the payload, says when, and is told with the whole message")
+    @Test("an edit replaces the payload, sets its time, and is published with the whole message")
     func edits() async throws {
         let sent = try await ann.say("helo", in: thread)
         let id = try sent.string("id")
@@ -42,7 +42,7 @@ struct ChangingMessages {
         #expect(try await self.events(bob, since: cursor).count == 1)
     }
 
-    @Test("what a message said before is kept, the first of it for ever")
+    @Test("earlier versions of a message are kept, the first one always")
     func keepsHistory() async throws {
         let id = try await ann.say("0", in: thread).string("id")
         for number in 1...105 {
@@ -56,7 +56,7 @@ struct ChangingMessages {
         #expect(kept == (["0"] + (5...104).map { "\($0)" }).joined(separator: " "))
     }
 
-    @Test("a send tried again after an edit is the message as it is now, and another body is refused")
+    @Test("a retried send after an edit returns the current message, and another body is refused")
     func retriesAfterEdit() async throws {
         let id = MessageID.make().description
         func send(_ text: String) async throws -> Reply {
@@ -72,7 +72,7 @@ struct ChangingMessages {
         #expect(try await send("third").problemCode == "id_taken")
     }
 
-    @Test("only its sender may edit a message, only as its type is, and only while it says something")
+    @Test("only the sender may edit a message, only with the same type, and only before deletion")
     func refusesEdits() async throws {
         let id = try await bob.say("mine", in: thread).string("id")
         let edit = #"{"payload":{"text":"yours"}}"#
@@ -98,7 +98,7 @@ struct ChangingMessages {
         #expect(late.status == 409 && late.problemCode == "message_deleted")
     }
 
-    @Test("deleting for everyone takes all versions out of the tables and the log, and the reactions")
+    @Test("deleting for everyone removes all versions and reactions from the tables and the log")
     func withdrawsVersions() async throws {
         let cursor = try await bob.client.get("/v1/inbox").string("cursor")
         let id = try await ann.say("one secret", in: thread).string("id")
@@ -128,7 +128,7 @@ struct ChangingMessages {
         #expect(left == "0")
     }
 
-    @Test("deleting for oneself hides the message on all one's devices and nowhere else")
+    @Test("deleting for oneself hides the message on all of one's devices and nowhere else")
     func hides() async throws {
         let cursor = try await bob.client.get("/v1/inbox").string("cursor")
         let annsCursor = try await ann.client.get("/v1/inbox").string("cursor")
@@ -160,7 +160,7 @@ struct ChangingMessages {
         #expect(try await ann.client.get("/v1/inbox").string("threads.0.last_message.payload.text") == "two")
     }
 
-    @Test("a message hidden and then deleted is counted off once")
+    @Test("a message hidden and then deleted reduces the unread count once")
     func countsOnce() async throws {
         for index in 1...3 { try await ann.say("\(index)", in: thread) }
         let messages = try await bob.client.get(path)
@@ -178,7 +178,7 @@ struct ChangingMessages {
         #expect(try await unread() == 0)
     }
 
-    @Test("what is before the seq that a member hides all until is no message to them")
+    @Test("messages before a member's hidden_before_seq do not exist for that member")
     func hidesAllBefore() async throws {
         for index in 1...5 { try await ann.say("\(index)", in: thread) }
         let id = try await bob.client.get(path).string("messages.1.id")
@@ -196,7 +196,7 @@ struct ChangingMessages {
         }
     }
 
-    @Test("pages are as full as ever without the hidden messages")
+    @Test("pages are full although hidden messages are skipped")
     func pagesAroundHidden() async throws {
         for index in 1...9 { try await ann.say("\(index)", in: thread) }
         let messages = try await bob.client.get(path)

@@ -1,10 +1,10 @@
-// Messages whose content goes by itself: what is said of them, and what is left of them afterwards. The node here withdraws
-// nothing by itself: the tests do, so that they own the time.
+// Messages that expire: how they are shown before, and what is left of them afterwards. This node has no expiry worker:
+// the tests expire messages themselves, so that they control the time.
 import Domain
 import TestSupport
 import Testing
 
-@Suite("DisappearingMessages messages")
+@Suite("Disappearing messages")
 struct DisappearingMessages {
     private let ann: Person
     private let bob: Person
@@ -40,7 +40,7 @@ struct DisappearingMessages {
         return Double(try Timestamp(text: expires).microsSince1970 - sent.microsSince1970) / 1e6
     }
 
-    @Test("a message says when it goes: at its own time or the thread's, whichever is first")
+    @Test("have an expiry: their own or the thread's, whichever comes first")
     func says() async throws {
         let forever = try await thread(#"{"keep":"forever"}"#)
         #expect(try keptS(await say("a", in: forever)) == nil)
@@ -56,7 +56,7 @@ struct DisappearingMessages {
     }
 
     @Test(
-        "what a thread keeps can be changed by who may change its title, goes for what is sent from then on, and is told"
+        "follow the thread's setting, which members who may change the title can set for later messages"
     )
     func changes() async throws {
         let thread = try await thread(#"{"keep":"forever"}"#)
@@ -80,7 +80,7 @@ struct DisappearingMessages {
         #expect(try keptS(await say("c", in: thread)) == nil)
     }
 
-    @Test("either of a direct thread's two may say how long it keeps, and a room may be made so")
+    @Test("can be set by either person of a direct thread, and when a room is created")
     func otherKinds() async throws {
         let direct = try await ann.client.post("/v1/threads", #"{"kind":"direct","members":["\#(bob.id)"]}"#).string(
             "id")
@@ -96,7 +96,7 @@ struct DisappearingMessages {
     }
 
     @Test(
-        "refuses times that are none",
+        "reject invalid times",
         arguments: ["0", "-1", "1.5", "315360001", #""60""#, "true"])
     func refuses(_ time: String) async throws {
         let thread = try await ann.group()
@@ -105,7 +105,7 @@ struct DisappearingMessages {
         #expect(reply.errorFields == ["expires_in_s"])
     }
 
-    @Test("one whose time is up is a tombstone like one that was deleted: told, not counted, not found")
+    @Test("become tombstones like deleted messages: published, not counted, not found")
     func expires() async throws {
         let thread = try await ann.group(with: [bob])
         let path = "/v1/threads/\(thread)/messages"
@@ -139,7 +139,7 @@ struct DisappearingMessages {
         #expect(again.status == 200 && again["payload"] == .null)
     }
 
-    @Test("what is deleted before its time is left as it is when the time comes")
+    @Test("deleted before their expiry stay as they are at the expiry")
     func deletedBefore() async throws {
         let thread = try await ann.group()
         let path = "/v1/threads/\(thread)/messages"
@@ -152,7 +152,7 @@ struct DisappearingMessages {
         #expect(try await ann.client.get("\(path)/\(id)").text == tombstone)
     }
 
-    @Test("what somebody without a device lacks is kept, though an earlier message was edited after it")
+    @Test("are kept for a member without a device, even when an earlier message is edited later")
     func keepsForTheAbsent() async throws {
         let thread = try await thread(#"{"keep":"until_delivered"}"#)
         let first = try await say("1", in: thread).string("id")

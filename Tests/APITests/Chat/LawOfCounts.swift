@@ -1,9 +1,9 @@
-// Counts are exact: after any history of sending, reading, going back and deleting, they are what a count by hand gives.
+// Unread counts are exact: after any history of sending, reading, marking unread and deleting, they equal a recount.
 import Domain
 import TestSupport
 import Testing
 
-@Suite("The law of counts")
+@Suite("Unread counts")
 struct LawOfCounts {
     /// A thread as its members should see it.
     private struct Model {
@@ -46,7 +46,7 @@ struct LawOfCounts {
         }
     }
 
-    @Test("holds after every step of a random history of three people", arguments: [1, 2, 3])
+    @Test("are exact after every step of a random history of three people", arguments: [1, 2, 3])
     func holds(_ seed: Int) async throws {
         var people: [Person] = []
         for _ in 0..<3 { people.append(try await Person.make()) }

@@ -1,8 +1,8 @@
-// The explicit way back: a thread made unread again, for the caller alone.
+// Marking a thread unread again, for the caller alone.
 import Domain
 import Testing
 
-@Suite("Making a thread unread again")
+@Suite("Marking a thread unread")
 struct MarkingUnread {
     /// Ann writes four messages, of which the third mentions Bob, who has read them all; then Bob writes one.
     private func conversation() async throws -> (ann: Person, bob: Person, thread: String) {
@@ -31,7 +31,7 @@ struct MarkingUnread {
         return members.first { $0["user"]?["id"]?.string == bob.id }?["read_seq"]?.integer
     }
 
-    @Test("counts what others wrote from there on, and moves the mark that others see nowhere")
+    @Test("counts others' messages from there on, and does not move the mark that others see")
     func goesBack() async throws {
         let (ann, bob, thread) = try await conversation()
         #expect(try await counts(bob, thread) == [5, 0, 0, 0])
@@ -47,7 +47,7 @@ struct MarkingUnread {
         #expect(unread["threads"]?.array?.compactMap { $0["id"]?.string } == [thread])
     }
 
-    @Test("comes forward again with what is read, and at once with a message of one's own")
+    @Test("ends by reading on, and at once by sending a message")
     func comesForward() async throws {
         let (ann, bob, thread) = try await conversation()
         let (path, receipts) = ("/v1/threads/\(thread)/unread", "/v1/threads/\(thread)/receipts")
@@ -67,7 +67,7 @@ struct MarkingUnread {
         #expect(try await markSeenByOthers(ann, bob, thread) == 7)
     }
 
-    @Test("stays exact while messages behind the mark are deleted")
+    @Test("stays exact while messages after the mark are deleted")
     func deletes() async throws {
         let (ann, bob, thread) = try await conversation()
         _ = try await bob.client.put("/v1/threads/\(thread)/unread", #"{"from":1}"#)
@@ -82,7 +82,7 @@ struct MarkingUnread {
         #expect(try await counts(bob, thread) == [0, 3, 0, 3])
     }
 
-    @Test("tells the caller's devices, with the counts, and nobody else")
+    @Test("notifies the caller's devices, with the counts, and nobody else")
     func tells() async throws {
         let (ann, bob, thread) = try await conversation()
         let (annFrom, bobFrom) = (
@@ -107,7 +107,7 @@ struct MarkingUnread {
         #expect(try await marks(ann, then) == [[5, 2, 0]])
     }
 
-    @Test("refuses a seq that there isn't, and whoever may not read")
+    @Test("refuses an unknown seq, and a caller who may not read")
     func refuses() async throws {
         let (_, bob, thread) = try await conversation()
         let path = "/v1/threads/\(thread)/unread"

@@ -1,4 +1,4 @@
-// Coming into threads and going: invitations, hand-over, what the service itself says of it in the archive.
+// Joining and leaving threads: invitations, ownership, and the system messages about them.
 import Domain
 import Testing
 
@@ -31,7 +31,7 @@ extension Person {
 
 @Suite("Membership")
 struct Membership {
-    @Test("shows an invitation in the inbox with who made it, in its time and without what was said")
+    @Test("shows an invitation in the inbox with its author and time, and without messages")
     func showsInvitations() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
         let old = try await ann.group(title: "Old")
@@ -54,7 +54,7 @@ struct Membership {
         #expect(entry["head"]?.integer == 2)
     }
 
-    @Test("lets only the invited accept")
+    @Test("lets only the invited person accept")
     func acceptsAlone() async throws {
         let (ann, bob) = (try await Person.make(), try await Person.make())
         let thread = try await ann.group()
@@ -63,7 +63,7 @@ struct Membership {
         #expect(try await ann.client.get("/v1/threads/\(thread)").integer("member_count") == 1)
     }
 
-    @Test("says nothing of an invitation that is made, declined or withdrawn")
+    @Test("writes no system message for invitations made, declined or withdrawn")
     func declines() async throws {
         let (ann, bob, cid) = (try await Person.make(), try await Person.make(), try await Person.make())
         let thread = try await ann.group()
@@ -77,7 +77,7 @@ struct Membership {
         #expect(try await ann.put(bob, in: thread, #"{"status":"invited"}"#).string("status") == "invited")
     }
 
-    @Test("tells in a group who was added, joined, left and was removed, in the archive and not as unread")
+    @Test("writes a system message in groups for people added, joined, left and removed, never unread")
     func tellsInGroups() async throws {
         let ann = try await Person.make("Ann")
         let (bob, cid) = (try await Person.make("Bob"), try await Person.make("Cid"))
@@ -100,7 +100,7 @@ struct Membership {
         #expect(try await ann.client.get("/v1/threads/\(thread)/messages/\(id)").string("payload.user.id") == bob.id)
     }
 
-    @Test("says nothing in a room of who comes and goes")
+    @Test("writes no system message in rooms for people who join and leave")
     func saysNothingInRooms() async throws {
         let (ann, bob) = (try await Person.make(), try await Person.make())
         let title = "Room \(UserID.make().description.suffix(12))"
@@ -115,7 +115,7 @@ struct Membership {
         #expect(try await ann.put(bob, in: room).string("status") == "joined")
     }
 
-    @Test("hands a thread on to the longest-standing admin before any member")
+    @Test("passes ownership to the longest-standing admin before any member")
     func handsOn() async throws {
         let ann = try await Person.make()
         let (bob, cid, dan) = (try await Person.make(), try await Person.make(), try await Person.make())
@@ -130,7 +130,7 @@ struct Membership {
         #expect(try await bob.client.get("/v1/threads/\(thread)").string("me.role") == "owner")
     }
 
-    @Test("keeps an owner: the last one can't step down, and who comes into an empty thread becomes one")
+    @Test("keeps an owner: the last one can't step down, and the first to join an empty thread becomes one")
     func keepsOwner() async throws {
         let (ann, bob) = (try await Person.make(), try await Person.make())
         let thread = try await ann.group()
@@ -148,7 +148,7 @@ struct Membership {
     }
 
     @Test(
-        "lets a direct thread be declined, asked for again, and opened after all, with what was said meanwhile unread")
+        "lets a direct thread be declined, requested again and accepted, with the messages since then unread")
     func declinesDirect() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
         let made = try await ann.client.post(
@@ -173,7 +173,7 @@ struct Membership {
         #expect(try await ann.client.put("/v1/threads/\(thread)/members/\(bob.id)", #"{"role":"admin"}"#).status == 409)
     }
 
-    @Test("lets a person who left by their own choice be invited again, and not added, whatever was done meanwhile")
+    @Test("allows inviting, but not adding, a person who left, whatever happened in between")
     func leftByChoice() async throws {
         let (ann, bob, cid) = (try await Person.make(), try await Person.make(), try await Person.make())
         let thread = try await ann.group(with: [bob, cid])
@@ -205,7 +205,7 @@ struct Membership {
         #expect(try await ann.put(dan, in: thread).string("status") == "joined")
     }
 
-    @Test("lets a person who left a room come back by themselves, and be invited, but not be added")
+    @Test("allows a person who left a room to return or be invited, but not to be added")
     func leftRooms() async throws {
         let (ann, bob) = (try await Person.make(), try await Person.make())
         let title = "Room \(UserID.make().description.suffix(12))"
@@ -218,7 +218,7 @@ struct Membership {
         #expect(try await ann.put(bob, in: room, #"{"status":"invited"}"#).string("status") == "invited")
     }
 
-    @Test("counts invitations when a group is full")
+    @Test("counts invitations towards a group's limit")
     func boundsInvitations() async throws {
         let ann = try await Person.make()
         let thread = try await ann.group()
@@ -229,7 +229,7 @@ struct Membership {
         #expect(try await ann.put(bob, in: thread).status == 200)
     }
 
-    @Test("takes the page of another list, whose ranks are below any of these, for the first")
+    @Test("treats a page cursor of another list as the first page")
     func straysOntoPages() async throws {
         let ann = try await Person.make("Ann")
         let page = PageKey(rank: .min, id: UserID.make().uuid)
@@ -237,7 +237,7 @@ struct Membership {
         #expect(reply.status == 200)
     }
 
-    @Test("pages through members by role, whoever asks")
+    @Test("returns members in pages by role, to every member")
     func pages() async throws {
         let ann = try await Person.make("Ann")
         let thread = try await ann.group()

@@ -1,9 +1,9 @@
-// What holds of a thread's members whatever is done to them, by whom and at the same time.
+// Invariants of a thread's members that hold after any calls, also concurrent ones.
 import Domain
 import TestSupport
 import Testing
 
-@Suite("Laws of membership")
+@Suite("Membership invariants")
 struct MembershipLaws {
     /// What one person tries, by chance.
     private static func change(
@@ -24,7 +24,7 @@ struct MembershipLaws {
     }
 
     @Test(
-        "a thread with members has an owner, its count is right, and each is told of from joining to leaving",
+        "a thread with members has an owner and a right count, and each member gets its events from joining to leaving",
         arguments: ["group", "room"])
     func holdUnderLoad(_ kind: String) async throws {
         var people: [Person] = []
@@ -67,7 +67,7 @@ struct MembershipLaws {
         #expect(found == "t|t|t|t\nt|t|\(kind == "group" ? "t" : "f")\n0\n0")
     }
 
-    @Test("in a thread of more than 100, those who run it and the person concerned hear of a membership, nobody else")
+    @Test("in a thread of more than 100, only owners, admins and the person concerned get membership events")
     func tellsFew() async throws {
         let (ann, bob, cid) = (try await Person.make("Ann"), try await Person.make("Bob"), try await Person.make("Cid"))
         let thread = try await ann.group(with: [bob])
@@ -86,7 +86,7 @@ struct MembershipLaws {
         }
     }
 
-    @Test("inviting many costs an event each, none of which names them all")
+    @Test("inviting many people costs one event each, and no event lists them all")
     func invitesMany() async throws {
         let ann = try await Person.make("Ann")
         var ids: [String] = []

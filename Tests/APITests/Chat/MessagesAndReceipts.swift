@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Messages and receipts")
 struct MessagesAndReceipts {
-    @Test("answers with the whole message, the payload as it was written")
+    @Test("returns the whole message, with the payload as it was written")
     func sends() async throws {
         let ann = try await Person.make("Ann")
         let thread = try await ann.group()
@@ -23,7 +23,7 @@ struct MessagesAndReceipts {
         #expect(read.text == reply.text)
     }
 
-    @Test("stores a retried id once and refuses another body under it")
+    @Test("stores a retried id once and refuses another body under that id")
     func retries() async throws {
         let ann = try await Person.make()
         let thread = try await ann.group()
@@ -43,7 +43,7 @@ struct MessagesAndReceipts {
         #expect(other.problemCode == "id_taken")
     }
 
-    @Test("sends replies and mentions, of the thread's own only")
+    @Test("accepts replies and mentions only of messages and members of the thread")
     func refers() async throws {
         let ann = try await Person.make()
         let bob = try await Person.make()
@@ -61,7 +61,7 @@ struct MessagesAndReceipts {
         #expect(outsider.errorFields == ["mentions"])
     }
 
-    @Test("pages the archive by seq, message and time")
+    @Test("returns pages of the archive by seq, message and time")
     func pages() async throws {
         let ann = try await Person.make()
         let thread = try await ann.group()
@@ -94,7 +94,7 @@ struct MessagesAndReceipts {
         #expect(try await ann.client.get("\(path)?before=\(MessageID.make())").errorFields == ["before"])
     }
 
-    @Test("leaves a tombstone of a deleted message")
+    @Test("keeps a tombstone of a deleted message")
     func deletes() async throws {
         let ann = try await Person.make()
         let bob = try await Person.make()
@@ -111,7 +111,7 @@ struct MessagesAndReceipts {
         #expect(try await ann.client.delete("/v1/threads/\(thread)/messages/x").problemCode == "message_not_found")
     }
 
-    @Test("moves marks forward and shows who has read")
+    @Test("moves marks forward and lists readers")
     func movesMarks() async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")
@@ -129,7 +129,7 @@ struct MessagesAndReceipts {
     }
 
     @Test(
-        "refuses marks that can't be",
+        "refuses invalid marks",
         arguments: [
             ("{}", ["read"]), (#"{"read":null,"delivered":null}"#, ["read"]), (#"{"read":-1}"#, ["read"]),
             (#"{"read":1.5}"#, ["read"]), (#"{"read":1e30}"#, ["read"]),
@@ -147,7 +147,7 @@ struct MessagesAndReceipts {
         #expect(reply.errorFields == fields)
     }
 
-    @Test("moves marks in many threads at once, and names the first that fails")
+    @Test("moves marks in many threads with one call, and names the first that fails")
     func movesMany() async throws {
         let ann = try await Person.make()
         let bob = try await Person.make()
@@ -177,7 +177,7 @@ struct MessagesAndReceipts {
         #expect(try await bob.client.post("/v1/receipts", body([])).status == 204)
     }
 
-    @Test("shows the inbox newest first, counts what is unread, and where to sync from")
+    @Test("returns the inbox newest first, with unread counts and a cursor")
     func showsInbox() async throws {
         let ann = try await Person.make()
         let bob = try await Person.make()

@@ -1,4 +1,4 @@
-// Reactions: who may put which, how they are counted, and who is told.
+// Reactions: who may add them, how they are counted, and who is notified.
 import Domain
 import Testing
 
@@ -26,7 +26,7 @@ struct ReactingToMessages {
             ?? ""
     }
 
-    @Test("are counted, each of a person once, and say to each which are theirs")
+    @Test("are counted once for each person, and each reader sees which are their own")
     func counts() async throws {
         for _ in 1...2 { #expect(try await ann.client.put("\(path)/reactions/%F0%9F%91%8D").status == 204) }
         #expect(try await bob.client.put(reaction("👍")).status == 204)
@@ -45,7 +45,7 @@ struct ReactingToMessages {
         #expect(try await reactions(ann) == "{}")
     }
 
-    @Test("are told to all members once each, with who and how many, and with nothing of the reader")
+    @Test("are published once to all members, with author and count, and nothing specific to the reader")
     func tells() async throws {
         let cursor = try await ann.client.get("/v1/inbox").string("cursor")
         for _ in 1...2 { _ = try await bob.client.put(reaction("👍")) }
@@ -67,7 +67,7 @@ struct ReactingToMessages {
         }
     }
 
-    @Test("leave unread counts and marks alone")
+    @Test("do not change unread counts or marks")
     func leavesCounts() async throws {
         _ = try await ann.client.put(reaction("👍"))
         let inbox = try await bob.client.get("/v1/inbox")
@@ -76,7 +76,7 @@ struct ReactingToMessages {
         #expect(try await bob.client.get("/v1/inbox").integer("unread_total") == 1)
     }
 
-    @Test("are refused to strangers and the invited, on tombstones, and when they are no emoji")
+    @Test("are refused for strangers and invited people, on tombstones, and unless they are an emoji")
     func refuses() async throws {
         let eve = try await Person.make("Eve")
         #expect(try await eve.client.put(reaction("👍")).problemCode == "thread_not_found")
@@ -96,7 +96,7 @@ struct ReactingToMessages {
         #expect(try await bob.client.delete(reaction("👍")).status == 204)
     }
 
-    @Test("are of at most 20 kinds on a message, but of each there may be more")
+    @Test("are limited to 20 kinds on a message, with any number of each")
     func bounds() async throws {
         let animals = (0..<21).compactMap { Unicode.Scalar(0x1F400 + UInt32($0)) }.map { String($0) }
         for animal in animals.prefix(20) {

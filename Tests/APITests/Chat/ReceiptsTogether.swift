@@ -1,8 +1,8 @@
-// In threads of more than ten, others' marks come together, one's own at once.
+// In threads of more than ten, receipts of others are combined; one's own are sent at once.
 import Domain
 import Testing
 
-@Suite("Receipts of many")
+@Suite("Receipts in large threads")
 struct ReceiptsTogether {
     /// The `receipt.updated` events after a cursor, once there are so many.
     private func receipts(_ person: Person, _ start: String, count: Int) async throws -> [JSONValue] {
@@ -29,7 +29,7 @@ struct ReceiptsTogether {
         return (people[0], people[1], people[2], thread)
     }
 
-    @Test("tell one's own devices at once, with the counts, and the others of all in one event")
+    @Test("notify one's own devices at once, with the counts, and the others in one combined event")
     func tell() async throws {
         let (ann, bob, cleo, thread) = try await group()
         let (annFrom, bobFrom) = (try await cursor(of: ann), try await cursor(of: bob))
@@ -60,7 +60,7 @@ struct ReceiptsTogether {
         #expect(bobHeard.last == heard.last)
     }
 
-    @Test("leave out who has left meanwhile, and say of a way back nothing to the others")
+    @Test("skip members who left meanwhile, and do not publish marking unread to others")
     func leaveOut() async throws {
         let (ann, bob, cleo, thread) = try await group()
         let annFrom = try await cursor(of: ann)
@@ -76,7 +76,7 @@ struct ReceiptsTogether {
         #expect(try await bob.client.get("/v1/threads/\(thread)").integer("me.read_seq") == 0)
     }
 
-    @Test("go out one by one, and at once, among up to ten")
+    @Test("are sent one by one and at once in threads of up to ten")
     func atOnce() async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")

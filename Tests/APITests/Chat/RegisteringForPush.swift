@@ -1,4 +1,4 @@
-// Where a device gets its alerts.
+// Registering a device for alerts.
 import Domain
 import TestSupport
 import Testing
@@ -47,7 +47,7 @@ struct RegisteringForPush {
             """, conninfo: try await TestNode.shared().database)
     }
 
-    @Test("keeps what is registered, in place of what was before, and answers with it")
+    @Test("replaces the earlier registration, and returns the new one")
     func registers() async throws {
         let ann = try await Person.make("Ann")
         let token = ann.id.replacing("-", with: "")
@@ -74,7 +74,7 @@ struct RegisteringForPush {
         #expect(try await ann.client.delete(path).status == 204)
     }
 
-    @Test("is one device's: a token moves to who registers it last, and goes with the session")
+    @Test("binds a token to the device that registered it last, until its session ends")
     func moves() async throws {
         let ann = try await Person.make("Ann")
         let ben = try await Person.make("Ben")
@@ -93,7 +93,7 @@ struct RegisteringForPush {
         #expect(try await targets(of: ann) == "")
     }
 
-    @Test("swaps of tokens between many devices at once all get an answer")
+    @Test("answers every call when many devices swap tokens at the same time")
     func swaps() async throws {
         let people = try await withThrowingTaskGroup(of: Person.self) { group in
             for index in 0..<4 { group.addTask { try await Person.make("p\(index)") } }
@@ -115,7 +115,7 @@ struct RegisteringForPush {
     }
 
     @Test(
-        "refuses what can't be a target",
+        "refuses invalid targets",
         arguments: [
             ("{}", ["platform"]), (#"{"platform":"sms","token":"a","x":1}"#, ["platform", "x"]),
             (#"{"platform":"fcm"}"#, ["token"]), (#"{"platform":"fcm","token":""}"#, ["token"]),
@@ -143,14 +143,14 @@ struct RegisteringForPush {
     }
 
     @Test(
-        "refuses what can never work: tokens that are none, hosts that are not on the internet, keys off the curve",
+        "refuses targets that can never work: invalid tokens, private hosts, keys not on the curve",
         arguments: useless)
     private func refusesUseless(_ body: String, _ field: String) async throws {
         let reply = try await Person.make("Ann").client.put(path, body)
         #expect(reply.status == 422 && reply.errorFields == [field], "\(body): \(reply.text)")
     }
 
-    @Test("gives the key that browsers subscribe with")
+    @Test("returns the key that browsers subscribe with")
     func key() async throws {
         let reply = try await Person.make("Ann").client.get("/v1/push/webpush-key")
         #expect(reply.status == 200)

@@ -1,5 +1,5 @@
-// Finding messages: what is found, by whom, in which order, and how it is shown. The node here keeps no index by itself:
-// the tests do, so that each finds messages that are in it and messages that are not.
+// Searching messages: what is found, by whom, in which order, and how it is shown. This node has no search indexer: the
+// tests index some messages themselves, so that each search covers indexed and unindexed ones.
 import Domain
 import TestSupport
 import Testing
@@ -27,7 +27,7 @@ struct SearchingMessages {
         reply["results"]?.array?.compactMap { $0["message"]?["payload"]?["text"]?.string } ?? []
     }
 
-    @Test("finds words by their beginning, whatever the case and the accents, newest first", arguments: [false, true])
+    @Test("finds words by prefix, ignoring case and accents, newest first", arguments: [false, true])
     func words(isIndexed: Bool) async throws {
         let ann = try await Person.make("Ann")
         let thread = try await ann.group()
@@ -43,7 +43,7 @@ struct SearchingMessages {
     }
 
     @Test(
-        "shows the match marked in text that is safe as HTML",
+        "marks the match in text that is safe as HTML",
         arguments: [
             ("<b>Tom</b> & \"Ann\"", "tom", "&lt;b&gt;<mark>Tom</mark>&lt;/b&gt; &amp; &quot;Ann&quot;"),
             ("<mark>x</mark> café's", "cafe", "&lt;mark&gt;x&lt;/mark&gt; <mark>café</mark>&#39;s"),
@@ -57,7 +57,7 @@ struct SearchingMessages {
         #expect(try await search(query, by: ann).string("results.0.snippet") == snippet)
     }
 
-    @Test("shows a piece of a long text, around the first match")
+    @Test("returns an excerpt of a long text around the first match")
     func longTexts() async throws {
         let ann = try await Person.make("Ann")
         let filling = String(repeating: "lorem ipsum ", count: 100)
@@ -67,7 +67,7 @@ struct SearchingMessages {
         #expect((100...300).contains(snippet.count))
     }
 
-    @Test("finds only in threads that one has joined, and in one of them if asked", arguments: [false, true])
+    @Test("searches only joined threads, and one of them if asked", arguments: [false, true])
     func access(isIndexed: Bool) async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")
@@ -90,7 +90,7 @@ struct SearchingMessages {
         #expect(texts(try await search("secret", by: ann)) == ["secret two"])
     }
 
-    @Test("finds a deleted message no more, nor does the index have anything of it", arguments: [false, true])
+    @Test("does not find a deleted message, and the index holds nothing of it", arguments: [false, true])
     func deleted(isIndexed: Bool) async throws {
         let ann = try await Person.make("Ann")
         let thread = try await ann.group()
@@ -108,7 +108,7 @@ struct SearchingMessages {
         #expect(words == "again goodbye")
     }
 
-    @Test("finds an edited message by what it says now", arguments: [false, true])
+    @Test("finds an edited message by its current text", arguments: [false, true])
     func edited(isIndexed: Bool) async throws {
         let ann = try await Person.make("Ann")
         let thread = try await ann.group()
@@ -124,7 +124,7 @@ struct SearchingMessages {
         }
     }
 
-    @Test("finds what one deleted for oneself no more, and others do", arguments: [false, true])
+    @Test("does not find messages deleted for oneself, which others still find", arguments: [false, true])
     func deletedForMe(isIndexed: Bool) async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")
@@ -136,7 +136,7 @@ struct SearchingMessages {
         #expect(texts(try await search("only", by: bob)) == ["only mine"])
     }
 
-    @Test("gives all pages together each match once, in order, however far the index has come")
+    @Test("returns each match once over all pages, in order, whether indexed or not")
     func pages() async throws {
         let ann = try await Person.make("Ann")
         let threads = [try await ann.group(), try await ann.group(), try await ann.group()]
@@ -163,7 +163,7 @@ struct SearchingMessages {
     }
 
     @Test(
-        "refuses what it can't look for",
+        "refuses invalid searches",
         arguments: [
             ("", "q"), ("q=", "q"), ("q=%20-%20", "q"), ("q=" + String(repeating: "a", count: 257), "q"),
             ("q=" + (1...17).map { "a\($0)" }.joined(separator: "+"), "q"), ("q=a&thread=x", "thread"),

@@ -1,10 +1,10 @@
-// PATCH of a thread, which all see, and of one's own settings of it, which nobody else does.
+// PATCH of a thread, which all members see, and of one's own settings, which nobody else sees.
 import Domain
 import Testing
 
 @Suite("Changing a thread")
 struct ThreadChanges {
-    @Test("gives a group another title and image, tells of the title, and empties both")
+    @Test("changes and clears a group's title and image, and publishes the title")
     func changesGroups() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
         let thread = try await ann.group(with: [bob], title: "Old")
@@ -26,7 +26,7 @@ struct ThreadChanges {
         #expect(try emptied.integer("head") == 2)
     }
 
-    @Test("finds a room by its new title, and gives no title twice")
+    @Test("finds a room by its new title, and refuses a title that is in use")
     func renamesRooms() async throws {
         let (ann, bob) = (try await Person.make(), try await Person.make())
         let suffix = UserID.make().description.suffix(12)
@@ -43,7 +43,7 @@ struct ThreadChanges {
         #expect(try await bob.client.post("/v1/rooms", #"{"title":"First \#(suffix)"}"#).status == 201)
     }
 
-    @Test("shows a direct thread with the other one's name, and nothing else")
+    @Test("can't change a direct thread, which shows the other person's name")
     func refusesDirect() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
         let made = try await ann.client.post("/v1/threads", #"{"kind":"direct","members":["\#(bob.id)"]}"#)
@@ -57,7 +57,7 @@ struct ThreadChanges {
     }
 
     @Test(
-        "names what is wrong",
+        "names invalid fields",
         arguments: [
             (#"{"title":""}"#, "title"), (#"{"title":7}"#, "title"), (#"{"image":"ftp://a/b"}"#, "image"),
             (#"{"kind":"room"}"#, "kind"), (#"{"retention":{"keep":"seconds"}}"#, "retention.seconds"),
@@ -70,7 +70,7 @@ struct ThreadChanges {
 
 @Suite("Settings of a thread")
 struct ThreadSettings {
-    @Test("are kept for the caller alone, and null unmutes")
+    @Test("apply to the caller alone, and null unmutes")
     func areOnesOwn() async throws {
         let (ann, bob) = (try await Person.make(), try await Person.make())
         let thread = try await ann.group(with: [bob])
@@ -92,7 +92,7 @@ struct ThreadSettings {
         #expect(try await bob.client.patch(path, #"{"muted_until":"9999-12-31T23:59:59.999Z"}"#).status == 200)
     }
 
-    @Test("hide what came before a message: from pages, look-ups, the last message and the counts")
+    @Test("hide everything before a message: in pages, look-ups, the last message and the counts")
     func hides() async throws {
         let (ann, bob) = (try await Person.make(), try await Person.make())
         let thread = try await ann.group(with: [bob])
@@ -130,7 +130,7 @@ struct ThreadSettings {
     }
 
     @Test(
-        "names what is wrong",
+        "names invalid fields",
         arguments: [
             (#"{"muted_until":"tomorrow"}"#, "muted_until"), (#"{"muted_until":5}"#, "muted_until"),
             (#"{"muted_until":"9999-12-31T23:59:59-01:00"}"#, "muted_until"),

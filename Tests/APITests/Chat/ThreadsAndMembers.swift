@@ -1,10 +1,10 @@
-// Opening threads, and who is in them.
+// Opening threads, and their members.
 import Domain
 import Testing
 
 @Suite("Threads and members")
 struct ThreadsAndMembers {
-    @Test("opens one direct thread for a pair, whoever asks")
+    @Test("opens one direct thread for two people, whoever asks")
     func opensDirect() async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")
@@ -19,7 +19,7 @@ struct ThreadsAndMembers {
         #expect(try again.string("peer.id") == ann.id)
     }
 
-    @Test("opens a group with its members joined or invited")
+    @Test("opens a group with members joined or invited")
     func opensGroups() async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")
@@ -38,7 +38,7 @@ struct ThreadsAndMembers {
     }
 
     @Test(
-        "names what is wrong with a thread",
+        "names invalid fields of a thread",
         arguments: [
             ("{}", ["kind"]), (#"{"kind":"team"}"#, ["kind"]), (#"{"kind":"direct"}"#, ["members"]),
             (#"{"kind":"direct","members":[]}"#, ["members"]), (#"{"kind":"direct","members":["x"]}"#, ["members[0]"]),
@@ -64,14 +64,14 @@ struct ThreadsAndMembers {
         #expect(reply.errorFields == fields)
     }
 
-    @Test("bounds a group's members")
+    @Test("limits a group's members")
     func boundsGroups() async throws {
         let ids = (0..<1_000).map { _ in "\"\(UserID.make())\"" }.joined(separator: ",")
         let reply = try await Person.make().client.post("/v1/threads", "{\"kind\":\"group\",\"members\":[\(ids)]}")
         #expect(reply.errorFields == ["members"])
     }
 
-    @Test("makes ids whose eighth byte is the lane, 0, for threads of every kind")
+    @Test("creates ids whose eighth byte is the lane, 0, for threads of every kind")
     func lanes() async throws {
         let ann = try await Person.make("Ann")
         let room = try await ann.client.post("/v1/rooms", #"{"title":"Lane of \#(ann.username)"}"#).string("id")
@@ -81,7 +81,7 @@ struct ThreadsAndMembers {
         }
     }
 
-    @Test("joins the room of a title, made if there is none, whatever the case and spacing")
+    @Test("joins the room with a title, or creates it, ignoring case and spacing")
     func joinsRooms() async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")
@@ -102,7 +102,7 @@ struct ThreadsAndMembers {
         #expect(try await bob.client.get("/v1/rooms?limit=1")["rooms"]?.array?.count == 1)
     }
 
-    @Test("doesn't let those without a part in a thread know that it is there")
+    @Test("hides a thread from everyone who is not a member")
     func hides() async throws {
         let ann = try await Person.make()
         let eve = try await Person.make()
@@ -121,7 +121,7 @@ struct ThreadsAndMembers {
         #expect(try await eve.client.put("/v1/threads/\(thread)/receipts", #"{"read":1}"#).status == 404)
     }
 
-    @Test("lets the invited accept, and read only then")
+    @Test("lets invited people read only after they accept")
     func acceptsInvitations() async throws {
         let ann = try await Person.make()
         let bob = try await Person.make()
@@ -136,7 +136,7 @@ struct ThreadsAndMembers {
         #expect(try await bob.client.get("/v1/threads/\(thread)/messages").status == 200)
     }
 
-    @Test("adds without a body, lists by role, lets members leave and the last owner hand on")
+    @Test("adds members without a body, lists them by role, and lets members and the last owner leave")
     func changesMembers() async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")
@@ -152,7 +152,7 @@ struct ThreadsAndMembers {
         #expect(try await bob.client.get("/v1/threads/\(thread)").string("me.role") == "owner")
     }
 
-    @Test("refuses states that DELETE brings about, and unknown people")
+    @Test("refuses statuses that only DELETE may set, and unknown people")
     func refusesPuts() async throws {
         let ann = try await Person.make()
         let thread = try await ann.group()

@@ -1,4 +1,4 @@
-// Every answer that any test of this target gets is held against docs/openapi.yaml: its status, its type, its shape.
+// Checks every answer that a test of this target receives against docs/openapi.yaml: status, media type, shape.
 import API
 import Domain
 import Testing

@@ -1,4 +1,4 @@
-// A client for tests: one connection a request, the bytes as told, the answer as it came.
+// An HTTP client for tests: one connection for each request, sent and received byte for byte.
 import Domain
 import NIOCore
 import NIOPosix

@@ -1,4 +1,4 @@
-// docs/access.md, cell by cell: every kind of person tries every call.
+// docs/access.md, cell by cell: every role tries every call.
 import Domain
 import Foundation
 import TestSupport
@@ -178,7 +178,7 @@ private let attempts: [String: Attempt] = [
     },
 ]
 
-@Suite("Who may do what")
+@Suite("Access by role")
 struct AccessByRole {
     /// Row by row what the first column says, and the cells after it.
     private static let table: [(call: String, cells: [String])] = {
@@ -194,7 +194,7 @@ struct AccessByRole {
 
     private static let inboxRow = "find the thread in one's inbox"
 
-    @Test("the table has the columns and rows that are tried here")
+    @Test("the table has the columns and rows that this test tries")
     func tableIsWhole() throws {
         let head = try #require(Self.table.first)
         #expect(head.cells == Standing.allCases.map(\.rawValue))
@@ -222,7 +222,7 @@ struct AccessByRole {
         }
     }
 
-    @Test("the inbox shows the threads that the table says", arguments: ["group", "room", "direct"])
+    @Test("the inbox lists the threads that the table says", arguments: ["group", "room", "direct"])
     func inbox(_ kind: String) async throws {
         let cast = try await Cast()
         let ground = try await Ground(cast, kind: kind)

@@ -1,11 +1,11 @@
-// docs/security.md, "Every call", against the list of routes: whose token lets in where.
+// docs/security.md, "Every call", against the route list: which token opens which call.
 import API
 import Domain
 import Foundation
 import TestSupport
 import Testing
 
-@Suite("Who may call what")
+@Suite("Access by token")
 struct AccessByToken {
     private struct Row: Sendable, CustomTestStringConvertible {
         let call: String
@@ -33,7 +33,7 @@ struct AccessByToken {
         }
     }
 
-    @Test("each route has a row, and each row a route")
+    @Test("each route has a row, and each row has a route")
     func tableIsWhole() async throws {
         let routes = try await TestNode.shared().routes
         #expect(Self.rows.map(\.call).sorted() == routes.map { "\($0.method.rawValue) \($0.pattern)" }.sorted())
@@ -50,7 +50,7 @@ struct AccessByToken {
         }
     }
 
-    @Test("each cell is as the table says, and nobody gets at a thread of others", arguments: rows)
+    @Test("each cell is as the table says, and threads of others are not accessible", arguments: rows)
     private func cells(_ row: Row) async throws {
         let ann = try await Person.make("ann")
         let thread = try await ann.client.post("/v1/threads", #"{"kind":"group"}"#).string("id")

@@ -1,4 +1,4 @@
-// Wrong admin tokens: limited by address, counted, and in the log once a minute.
+// Wrong admin tokens: limited by address, counted, and logged once a minute.
 import Basics
 import Credentials
 import Domain
@@ -32,7 +32,7 @@ struct GuessingTheAdminToken {
         }
     }
 
-    @Test("is refused after sixty from one address, with the right token too, and from no other address")
+    @Test("is blocked after sixty attempts from one address, even with the right token, but not from other addresses")
     func limits() async throws {
         let (guarded, rates, lines) = try await makeGuard()
         let attacker = IPAddress(parsing: "192.0.2.1")
@@ -54,7 +54,7 @@ struct GuessingTheAdminToken {
         #expect(lines.all.allSatisfy { $0.hasPrefix("warning: ") && !$0.contains("192.0.2.1") })
     }
 
-    @Test("isn't limited for the right token, however often, nor where limits are off")
+    @Test("is never blocked for the right token alone, nor with limits off")
     func right() async throws {
         let (guarded, _, lines) = try await makeGuard()
         let address = IPAddress(parsing: "192.0.2.1")

@@ -1,4 +1,4 @@
-// Accounts that the host app's own tokens sign in.
+// Signing in with the host app's own tokens.
 import Domain
 import TestSupport
 import Testing
@@ -11,7 +11,7 @@ struct SigningInByTokens {
         return try await Client().post("/v1/auth/login", #"{"token":"\#(token)"\#(device)}"#)
     }
 
-    @Test("makes the account at first use, and finds it from then on")
+    @Test("creates the account at first use, and finds it afterwards")
     func makesAccounts() async throws {
         let subject = "app|\(UserID.make())"
         let first = try await signIn(
@@ -32,7 +32,7 @@ struct SigningInByTokens {
         #expect(try await signIn(subject.uppercased())["user.id"] != first["user.id"])
     }
 
-    @Test("calls somebody whose token has no name by none of the host app's words")
+    @Test("does not use other claims as a name when the token has no name")
     func namesNobody() async throws {
         let reply = try await signIn("app|\(UserID.make())@secret.example", #","name":"","picture":"no""#)
         #expect(reply.status == 200)
@@ -41,7 +41,7 @@ struct SigningInByTokens {
         #expect(!reply.text.contains("secret.example"))
     }
 
-    @Test("brings the profile up to date, tells of it, and says nothing when nothing has changed")
+    @Test("updates the profile and publishes changes, and publishes nothing when nothing changed")
     func updatesProfiles() async throws {
         let subject = "app|\(UserID.make())"
         let word = "w\(UserID.make().description.suffix(12))"
@@ -60,7 +60,7 @@ struct SigningInByTokens {
         #expect(try await searcher.client.get("/v1/users?query=old%20\(word)")["users.0"] == nil)
     }
 
-    @Test("makes one account of many first sign-ins at once")
+    @Test("creates one account for many concurrent first sign-ins")
     func makesOne() async throws {
         let subject = "app|\(UserID.make())"
         let ids = try await withThrowingTaskGroup(of: String.self) { group in
@@ -72,7 +72,7 @@ struct SigningInByTokens {
         #expect(ids.count == 1)
     }
 
-    @Test("says the same of every token that isn't good")
+    @Test("returns the same problem for every invalid token")
     func refuses() async throws {
         let app = try await TestNode.shared().hostApp
         let stranger = try await HostApp(.es256)

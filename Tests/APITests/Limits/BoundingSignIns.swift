@@ -1,4 +1,4 @@
-// How many sign-ins may be under way, and when so many fail that it is worth a line in the log.
+// How many sign-ins may run at once, and when failing ones are logged.
 import Basics
 import Domain
 import Logging
@@ -11,7 +11,7 @@ import Transport
 
 @testable import API
 
-@Suite("Sign-ins under way")
+@Suite("Concurrent sign-ins")
 struct BoundingSignIns {
     private func attempt(
         _ account: String, from address: String = "192.0.2.1", _ way: SignInAttempt.Way = .password
@@ -28,7 +28,7 @@ struct BoundingSignIns {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    @Test("are two of an account and eight of an address, even without limits per time, and tokens count for none")
+    @Test("are limited to two of an account and eight of an address, even with rate limits off; tokens do not count")
     func bounds() async throws {
         let signIns = try await signIns()
         let gate = AsyncStream.makeStream(of: Void.self)
@@ -65,7 +65,7 @@ struct BoundingSignIns {
         #expect(text.text.contains(#"parley_sign_ins_refused_total{bound="address"} 1"#))
     }
 
-    @Test("that are wrong are counted by their way, and those that fail for another reason are not")
+    @Test("with wrong credentials are counted by kind, and those that fail for another reason are not")
     func counts() async throws {
         let signIns = try await signIns()
         for (way, code) in [
@@ -92,9 +92,9 @@ struct BoundingSignIns {
     }
 }
 
-@Suite("Accounts whose sign-ins fail")
+@Suite("Failing sign-ins")
 struct SignInFailures {
-    @Test("are alarming once a minute when there are many, or when many addresses fail, and each counts once")
+    @Test("are logged once a minute when many accounts or addresses fail, and each counts once")
     func alarms() {
         var failing = FailingSignIns()
         let start = ContinuousClock.now

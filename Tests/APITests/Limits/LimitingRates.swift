@@ -1,4 +1,4 @@
-// How often is too often: the buckets, whose address counts, and that the document says what the code does.
+// Rate limits: token buckets, which address counts, and that docs/limits.md agrees with the code.
 import Basics
 import Domain
 import Foundation
@@ -9,13 +9,13 @@ import Transport
 
 @testable import API
 
-@Suite("A table of buckets")
+@Suite("Token buckets")
 struct BucketTables {
     /// Ten in ten seconds.
     private static let limit = RateLimit("test", quota: 10, windowS: 10)
     private static let secondNs: Int64 = 1_000_000_000
 
-    @Test("gives all of it in a rush, then a token a step, and says how long to wait")
+    @Test("allow a burst of the whole quota, then one token a step, and return the wait")
     func rush() {
         var buckets = TokenBuckets(Self.limit, groupCount: 1)
         for _ in 0..<10 { #expect(buckets.take(7, now: 0) == nil) }
@@ -28,7 +28,7 @@ struct BucketTables {
         #expect(buckets.take(7, now: 100 * Self.secondNs) == Self.secondNs)
     }
 
-    @Test("says how long to wait without taking a token")
+    @Test("return the wait without taking a token")
     func waits() {
         var buckets = TokenBuckets(Self.limit, groupCount: 1)
         #expect(buckets.wait(7, now: 0) == nil)
@@ -37,7 +37,7 @@ struct BucketTables {
         #expect(buckets.wait(7, now: Self.secondNs) == nil && buckets.wait(8, now: 0) == nil)
     }
 
-    @Test("keeps everybody's apart, and never gives more than the quota and what comes back, whatever the order")
+    @Test("are separate for each key, and never exceed the quota plus the refill, in any order")
     func law() {
         var random = SplitMix64(seed: 1)
         var buckets = TokenBuckets(Self.limit)
@@ -59,7 +59,7 @@ struct BucketTables {
         }
     }
 
-    @Test("lets those go that are nearest to full when there are too many, and nobody who has used theirs up")
+    @Test("drop the fullest entries when there are too many, and never an empty one")
     func flood() {
         var buckets = TokenBuckets(Self.limit, groupCount: 1)
         for _ in 0..<10 { #expect(buckets.take(1, now: 0) == nil) }
@@ -67,7 +67,7 @@ struct BucketTables {
         #expect(buckets.take(1, now: 0) == Self.secondNs)
     }
 
-    @Test("takes several at once, or none, and all that there are for what costs more than all")
+    @Test("take several tokens or none, and all tokens for a cost above the quota")
     func costs() {
         var buckets = TokenBuckets(Self.limit)
         #expect(buckets.take(7, cost: 8, now: 0) == nil)
@@ -78,7 +78,7 @@ struct BucketTables {
         #expect(buckets.take(7, now: 10 * Self.secondNs) == Self.secondNs)
     }
 
-    @Test("runs into debt by at most its quota, and gets back what was not used")
+    @Test("go into debt by at most the quota, and take back unused tokens")
     func debt() {
         var buckets = TokenBuckets(Self.limit)
         #expect(buckets.take(7, now: 0) == nil)
@@ -95,7 +95,7 @@ struct BucketTables {
         #expect(buckets.take(8, now: 0) != nil)
     }
 
-    @Test("takes a key of any value", arguments: [0, UInt64.max])
+    @Test("accept any value as key", arguments: [0, UInt64.max])
     func keys(_ key: UInt64) {
         var buckets = TokenBuckets(Self.limit)
         for _ in 0..<10 { #expect(buckets.take(key, now: .max / 2) == nil) }
@@ -110,7 +110,7 @@ struct ClientAddresses {
         return proxies.client(peer: IPAddress(parsing: peer), forwarded: forwarded).map { "\($0)" }
     }
 
-    @Test("is the peer's, whatever a header says, unless the peer is a trusted proxy")
+    @Test("is the peer's, whatever headers say, unless the peer is a trusted proxy")
     func peers() throws {
         #expect(try client("203.0.113.7", ["192.0.2.1"], trusting: []) == "203.0.113.7")
         #expect(try client("203.0.113.7", ["192.0.2.1"], trusting: ["10.0.0.0/8"]) == "203.0.113.7")
@@ -119,7 +119,7 @@ struct ClientAddresses {
     }
 
     @Test(
-        "is the right-most that isn't a proxy's, and what stands left of it means nothing",
+        "is the right-most one that is not a proxy's, and entries left of it are ignored",
         arguments: [
             (["192.0.2.1"], "192.0.2.1"), (["198.51.100.9, 192.0.2.1"], "192.0.2.1"),
             (["198.51.100.9", "192.0.2.1, 10.0.0.2"], "192.0.2.1"),
@@ -133,13 +133,13 @@ struct ClientAddresses {
         #expect(try client("10.1.2.3", forwarded, trusting: ["10.0.0.0/8"]) == expected)
     }
 
-    @Test("is a network where it is IPv6")
+    @Test("is a network for IPv6")
     func networks() throws {
         #expect(try client("2001:db8:1:2:3:4:5:6", [], trusting: []) == "2001:db8:1:2::")
         #expect(try client("fd00::1", ["2001:db8:1:2:3:4:5:6"], trusting: ["fd00::/8"]) == "2001:db8:1:2::")
     }
 
-    @Test("ranges hold what they should, and only that")
+    @Test("is in a range exactly when the range says so")
     func ranges() throws {
         func contains(_ range: String, _ address: String) throws -> Bool {
             try #require(AddressRange(parsing: range)).contains(try #require(IPAddress(parsing: address)))
@@ -157,7 +157,7 @@ struct ClientAddresses {
     }
 }
 
-@Suite("Limits of rate")
+@Suite("Rate limits")
 struct LimitingRates {
     @Test("are listed in docs/limits.md with their defaults and settings (make docs writes the table)")
     func document() throws {
@@ -181,7 +181,7 @@ struct LimitingRates {
         }
     }
 
-    @Test("have names of their own, and take the quota that a setting gives them")
+    @Test("have unique names, and use the quota of their setting")
     func quotas() {
         #expect(Set(RateLimit.all.map(\.name)).count == RateLimit.all.count)
         var quotas = RateQuotas()
@@ -191,7 +191,7 @@ struct LimitingRates {
         #expect(quotas == RateQuotas())
     }
 
-    @Test("are asked by every call that changes something, unless it is one of the few that end sessions or accounts")
+    @Test("apply to every call that changes something, except calls that end sessions or accounts")
     func routes() async throws {
         let routes = try await TestNode.shared().routes
         let exempt: Set<OperationID> = [.logout, .deleteSession, .deleteOtherSessions, .eraseOwnAccount]
@@ -204,7 +204,7 @@ struct LimitingRates {
         }
     }
 
-    @Test("of sends and of the directory are each account's own, and off means none")
+    @Test("for sends and the directory are per account, and off means no limit")
     func accounts() async throws {
         let store = try await TestNode.shared().store
         let rates = RateLimits(isOn: true, proxies: TrustedProxies(), store: store)

@@ -1,11 +1,11 @@
-// How many reads of one account run at once, without HTTP: who waits, who is refused, and that no place is ever lost.
+// How many reads of one account run at once: who waits, who is refused, and that no place is ever lost. Without HTTP.
 import Domain
 import Synchronization
 import Testing
 
 @testable import API
 
-@Suite("The reads of an account", .timeLimit(.minutes(1)))
+@Suite("Concurrent reads of an account", .timeLimit(.minutes(1)))
 struct ReadsOfAnAccount {
     /// Reads that end when they are told to.
     private final class Stage: Sendable {
@@ -47,7 +47,7 @@ struct ReadsOfAnAccount {
         return problem.code == .rateLimited && problem.retryAfterS == 1 && problem.limit == nil
     }
 
-    @Test("run up to the bound at once, and the next as each ends")
+    @Test("run up to the limit, and the next starts as each ends")
     func bound() async throws {
         let reads = AccountReads(runningCountMax: 3, waitMax: .seconds(60))
         let tasks = (0..<10).map { _ in Task { try await reads.run(for: ann) { await stage.read() } } }
@@ -61,7 +61,7 @@ struct ReadsOfAnAccount {
         #expect(stage.mostRunning == 3)
     }
 
-    @Test("of other accounts are not held up by them")
+    @Test("do not delay reads of other accounts")
     func others() async throws {
         let reads = AccountReads(runningCountMax: 1, waitMax: .seconds(60))
         let task = Task { try await reads.run(for: ann) { await stage.read() } }
@@ -71,7 +71,7 @@ struct ReadsOfAnAccount {
         try await task.value
     }
 
-    @Test("that waited for too long are refused with 429, and leave the others' places as they were")
+    @Test("that waited too long are refused with 429, and the others keep their places")
     func refused() async throws {
         let reads = AccountReads(runningCountMax: 1, waitMax: .milliseconds(50))
         let task = Task { try await reads.run(for: ann) { await stage.read() } }
@@ -82,7 +82,7 @@ struct ReadsOfAnAccount {
         #expect(try await reads.run(for: ann) { 7 } == 7)
     }
 
-    @Test("beyond the line are refused at once")
+    @Test("beyond the queue are refused at once")
     func line() async throws {
         let reads = AccountReads(runningCountMax: 1, waitMax: .seconds(60))
         let tasks = (0..<257).map { _ in Task { try await reads.run(for: ann) { await stage.read() } } }
@@ -101,7 +101,7 @@ struct ReadsOfAnAccount {
         for task in tasks { try await task.value }
     }
 
-    @Test("whose client has gone leave the line, and a read that fails gives its place back")
+    @Test("leave the queue when their client disconnects, and free their place when they fail")
     func cancelled() async throws {
         struct Failed: Error {}
         let reads = AccountReads(runningCountMax: 1, waitMax: .seconds(60))
@@ -117,7 +117,7 @@ struct ReadsOfAnAccount {
         #expect(try await reads.run(for: ann) { 7 } == 7)
     }
 
-    @Test("lose and gain no place in a crowd that comes, waits, gives up and is cancelled")
+    @Test("never lose or gain a place while many arrive, wait, time out and are cancelled")
     func crowd() async throws {
         let reads = AccountReads(runningCountMax: 2, waitMax: .milliseconds(5))
         let running = Running()

@@ -1,11 +1,11 @@
-// How many searches run at once, of an account and in all: bounded, in fair order, and every slot comes back.
+// How many searches run at once, for an account and in total: bounded, fair, and every place is freed.
 import Domain
 import Synchronization
 import Testing
 
 @testable import API
 
-@Suite("Slots of searches")
+@Suite("Search limits")
 struct SearchLimits {
     enum End: CaseIterable, Sendable { case done, failed, cancelled }
 
@@ -55,7 +55,7 @@ struct SearchLimits {
     }
 
     @Test(
-        "two of an account at a time, the next when one is done, has failed or was cancelled", arguments: End.allCases)
+        "allow two searches of an account at once, the next when one ends, fails or is cancelled", arguments: End.allCases)
     func bounded(_ end: End) async throws {
         let slots = SearchSlots(accountCountMax: 2)
         let stage = Stage()
@@ -77,7 +77,7 @@ struct SearchLimits {
         for other in others { try await other.value }
     }
 
-    @Test("four more of an account wait, the next is told to come back, and another account is not kept waiting")
+    @Test("let four more of an account wait, refuse the next, and do not delay another account")
     func refusesBeyondTheLine() async throws {
         let slots = SearchSlots(accountCountMax: 2)
         let stage = Stage()
@@ -109,7 +109,7 @@ struct SearchLimits {
         for search in searches + [other] { try await search.value }
     }
 
-    @Test("accounts take turns: one search of each before the second of any")
+    @Test("serve accounts in turn: one search of each before the second of any")
     func takesTurns() async throws {
         let slots = SearchSlots(accountCountMax: 1)
         let stage = Stage()

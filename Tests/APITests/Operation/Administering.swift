@@ -1,4 +1,4 @@
-// /v1/admin, for those who run the service.
+// /v1/admin, for operators.
 import Credentials
 import Domain
 import TestSupport
@@ -14,7 +14,7 @@ struct Administering {
         return entries.filter { $0["user_id"]?.string == user }.reversed().map { $0["action"]?.string }
     }
 
-    @Test("takes the admin's token and nothing else, which is no session's")
+    @Test("accepts only the admin token, which is not a session token")
     func takesItsToken() async throws {
         let ann = try await Person.make("Ann")
         let path = "/v1/admin/stats"
@@ -32,7 +32,7 @@ struct Administering {
         #expect(try await Self.admin().get(path + "?x=1").status == 422)
     }
 
-    @Test("compares tokens by all their bytes, and shows none")
+    @Test("compares tokens in constant time, and prints none")
     func comparesTokens() {
         let token = AdminToken("0123456789abcdef")
         #expect(token.matches("0123456789abcdef"))
@@ -42,7 +42,7 @@ struct Administering {
         #expect(!"\(token)\(String(reflecting: token))".contains("0123"))
     }
 
-    @Test("makes accounts, finds them, and issues sessions for them")
+    @Test("creates accounts, finds them, and issues sessions for them")
     func makesAccounts() async throws {
         let admin = try await Self.admin()
         let username = "a.\(UserID.make().description.suffix(12))"
@@ -72,7 +72,7 @@ struct Administering {
         }
     }
 
-    @Test("suspends: no session goes on and none begins, until that is taken back")
+    @Test("suspends: sessions end and none can begin until the suspension is lifted")
     func suspends() async throws {
         let admin = try await Self.admin()
         let ann = try await Person.make("Ann")
@@ -95,7 +95,7 @@ struct Administering {
         #expect(try await admin.put(nobody).problemCode == "user_not_found")
     }
 
-    @Test("erases an account, which stays to be seen as erased")
+    @Test("erases an account, which is then listed as erased")
     func erases() async throws {
         let admin = try await Self.admin()
         let ann = try await Person.make("Ann")
@@ -114,7 +114,7 @@ struct Administering {
         #expect(try await Self.actions(of: ann.id) == ["user.erase"])
     }
 
-    @Test("removes a message for everyone, and shows a thread without what is said in it")
+    @Test("removes a message for everyone, and returns a thread without its messages")
     func removesMessages() async throws {
         let admin = try await Self.admin()
         let ann = try await Person.make("Ann")
@@ -132,7 +132,7 @@ struct Administering {
         #expect(try await admin.get("/v1/admin/threads/\(ThreadID.make())").problemCode == "thread_not_found")
     }
 
-    @Test("notes who did what to whom by which request, the latest first, page by page")
+    @Test("records actor, action, target and request id, the latest first, in pages")
     func notes() async throws {
         let admin = try await Self.admin()
         let ann = try await Person.make("Ann")

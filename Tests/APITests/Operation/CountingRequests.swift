@@ -1,8 +1,8 @@
-// What /metrics says of requests: by operation and class of status, never by what they asked for.
+// Request metrics: by operation and status class, never by content.
 import TestSupport
 import Testing
 
-@Suite("Requests are counted", .serialized)
+@Suite("Request metrics", .serialized)
 struct CountingRequests {
     private struct Figures {
         let page: PrometheusPage
@@ -24,7 +24,7 @@ struct CountingRequests {
         }
     }
 
-    @Test("by operation and class of status, whichever way they are answered")
+    @Test("count by operation and status class, however the request is answered")
     func counts() async throws {
         let before = try await Figures()
         let ann = try await Person.make("Ann")
@@ -43,7 +43,7 @@ struct CountingRequests {
         #expect(after.count("sync", "4xx") >= before.count("sync", "4xx") + 1)
     }
 
-    @Test("and timed, but for polls that had to wait")
+    @Test("time requests, except polls that waited")
     func polls() async throws {
         let ann = try await Person.make("Ann")
         let cursor = try await ann.client.get("/v1/sync").string("cursor")
@@ -59,7 +59,7 @@ struct CountingRequests {
         #expect(timed >= 1 && timed < counted)
     }
 
-    @Test("and named in every answer, each by another number")
+    @Test("have a unique request id in every answer")
     func numbers() async throws {
         let client = try await Client()
         var numbers: Set<String> = []

@@ -1,11 +1,11 @@
-// Which requests the log hears of.
+// Which requests are logged.
 import Testing
 
 @testable import API
 
-@Suite("The log of requests")
+@Suite("The request log")
 struct LoggingRequests {
-    @Test("has so many lines a second at most, and counts what it left out")
+    @Test("is limited in lines a second, and counts dropped lines")
     func budget() {
         var budget = LineBudget()
         let start = ContinuousClock.now

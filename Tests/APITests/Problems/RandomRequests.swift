@@ -1,10 +1,10 @@
-// Requests that are wrong in ways nobody thought of. They are the same in every run.
+// Randomly broken requests, the same in every run.
 import API
 import Domain
 import TestSupport
 import Testing
 
-@Suite("Noise")
+@Suite("Random requests")
 struct RandomRequests {
     /// Somebody, a thread of theirs, and legal bodies for whichever call.
     private struct Ground {
@@ -40,7 +40,7 @@ struct RandomRequests {
         }
     }
 
-    @Test("never gets a 500 for changed bytes")
+    @Test("never get a 500 for changed bytes")
     func changesBytes() async throws {
         try await send(400) { text, random in
             var body = Array(text.utf8)
@@ -57,7 +57,7 @@ struct RandomRequests {
         }
     }
 
-    @Test("never gets a 500 for values of other types")
+    @Test("never get a 500 for values of other types")
     func changesValues() async throws {
         try await send(600) { text, random in
             try JSONReader.read(Array(text.utf8)).changed(&random).compactText.utf8

@@ -1,4 +1,4 @@
-// Bad requests of every kind get their problem document, and nothing gets a 500.
+// Bad requests of every kind get a problem document, and none gets a 500.
 import API
 import Domain
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @Suite("Refusals")
 struct Refusals {
     @Test(
-        "answers 404 where there is nothing",
+        "answer 404 for unknown paths",
         arguments: [
             "/nothing", "/v1", "/v1/", "/v2/users/me", "/v1/threads/a/b/c/d", "/v1/users/me/x", "/%2e%2e/etc/passwd",
             "/v1/users/%", "/v1//", "/v1/sync/x", "/health", "/v1/users/me/", "/v1/users//me", "//v1/users/me",
@@ -22,7 +22,7 @@ struct Refusals {
         #expect(reply.headers["cache-control"] == "no-store")
     }
 
-    @Test("answers 405 with what is allowed, for every path and method")
+    @Test("answer 405 with the allowed methods, for every path and method")
     func refusesMethods() async throws {
         let routes = try await TestNode.shared().routes
         let client = try await Client()
@@ -42,7 +42,7 @@ struct Refusals {
         }
     }
 
-    @Test("answers HEAD as GET without the body, for the long poll without the wait")
+    @Test("answer HEAD like GET without the body, for the long poll without waiting")
     func answersHead() async throws {
         let client = try await Person.make().client
         for path in ["/v1/users/me", "/health/live", "/openapi.yaml", "/v1/inbox", "/nothing"] {
@@ -70,7 +70,7 @@ struct Refusals {
         #expect(try await Client().send("HEAD", sync).status == 401)
     }
 
-    @Test("answers HEAD for what is too large to be sent in one write")
+    @Test("answer HEAD for a body too large for one write")
     func answersLargeHead() async throws {
         let ann = try await Person.make()
         let path = "/v1/threads/\(try await ann.group())/messages"
@@ -87,7 +87,7 @@ struct Refusals {
     }
 
     @Test(
-        "refuses unknown parameters, on calls that have none too",
+        "cover unknown parameters, also for calls without parameters",
         arguments: [
             "/v1/users/me?x=1", "/v1/inbox?Limit=1", "/v1/sessions?limit=1&limit=2", "/v1/rooms?query=%zz",
             "/v1/rooms?query=%00", "/v1/users?query=a&page=nonsense", "/v1/rooms?limit=%20",
@@ -99,7 +99,7 @@ struct Refusals {
         #expect(reply.errorFields.count == 1)
     }
 
-    @Test("takes JSON by its type or without one, and no other type")
+    @Test("cover other content types than JSON, but not a missing one")
     func checksTypes() async throws {
         let client = try await Person.make().client
         for type in ["application/json", "Application/JSON; charset=utf-8", "application/merge-patch+json", nil] {
@@ -114,7 +114,7 @@ struct Refusals {
     }
 
     @Test(
-        "calls what isn't JSON malformed",
+        "call a body that is not JSON malformed",
         arguments: [
             "", " ", "{", "nope", #"{"name":"Ann"}}"#, #"{"name":"Ann","name":"Bob"}"#, #"{"name":"\ud800"}"#,
             #"{"name":'Ann'}"#, "{\"name\":\"a\u{1}\"}", "\u{feff}{}", #"{"\u0000":1}"#, "{\"name\":01}",
@@ -126,7 +126,7 @@ struct Refusals {
         #expect(reply.problemCode == "malformed_json")
     }
 
-    @Test("calls bytes that aren't UTF-8 malformed")
+    @Test("call bytes that are not UTF-8 malformed")
     func refusesBadUTF8() async throws {
         let client = try await Person.make().client
         for bytes in [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80]] as [[UInt8]] {
@@ -135,7 +135,7 @@ struct Refusals {
         }
     }
 
-    @Test("names the field of a character or a number that can't be kept")
+    @Test("name the field of a character or number that can't be stored")
     func namesUnstorable() async throws {
         let ann = try await Person.make()
         let path = "/v1/threads/\(try await ann.group())/messages"
@@ -156,7 +156,7 @@ struct Refusals {
             try await ann.client.post(path, "{\"payload\":{\"text\":\"\(largest)x\"}}").errorFields == ["payload.text"])
     }
 
-    @Test("refuses a body that is too large, whatever is in it")
+    @Test("cover a body that is too large, whatever it contains")
     func refusesLargeBodies() async throws {
         let ann = try await Person.make()
         let messages = "/v1/threads/\(try await ann.group())/messages"
@@ -171,7 +171,7 @@ struct Refusals {
         #expect(try await ann.client.post(messages, "{\"payload\":{\"text\":\"\(escaped)\"}}").status == 201)
     }
 
-    @Test("tells those it can't serve now different times to come back, none of them sooner than makes sense")
+    @Test("have varying Retry-After times, none too short")
     func spreadsRetries() {
         for code in [ProblemCode.overloaded, .unavailable] {
             let problem = Problem(code, "Not now.", retryAfterS: 4)
@@ -180,14 +180,14 @@ struct Refusals {
         }
     }
 
-    @Test("ignores a body where none is taken")
+    @Test("do not concern a body where none is expected, which is ignored")
     func ignoresBodies() async throws {
         let client = try await Person.make().client
         #expect(try await client.send("GET", "/v1/users/me", body: "{").status == 200)
         #expect(try await client.send("POST", "/v1/auth/logout", body: "x", type: "text/plain").status == 204)
     }
 
-    @Test("serves health, figures and the description of itself to anyone")
+    @Test("do not concern health, metrics and the OpenAPI document, which are open to anyone")
     func servesOperation() async throws {
         let client = try await Client()
         #expect(try await client.get("/health/live").string("status") == "live")

@@ -1,5 +1,5 @@
-// What is read by hand of a request's head: what it means, and that 32 KiB of hostile bytes cost no more than some passes over
-// them. Compared with one plain pass in the same run, so that it holds in debug builds and on slow machines.
+// Hand-written header parsers: their results, and that 32 KiB of hostile bytes cost only a few passes. Each cost is
+// compared with one plain pass in the same run, so the test holds in debug builds and on slow machines.
 import Basics
 import Domain
 import HTTPTypes
@@ -8,10 +8,10 @@ import Transport
 
 @testable import API
 
-@Suite("Reading headers by hand")
+@Suite("Header values")
 struct ReadingHeaders {
     @Test(
-        "finds the type of event streams among what a client accepts",
+        "tell whether a client accepts event streams",
         arguments: [
             ("text/event-stream", true), ("TEXT/Event-Stream", true), (" text/event-stream ;q=1", true),
             ("application/json, text/event-stream;q=0.5", true), ("text/event-stream;a=b;q=0.01", true),
@@ -27,7 +27,7 @@ struct ReadingHeaders {
     }
 
     @Test(
-        "finds the seconds of a preference to wait",
+        "hold the seconds of a preference to wait",
         arguments: [
             ("wait=5", 5), ("respond-async, wait = 7;x=y", 7), ("WAIT=0", 0), ("wait=-3", -3), ("wait", nil),
             ("wait=, wait=9", 9), ("wait=99999999999999", nil), ("awaits=1", nil), ("", nil), (",,,wait=4", 4),
@@ -37,7 +37,7 @@ struct ReadingHeaders {
     }
 
     @Test(
-        "finds a bearer's token",
+        "hold a bearer token",
         arguments: [
             ("Bearer abc", "abc"), ("bearer   abc", "abc"), ("BEARER a b", "a b"), ("Bearer", nil), ("Bearerabc", nil),
             ("Basic abc", nil), ("", nil), ("Bearer " + String(repeating: "a", count: 2_000), nil),
@@ -47,7 +47,7 @@ struct ReadingHeaders {
     }
 }
 
-@Suite("The cost of hostile heads", .serialized)
+@Suite("The cost of hostile headers", .serialized)
 struct CostOfHeaders {
     private static let byteCount = 32 * 1024
     /// In passes over the bytes by a plain loop. A regular expression for each part takes thousands.

@@ -1,11 +1,11 @@
-// docs/openapi.yaml lists exactly what there is.
+// docs/openapi.yaml lists exactly the routes that exist.
 import Domain
 import Testing
 import Yams
 
 @testable import API
 
-@Suite("The description of the API")
+@Suite("The OpenAPI document")
 struct DescriptionOfTheAPI {
     private func description() throws -> Node { try #require(try Yams.compose(yaml: OpenAPI.text)) }
 
@@ -57,7 +57,7 @@ struct DescriptionOfTheAPI {
         #expect(codes == ProblemCode.allCases.map(\.rawValue))
     }
 
-    @Test("is held against each answer: a member too many, too few or of another type is noticed, as is a status")
+    @Test("is checked against each answer: extra, missing or mistyped members and statuses are detected")
     func noticesDifferences() async throws {
         let ann = try await Person.make("Ann")
         let thread = try await ann.group()
@@ -90,9 +90,9 @@ struct DescriptionOfTheAPI {
     }
 }
 
-@Suite("The table of routes")
+@Suite("The route table")
 struct TableOfRoutes {
-    @Test("tells the methods of a path, a literal before a parameter")
+    @Test("returns the methods of a path, literals before parameters")
     func tellsMethods() async throws {
         let table = RouteTable(try await TestNode.shared().routes)
         func methods(_ path: String) -> Set<String> { Set(table.methods(for: path).map(\.rawValue)) }
@@ -119,7 +119,7 @@ struct TableOfRoutes {
         #expect(table.methods(for: path).isEmpty)
     }
 
-    @Test("gives the parameters of a path as they were sent, an encoded one too")
+    @Test("returns path parameters as they were sent, percent-encoding included")
     func parameters() async throws {
         let table = RouteTable(try await TestNode.shared().routes)
         let path = "/v1/threads/T/messages/a;b/reactions/%F0%9F%91%8D"
@@ -132,7 +132,7 @@ struct TableOfRoutes {
         #expect(parameters["emoji"] == "%F0%9F%91%8D" && parameters["user_id"] == nil)
     }
 
-    @Test("agrees with what is answered before it: the long poll's path, and a send's for every id")
+    @Test("agrees with the shortcuts before it: the long poll's path, and the send path for every id")
     func shortcuts() async throws {
         let table = RouteTable(try await TestNode.shared().routes)
         let id = ThreadID.make()
@@ -147,7 +147,7 @@ struct TableOfRoutes {
         #expect(SendEndpoint.thread(of: "/v1/threads/\(id)/messages") == id)
     }
 
-    @Test("has a size for each body: a message's, a thousand marks', little for what needs none")
+    @Test("has a size limit for each body: a message, a thousand marks, little where no body is needed")
     func bodies() async throws {
         let limits = Limits()
         func byteCountMax(_ operation: OperationID) async throws -> Int? {

@@ -1,5 +1,5 @@
-// What reads a request's bytes, on inputs that are nearly legal: nothing traps, and what is taken is what was meant, which
-// shows in that it is written as it was read. Longer, by hand: FUZZ_SECONDS=300 FUZZ_SEED=7 swift test --filter FuzzingDecoders
+// Request decoders on nearly legal inputs: nothing traps, and an accepted value is written out exactly as it was read.
+// For longer runs: FUZZ_SECONDS=300 FUZZ_SEED=7 swift test --filter FuzzingDecoders
 import Basics
 import Credentials
 import Domain
@@ -9,7 +9,7 @@ import Testing
 
 @testable import Transport
 
-@Suite("Fuzzing what reads requests", .serialized)
+@Suite("Fuzzing request decoders", .serialized)
 struct FuzzingDecoders {
     private static let id = "0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"
     private static let cursor = Cursor(epoch: 3, position: Position(70_000)).description
@@ -18,7 +18,7 @@ struct FuzzingDecoders {
         "FUZZ_SEED=\(Fuzzing.seed): \(String(decoding: Array(input), as: UTF8.self).debugDescription)"
     }
 
-    @Test("JSON comes out as it went in, within its bounds, or is refused")
+    @Test("JSON is returned as it was sent, within its limits, or is refused")
     func json() {
         let corpus = [
             #"{"id":"\#(Self.id)","payload":{"text":"h\u00e9\ud83d\udc4d\n"},"mentions":[],"reply_to":null}"#,
@@ -47,7 +47,7 @@ struct FuzzingDecoders {
         }
     }
 
-    @Test("a message's fields are read as they stand, or refused by name")
+    @Test("message fields are read as sent, or refused by name")
     func messages() {
         let corpus = [
             #"{"id":"\#(Self.id)","type":"message","payload":{"text":"hi"},"reply_to":"\#(Self.id)","mentions":["\#(Self.id)"]}"#,
@@ -69,7 +69,7 @@ struct FuzzingDecoders {
         }
     }
 
-    @Test("a poll's query is within its bounds, or refused by name")
+    @Test("a poll's query is within its limits, or refused by name")
     func queries() {
         let corpus = [
             "cursor=\(Self.cursor)&wait=25&limit=100", "limit=1", "", "wait=0&cursor=%43", "a=b&c=d+e%20f&g", "=&&=",
@@ -115,7 +115,7 @@ struct FuzzingDecoders {
         }
     }
 
-    @Test("of a session's token only its own text is taken")
+    @Test("a session token is accepted only in its exact text")
     func tokens() {
         let token = SessionToken.random()
         Fuzzing.run([token.text, token.text, SessionToken.random().text], words: [SessionToken.prefix, "="]) {
@@ -127,7 +127,7 @@ struct FuzzingDecoders {
         }
     }
 
-    @Test("a target is reduced to a path that stays what it is, or refused")
+    @Test("a target becomes a canonical path, or is refused")
     func targets() {
         let corpus = [
             "/v1/sync?cursor=x&wait=1", "http://host:80/a?b", "https://[::1]?q", "*", "/%2e%2e/%00//a/../b", "/",

@@ -1,4 +1,4 @@
-// What a browser asks before a page of another origin may call, and what such a page may read.
+// CORS: preflights, and what a page of another origin may read.
 import API
 import Domain
 import Testing
@@ -8,7 +8,7 @@ struct PagesOfOtherOrigins {
     private static let origin = "Origin: \(TestNode.origin)"
     private static let asks = "Access-Control-Request-Method: PUT"
 
-    @Test("is told without a token what it may send, for every path that there is")
+    @Test("gets its preflight answered without a token, for every path")
     func preflight() async throws {
         let routes = try await TestNode.shared().routes
         let client = try await Client()
@@ -25,7 +25,7 @@ struct PagesOfOtherOrigins {
         }
     }
 
-    @Test("is told nothing where it isn't let in, doesn't ask, or asks for what there isn't")
+    @Test("gets no CORS headers if its origin is not allowed, it does not ask, or the path is unknown")
     func refused() async throws {
         let client = try await Client()
         for headers in [[Self.asks], [Self.origin], ["Origin: https://evil.example", Self.asks]] {
@@ -38,7 +38,7 @@ struct PagesOfOtherOrigins {
         #expect(nothing.status == 404 && nothing.headers["access-control-allow-origin"] == TestNode.origin)
     }
 
-    @Test("reads answers of every kind: of routes, of polls, of sends, of streams, and refusals")
+    @Test("can read every kind of answer: routes, polls, sends, streams and refusals")
     func answers() async throws {
         let ann = try await Person.make("Ann")
         let thread = try await ann.group()

@@ -1,9 +1,9 @@
-// Where people's presence is shown, and to whom.
+// Where presence is shown, and to whom.
 import Domain
 import TestSupport
 import Testing
 
-@Suite("Showing presence")
+@Suite("Presence")
 struct ShowingPresence {
     /// A group of Ann's with Bob, Cleo invited to it, and a stranger. Bob polls somewhere.
     private static func people() async throws -> (ann: Person, bob: Person, cleo: Person, eve: Person, thread: String) {
@@ -23,7 +23,7 @@ struct ShowingPresence {
         #expect(try await person.client.patch("/v1/users/me", body).status == 200)
     }
 
-    @Test("members see it of each other, of those who have joined and share it")
+    @Test("is visible to members of a shared thread, for those who joined and share it")
     func members() async throws {
         let (ann, bob, cleo, _, thread) = try await Self.people()
         func seen(by person: Person) async throws -> [String: [JSONValue?]] {
@@ -48,7 +48,7 @@ struct ShowingPresence {
         #expect(try await seen(by: ann)[bob.id] == [.string("online"), .bool(false)])
     }
 
-    @Test("a profile shows it to who shares a thread, one's own account as the others see it")
+    @Test("is in a profile for people who share a thread, and in one's own account as others see it")
     func profiles() async throws {
         let (ann, bob, cleo, eve, _) = try await Self.people()
         let path = "/v1/users/\(bob.id)"
@@ -63,7 +63,7 @@ struct ShowingPresence {
         #expect(try await bob.client.get("/v1/users/me")["presence"] == .null)
     }
 
-    @Test("the directory shows it of oneself and of who has a direct thread with the caller")
+    @Test("is in the directory for oneself and for people with a direct thread to the caller")
     func directory() async throws {
         let (ann, bob, _, _, _) = try await Self.people()
         func found(_ person: Person, by viewer: Person) async throws -> JSONValue? {
@@ -85,7 +85,7 @@ struct ShowingPresence {
         #expect(try await found(bob, by: ann) == .null)
     }
 
-    @Test("no event keeps it")
+    @Test("is stored in no event")
     func events() async throws {
         let (ann, bob, _, _, thread) = try await Self.people()
         let cursor = try await ann.client.get("/v1/inbox").string("cursor")

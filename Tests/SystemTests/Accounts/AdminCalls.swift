@@ -1,13 +1,13 @@
-// The admin API on two nodes, and where there is none.
+// The admin API on two nodes, and its absence without a token.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The admin API, across nodes")
+    @Suite("The admin API on two nodes")
     struct AdminCalls {
-        @Test("isn't there unless a token is configured")
+        @Test("does not exist unless a token is configured")
         func isOff() async throws {
             let nodes = try await TestNodes.shared()
             for method in ["GET", "DELETE"] {
@@ -16,7 +16,7 @@ extension SystemTests {
             }
         }
 
-        @Test("the command line does the same in the database, and running nodes hear of it")
+        @Test("the command line makes the same changes in the database, and running nodes notice them")
         func commandLine() async throws {
             let nodes = try await TestNodes.shared()
             func admin(_ words: String...) async throws -> Parley.Outcome {
@@ -41,7 +41,7 @@ extension SystemTests {
             #expect(try await admin("user", "--user", "x").exit == .status(1))
         }
 
-        @Test("who is suspended on one node is out on all within a second, the waiting poll too")
+        @Test("a user suspended on one node is signed out on all nodes within a second, waiting poll included")
         func suspends() async throws {
             let token = "a token for the admins"
             let refused = try await Parley.run(["serve"], settings: ["PARLEY_ADMIN_TOKEN": token])

@@ -1,4 +1,4 @@
-// The host app's tokens on two nodes: one account, whichever node sees it first, and keys that change while all runs.
+// The host app's tokens on two nodes: one account, whichever node sees it first, and key files that change at run time.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("Delegated sign-in on two nodes")
     struct DelegatedSignIn {
-        @Test("makes one account of sign-ins on both at once, and follows the file of keys")
+        @Test("creates one account for concurrent sign-ins on both nodes, and follows changes of the key file")
         func signsIn() async throws {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/jwks.json"
@@ -60,7 +60,7 @@ extension SystemTests {
             try await nodes.stop()
         }
 
-        @Test("a file without keys keeps a node from starting, and it says why", arguments: ["{}", nil])
+        @Test("a node does not start with a key file without keys, and reports why", arguments: ["{}", nil])
         func refusesToStart(_ keys: String?) async throws {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/jwks.json"

@@ -1,4 +1,4 @@
-// An erased account leaves every table, every node's memory and every answer, whatever happens to the nodes meanwhile.
+// An erased account leaves every table, every node's memory and every answer, even when nodes are killed meanwhile.
 
 import Foundation
 import TestSupport
@@ -33,7 +33,7 @@ extension SystemTests {
             return found
         }
 
-        @Test("leaves no trace of who it was in any table and any answer, and what was said stays")
+        @Test("removes the user's name from every table and every answer, and keeps the messages")
         func leavesNoTrace() async throws {
             let nodes = try await TestNodes.shared()
             let (a, b) = (nodes.a.curl, nodes.b.curl)
@@ -146,7 +146,7 @@ extension SystemTests {
             #expect(try await b.post("/v1/auth/register", new).status == 201)
         }
 
-        @Test("with its messages, of which there are thousands, by another node when one is killed at it")
+        @Test("with thousands of messages is finished by another node when the first is killed")
         func survivesKills() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let first = try await Node.start(database: database)
@@ -180,7 +180,7 @@ extension SystemTests {
             try await second.stop()
         }
 
-        @Test("refuses what it doesn't know, and erases nothing then")
+        @Test("refuses unknown parameters, and then erases nothing")
         func refuses() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")

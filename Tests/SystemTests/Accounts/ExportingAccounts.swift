@@ -1,4 +1,4 @@
-// Giving somebody all that is kept of them.
+// Exporting everything stored about an account.
 
 import Foundation
 import TestSupport
@@ -12,7 +12,7 @@ extension SystemTests {
             return try answer.text.split(separator: "\n").map { try JSON(parsing: Data($0.utf8)) }
         }
 
-        @Test("has a line for all that is kept of the caller, no secrets, and nothing of others")
+        @Test("returns a line for everything stored about the caller, no secrets, and nothing about others")
         func isWhole() async throws {
             let nodes = try await TestNodes.shared()
             let (a, b) = (nodes.a.curl, nodes.b.curl)
@@ -62,7 +62,7 @@ extension SystemTests {
             #expect(try await a.get("/v1/users/me/export?x=1", as: ann).status == 422)
         }
 
-        @Test("of a large account takes no more memory than of a small one, also for who doesn't read on")
+        @Test("of a large account takes no more memory than of a small one, even if the client stops reading")
         func isBounded() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)

@@ -1,4 +1,4 @@
-// Signing in by mail: two nodes, a real relay, and what goes wrong between them.
+// Signing in by mail: two nodes, a real relay, and failures between them.
 
 import Foundation
 import TestSupport
@@ -64,7 +64,7 @@ extension SystemTests {
         /// A code that isn't this one.
         private func wrong(_ code: String) -> String { code == "000000" ? "000001" : "000000" }
 
-        @Test("make an account on one node and sign in to it on another, over STARTTLS, as text and as HTML")
+        @Test("create an account on one node and sign in to it on another; mails use STARTTLS, text and HTML")
         func registers() async throws {
             let ann = address()
             try await register(ann, at: a, device: "phone")
@@ -96,7 +96,7 @@ extension SystemTests {
             #expect(again.json["session"]["device_name"].string == "laptop")
         }
 
-        @Test("are good for five tries on all nodes together, and answer the same whatever is wrong")
+        @Test("allow five attempts on all nodes together, and every failure has the same answer")
         func tries() async throws {
             let (ann, stranger) = (address(), address())
             try await register(ann, at: a)
@@ -129,7 +129,7 @@ extension SystemTests {
             #expect(answers.count == 1, "\(answers)")
         }
 
-        @Test("count tries that come at once one by one, so that there are never more than five")
+        @Test("allow five attempts when many arrive at the same time")
         func concurrentTries() async throws {
             let ann = address()
             try await register(ann, at: a)
@@ -145,7 +145,7 @@ extension SystemTests {
             #expect(try await logIn(ann, code, at: b).status == 401)
         }
 
-        @Test("are not mailed to nobody, nor after too many failures or mails in a day")
+        @Test("are not sent to unknown addresses, nor after too many failures or mails in a day")
         func withheld() async throws {
             let (stranger, ann) = (address(), address())
             try await ask(stranger, at: a)
@@ -173,7 +173,7 @@ extension SystemTests {
             }
         }
 
-        @Test("are mailed again when the relay is busy, goes down or breaks off, and given up when it says never")
+        @Test("are retried when the relay is busy, down or disconnects, and dropped when it refuses permanently")
         func misbehaving() async throws {
             let passing = ["busy", "shut", "drop"].map { self.address($0) }
             let lasting = ["gone", "spam"].map { self.address($0) }
@@ -193,7 +193,7 @@ extension SystemTests {
             try await settled(full)
         }
 
-        @Test("are mailed by another node when the one that has a mail in hand is killed")
+        @Test("are sent by another node when the node that claimed the mail is killed")
         func killed() async throws {
             let own = try await TestNodes.own(on: try await TestCluster.shared(), settings: Self.settings(relay))
             let ann = address("hang")
@@ -211,7 +211,7 @@ extension SystemTests {
             try await own.b.stop()
         }
 
-        @Test("on their way while a node stops get there, and are not sent again")
+        @Test("in transfer while a node stops are delivered, and not sent twice")
         func stopping() async throws {
             var settings = Self.settings(relay)
             settings["PARLEY_DRAIN_SECONDS"] = "0"
@@ -225,7 +225,7 @@ extension SystemTests {
             #expect(try await Psql.run("select count(*) from mails", conninfo: database) == "0")
         }
 
-        @Test("take as long for an address that has an account as for one that has none")
+        @Test("take as long for an address with an account as for one without")
         func timing() async throws {
             let count = 40
             let known = (0..<count).map { _ in address("known") }
@@ -244,7 +244,7 @@ extension SystemTests {
             #expect((0.8...1.25).contains(trying.ratio), "trying: \(trying)")
         }
 
-        @Test("leave no trace of an address that is forgotten")
+        @Test("leave nothing about an address once its records have expired")
         func forgotten() async throws {
             let ann = address()
             try await register(ann, at: a)

@@ -1,4 +1,4 @@
-// Devices that are signed out together, and those that nobody uses.
+// Signing out several devices at once, and sessions that expire unused.
 
 import Foundation
 import TestSupport
@@ -15,7 +15,7 @@ extension SystemTests {
             ann = try await nodes.a.curl.register("Ann")
         }
 
-        @Test("signing all others out ends their polls, streams and tokens on the other node within a second")
+        @Test("signing all other devices out ends their polls, streams and tokens on the other node within a second")
         func signsOutOthers() async throws {
             let (phone, tablet) = (
                 try await nodes.b.curl.logIn(again: ann), try await nodes.b.curl.logIn(again: ann)
@@ -38,7 +38,7 @@ extension SystemTests {
             #expect(try await there.get("/v1/users/me", as: ann).status == 200)
         }
 
-        @Test("one that nobody has used for 90 days is ended by whichever node finds it, and its devices hear")
+        @Test("a session unused for 90 days is ended by the node that finds it first, and its devices are notified")
         func endsUnused() async throws {
             let old = try await nodes.a.curl.logIn(again: ann)
             let cursor = try await nodes.b.curl.cursor(of: ann)
@@ -53,7 +53,7 @@ extension SystemTests {
             #expect(left.map { $0["id"].string } == [ann.session])
         }
 
-        @Test("an unknown name takes as long to refuse as a wrong password, within a fifth")
+        @Test("refusing an unknown name takes as long as refusing a wrong password, within a fifth")
         func takesAsLong() async throws {
             let connection = Connection(nodes.a.address)
             let times = try await PairedTimes(15) { isKnown, index in

@@ -1,10 +1,10 @@
-// Bodies that are no JSON, odd JSON, too much JSON.
+// Bodies that are not JSON, unusual JSON, or too much JSON.
 
 import Foundation
 import Testing
 
 extension SystemTests {
-    @Suite("A body that can't be read")
+    @Suite("An unreadable body")
     struct BadBodies {
         let stage: Stage
 
@@ -21,7 +21,7 @@ extension SystemTests {
                 sourceLocation: sourceLocation)
         }
 
-        @Test("is refused as malformed when it is no JSON")
+        @Test("is refused as malformed when it is not JSON")
         func malformed() async throws {
             let bodies = [
                 "", " ", "{", "}", "{]", "nonsense", "{\"payload\"", "{\"payload\":}",
@@ -56,7 +56,7 @@ extension SystemTests {
             try await Refusal.expect([refusal], from: stage.node)
         }
 
-        @Test("is refused when a text holds what no database text can: NUL, half a surrogate pair")
+        @Test("is refused when a text holds NUL or half a surrogate pair, which PostgreSQL can't store")
         func unstorable() async throws {
             let escapes = [
                 #"\u0000"#, #"a\u0000b"#, #"\ud800"#, #"\udc00"#, #"\udc00\ud800"#, #"\ud800\ud800"#, #"\ud83dx"#,
@@ -86,7 +86,7 @@ extension SystemTests {
             #expect(answer.status == 201 && answer.json["payload"]["text"] == "👍", "\(answer)")
         }
 
-        @Test("is refused when it nests without end")
+        @Test("is refused when it nests too deeply")
         func nesting() async throws {
             let depths = [1_000, 100_000, 500_000]
             let refusals = depths.flatMap { depth in
@@ -101,7 +101,7 @@ extension SystemTests {
             try await Refusal.expect(refusals, from: stage.node)
         }
 
-        @Test("is refused when a number is too large, or where one doesn't belong")
+        @Test("is refused when a number is too large, or stands where no number may")
         func numbers() async throws {
             let numbers = [
                 "1e400", "-1e400", "99999999999999999999", String(repeating: "9", count: 5_000), "1.5", "-1", "1e-400",
@@ -118,7 +118,7 @@ extension SystemTests {
             try await Refusal.expect(refusals + kept + texts, from: stage.node)
         }
 
-        @Test("is refused when it says a thing twice")
+        @Test("is refused when it has the same key twice")
         func duplicateKeys() async throws {
             let bodies = [
                 #"{"payload": {"text": "one"}, "payload": {"text": "two"}}"#,
@@ -128,13 +128,13 @@ extension SystemTests {
             try await Refusal.expect(bodies.map { refusal($0, [400, 422]) }, from: stage.node)
         }
 
-        @Test("is refused when it is no object")
+        @Test("is refused when it is not an object")
         func noObject() async throws {
             let bodies = ["[]", "null", "true", "1", "\"text\"", "[{\"payload\": {\"text\": \"hi\"}}]"]
             try await Refusal.expect(bodies.map { refusal($0, [400, 422]) }, from: stage.node)
         }
 
-        @Test("is refused when it is of another type, or too large")
+        @Test("is refused when it has another content type or is too large")
         func typeAndSize() async throws {
             let small = Data(#"{"payload": {"text": "hi"}}"#.utf8)
             let types = [

@@ -1,10 +1,10 @@
-// Bodies that are JSON and say what can't be: unknown keys, wrong types, missing, too long, out of place.
+// JSON bodies with invalid contents: unknown keys, wrong types, missing, too long, out of place.
 
 import Foundation
 import Testing
 
 extension SystemTests {
-    @Suite("A field that is not valid")
+    @Suite("An invalid field")
     struct BadFields {
         let stage: Stage
 
@@ -60,7 +60,7 @@ extension SystemTests {
                 ], from: stage.node)
         }
 
-        @Test("is too long, by a byte, and the longest is not")
+        @Test("is refused one byte beyond its limit, and accepted at the limit")
         func lengths() async throws {
             let text = { (count: Int) -> JSON in ["payload": ["text": .string(String(repeating: "a", count: count))]] }
             let wide: JSON = ["payload": ["text": .string(String(repeating: "é", count: 8_193))]]

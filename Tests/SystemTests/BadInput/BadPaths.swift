@@ -1,10 +1,10 @@
-// Paths, parameters and methods that the contract doesn't have.
+// Paths, parameters and methods outside the contract.
 
 import Foundation
 import Testing
 
 extension SystemTests {
-    @Suite("A path, a parameter or a method that isn't there")
+    @Suite("An unknown path, parameter or method")
     struct BadPaths {
         let stage: Stage
 
@@ -12,7 +12,7 @@ extension SystemTests {
             stage = try await Stage.set()
         }
 
-        @Test("as a limit, a page, a cursor, a wait or a bound is named in the problem")
+        @Test("the problem names a bad limit, page, cursor, wait or bound")
         func parameters() async throws {
             let lists = [
                 "/v1/inbox", stage.messages, "/v1/threads/\(stage.group)/members", "/v1/sessions", "/v1/users?query=a",
@@ -52,7 +52,7 @@ extension SystemTests {
             try await Refusal.expect(refusals, from: stage.node)
         }
 
-        @Test("as a path is not found")
+        @Test("an unknown path is answered 404")
         func paths() async throws {
             let paths = [
                 "/nope", "/v1", "/v1/", "/v1/nope", "/v2/inbox", "/v1/inbox/x", "/v1/threads/x",
@@ -77,7 +77,7 @@ extension SystemTests {
         }
 
         @Test(
-            "as a method is answered with those that are, in Allow",
+            "an unknown method is answered 405 with the allowed methods in Allow",
             arguments: [
                 ("PATCH", "/v1/inbox", ["GET"]), ("DELETE", "/v1/auth/login", ["POST"]),
                 ("GET", "/v1/auth/register", ["POST"]),

@@ -1,10 +1,10 @@
-// Who may do what: no token, somebody else's thread, somebody else's message.
+// Calls without permission: no token, somebody else's thread, somebody else's message.
 
 import Foundation
 import Testing
 
 extension SystemTests {
-    @Suite("Somebody who may not")
+    @Suite("A caller without permission")
     struct ForbiddenCalls {
         let stage: Stage
 
@@ -12,7 +12,7 @@ extension SystemTests {
             stage = try await Stage.set()
         }
 
-        @Test("is told to sign in, without a token or with one that is no good")
+        @Test("gets 401 without a token or with an invalid one")
         func tokens() async throws {
             let gone = try await stage.node.curl.register("Gone")
             #expect(try await stage.node.curl.call("POST", "/v1/auth/logout", as: gone).status == 204)
@@ -36,7 +36,7 @@ extension SystemTests {
             try await Refusal.expect(refusals, from: stage.node)
         }
 
-        @Test("is told that the credentials are wrong, whichever of them")
+        @Test("gets the same answer for a wrong name and for a wrong password")
         func credentials() async throws {
             let wrong: JSON = ["username": .string(stage.ann.username), "password": "correct cow"]
             let unknown: JSON = ["username": .string(unique("nobody")), "password": "correct cow"]
@@ -48,7 +48,7 @@ extension SystemTests {
             #expect(first.body == second.body)
         }
 
-        @Test("can't tell a thread of others from one that isn't there")
+        @Test("can't tell somebody else's thread from one that does not exist")
         func strangers() async throws {
             let message = stage.groupMessage
             let calls: [(String, String, JSON?)] = [
@@ -83,7 +83,7 @@ extension SystemTests {
             #expect(log.json["events"] == [])
         }
 
-        @Test("sees an invitation and nothing of what is in the thread until it is accepted")
+        @Test("sees an invitation, but nothing in the thread until it is accepted")
         func invited() async throws {
             let curl = stage.node.curl
             let path = "/v1/threads/\(stage.group)"
@@ -109,7 +109,7 @@ extension SystemTests {
             #expect(try await curl.say("hello", in: stage.group, as: stage.ivy).status == 201)
         }
 
-        @Test("keeps the rules of a thread: its members, its messages, its ids")
+        @Test("can't break the rules of a thread: its members, its messages, its ids")
         func rules() async throws {
             let group = "/v1/threads/\(stage.group)"
             let direct = "/v1/threads/\(stage.direct)"
@@ -138,7 +138,7 @@ extension SystemTests {
             #expect(again.status == 200 && again.json["id"].string == stage.groupMessage)
         }
 
-        @Test("who has left reads and writes no more")
+        @Test("can't read or write after leaving")
         func left() async throws {
             let group = "/v1/threads/\(stage.group)"
             #expect(try await stage.node.curl.delete(group + "/members/me", as: stage.bob).status == 204)

@@ -1,4 +1,4 @@
-// What no HTTP client sends: broken request lines, headers and framing.
+// Bytes that no HTTP client sends: broken request lines, headers and framing.
 
 import Foundation
 import Testing
@@ -27,7 +27,7 @@ private let brokenRequests: [(bytes: String, statuses: Set<Int>)] = [
 ]
 
 extension SystemTests {
-    @Suite("A request that is not HTTP as it should be")
+    @Suite("A malformed HTTP request")
     struct MalformedHTTP {
         let node: Node
 
@@ -40,7 +40,7 @@ extension SystemTests {
             try await expectRefusal(of: bytes, statuses)
         }
 
-        @Test("is refused by size: too long a target, too many headers")
+        @Test("is refused for too long a target or too many headers")
         func sizes() async throws {
             let long = String(repeating: "a", count: 20_000)
             let many = (1...150).map { "X-\($0): 1\r\n" }.joined()
@@ -62,7 +62,7 @@ extension SystemTests {
             answer.expectProblem("\(answer)", sourceLocation: sourceLocation)
         }
 
-        @Test("is kept waiting for no longer than the header time-out")
+        @Test("is closed after the header timeout when it stays incomplete")
         func slow() async throws {
             let connection = Connection(node.address)
             try await connection.write(Data("GET /health/live HTTP/1.1\r\nHo".utf8))
@@ -71,7 +71,7 @@ extension SystemTests {
             answer.expectProblem("\(answer)", sourceLocation: #_sourceLocation)
         }
 
-        @Test("and requests in a row on one connection are answered in order")
+        @Test("does not disturb pipelined requests, which are answered in order")
         func pipelined() async throws {
             let connection = Connection(node.address)
             let paths = ["/health/live", "/v1/nope", "/v1/inbox", "/health/live"]

@@ -1,4 +1,4 @@
-// The table that the suites of bad input fill: a request, and the problem that must come of it.
+// One row of the bad-input tables: a request and the problem that must answer it.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// Which fault comes when, by chance, but the same for the same seed.
+// Which fault happens when: random, but the same for the same seed.
 import TestSupport
 
 /// What is done to a running service. Each is a test of its own, too, in Faults/.

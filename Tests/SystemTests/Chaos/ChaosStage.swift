@@ -1,4 +1,4 @@
-// Three nodes on one PostgreSQL, with a network that can be broken at each place, and the hands that break all of it.
+// Three nodes on one PostgreSQL, with proxies between all parts, and the code that injects each fault.
 
 import Foundation
 import TestSupport

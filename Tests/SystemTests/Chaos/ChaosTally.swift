@@ -1,4 +1,4 @@
-// What a run of chaos tells while it goes on, and at its end.
+// The progress and the summary that a chaos run prints.
 
 import Foundation
 import Synchronization

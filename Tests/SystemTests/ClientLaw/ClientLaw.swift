@@ -1,4 +1,4 @@
-// The law of the client: what it makes of events is what a fresh inbox says, whatever has happened.
+// What a client derives from events equals a fresh inbox, whatever has happened.
 
 import Foundation
 import Testing
@@ -14,7 +14,7 @@ private enum Law {
 }
 
 extension SystemTests {
-    @Suite("The law of the client")
+    @Suite("A client that follows events")
     struct ClientLaw {
         let nodes: TestNodes
         /// With one of the people they are more than ten.
@@ -27,7 +27,7 @@ extension SystemTests {
             self.population = population
         }
 
-        @Test("an inbox and the events after it give the fresh inbox, after any history of people, devices and nodes")
+        @Test("derives the same inbox from an old inbox and its events as from a fresh load, after any random history")
         func holds() async throws {
             let count = try #require(Law.operationCount, "LAW_OPERATIONS is no number")
             let seed = try #require(Law.seed, "LAW_SEED is no whole number")

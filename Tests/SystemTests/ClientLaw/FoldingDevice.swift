@@ -1,4 +1,4 @@
-// A device that shows what it makes of the events it is given, and can be asked whether that is right.
+// A device that derives its inbox from events, and can compare it with a fresh one.
 
 /// What the device shows and shouldn't, or doesn't and should.
 struct Difference: Error, CustomStringConvertible {

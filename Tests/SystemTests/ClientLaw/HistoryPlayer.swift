@@ -1,4 +1,4 @@
-// People, their devices and what they have made: where histories are played.
+// Plays histories: people, their devices, and the threads and messages they made.
 
 import Testing
 

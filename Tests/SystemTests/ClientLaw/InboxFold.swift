@@ -1,4 +1,4 @@
-// The reference client: its list of threads as a function of one inbox and the events after it.
+// The reference client: the list of threads as a function of one inbox and the events after it.
 
 /// What a device shows, kept by events alone. What a client does is what this does:
 ///

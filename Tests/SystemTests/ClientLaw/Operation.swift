@@ -1,4 +1,4 @@
-// Something that a person does at a device, told so that it can be done again when others have been left out.
+// One action of a person on a device, described so that it can be repeated when other actions are left out.
 
 /// One operation of a history. Threads and messages go by the number of the operation that made them.
 struct Operation: Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-// What people do next, drawn by chance from what there is.
+// Draws the next random actions from those that are possible.
 
 import TestSupport
 

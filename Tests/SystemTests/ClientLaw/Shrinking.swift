@@ -1,4 +1,4 @@
-// Leaving out of a failing history what the failure doesn't need.
+// Shortens a failing history to the operations that the failure needs.
 
 /// A history as it was played, a few operations at once each time.
 typealias History = [[Operation]]

@@ -1,4 +1,4 @@
-// All faults together, at any time, as a seed has it: for seconds with the other tests, for minutes by `make chaos`.
+// Random faults at random times, repeatable by seed: 20 s with the other tests, minutes by `make chaos`.
 
 import Foundation
 import TestSupport
@@ -16,7 +16,7 @@ private enum Chaos {
 }
 
 extension SystemTests.Faults {
-    @Test("any of them at any time, several at once, as a seed has it", .timeLimit(.minutes(Chaos.minutesMax)))
+    @Test("chaos: random faults at random times, several at once, by seed", .timeLimit(.minutes(Chaos.minutesMax)))
     func chaos() async throws {
         let minutes = try #require(Chaos.minutes, "CHAOS_MINUTES is no number")
         let seed = try #require(Chaos.seed, "CHAOS_SEED is no whole number")
@@ -44,7 +44,7 @@ extension SystemTests.Faults {
         await stage.cluster.close()
     }
 
-    @Test("a seed gives the same faults each time, and all of them")
+    @Test("chaos: a seed always gives the same faults, and every kind of them")
     func plan() {
         let plan = ChaosPlan(seed: 7, nodeCount: 3)
         let steps = Array(plan.prefix(40))

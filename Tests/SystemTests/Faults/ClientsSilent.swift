@@ -1,11 +1,11 @@
-// Clients that don't take their bytes, and clients that vanish: both leave the node with connections that nobody is at.
+// Clients that stop reading, and clients that vanish: both leave connections without anyone at the other end.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
-    @Test("slow readers of large answers: memory stays bounded, they are cut, and nobody else is held up")
+    @Test("slow readers of large answers: memory stays bounded, they are disconnected, and others are not delayed")
     func slowReaders() async throws {
         let node = try await Node.start(database: try await TestCluster.shared().createDatabase())
         let outcome = try await Traffic.run(through: [node]) { traffic in
@@ -37,7 +37,7 @@ extension SystemTests.Faults {
         try await node.stop()
     }
 
-    @Test("clients that vanish without a word: their polls end, their waiters are given back, their cursors go on")
+    @Test("clients that vanish without closing: their polls end, their waiters are freed, their cursors stay valid")
     func clientsVanish() async throws {
         let node = try await Node.start(
             database: try await TestCluster.shared().createDatabase(), settings: ["PARLEY_SESSION_POLLS_MAX": "25"])

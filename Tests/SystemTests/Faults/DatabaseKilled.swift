@@ -1,11 +1,11 @@
-// PostgreSQL goes down without a word to anyone, again and again, and once only one of its sessions does.
+// PostgreSQL crashes without warning, several times, and once only one of its sessions.
 
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
     @Test(
-        "PostgreSQL killed and started again under load, and one of its sessions killed, which takes all others along")
+        "PostgreSQL killed and restarted under load, then one session killed, which ends all other sessions")
     func databaseKilled() async throws {
         let cluster = try await StoppableCluster.running()
         let nodes = try await RestartableNodes.start(2, on: try await cluster.createDatabase())

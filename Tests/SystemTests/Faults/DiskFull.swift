@@ -1,11 +1,11 @@
-// PostgreSQL's disk is full: first its tables can't grow, then its own log can't, and it goes down.
+// PostgreSQL's disk is full: first its tables can't grow, then its write-ahead log can't, and it stops.
 
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
     @Test(
-        "PostgreSQL's disk full: 503 and nothing acknowledged is lost; with room again, all goes on",
+        "PostgreSQL's disk full: 503, no acknowledged message is lost, and service resumes when there is space",
         .enabled(if: SmallDisk.isPermitted, "a small disk can't be mounted here: it takes root and CAP_SYS_ADMIN"))
     func diskFull() async throws {
         let cluster = try await TestCluster.own(diskByteCount: 160 << 20)

@@ -1,12 +1,12 @@
-// What may go wrong around Parley, one fault a file. Each is done to nodes under traffic, and ends with the same judge:
-// every device has every event of its threads exactly once, in order, and the archives are dense.
+// Faults around a node, one in each file. Each is injected under traffic and ends with the same check: every device
+// received every event of its threads exactly once, in order, and the archives have no gaps.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Through every fault")
+    @Suite("Fault injection")
     struct Faults {}
 }
 

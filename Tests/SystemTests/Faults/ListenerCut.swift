@@ -1,10 +1,10 @@
-// The listening connection is cut half-open: nothing arrives on it any more, and nobody is told.
+// The listening connection is half-open: nothing arrives on it, and neither side is notified.
 
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
-    @Test("the listening connection cut half-open: safety reads go on, and it is missed and replaced within 20 s")
+    @Test("the listening connection half-open: safety reads go on, and it is detected and replaced within 20 s")
     func listenerCut() async throws {
         let cluster = try await TestCluster.shared()
         let database = try await cluster.createDatabase()

@@ -1,4 +1,4 @@
-// The log is made longer at its one end and cut at the other while people write and read.
+// The log is extended at one end and trimmed at the other while people write and read.
 
 import Foundation
 import TestSupport
@@ -6,7 +6,7 @@ import Testing
 
 extension SystemTests.Faults {
     @Test(
-        "the log trimmed under load: nobody waits, nothing of the time that is kept is lost, who comes later loads anew"
+        "the log trimmed under load: nobody waits, no retained event is lost, later clients reload"
     )
     func logTrimmed() async throws {
         let log = try await ShortLog.make(on: try await TestCluster.shared())

@@ -1,11 +1,11 @@
-// Thousands of polls wait, and what they wait at goes away: all come back, get all, and are in nobody's way.
+// Thousands of polls wait while nodes and PostgreSQL end: all return, receive everything and delay nobody.
 
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
     @Test(
-        "10,000 waiting polls through the ends of nodes and of PostgreSQL: all are served again, and hold up nobody else",
+        "10,000 waiting polls while nodes and PostgreSQL end: all are served again and delay nobody else",
         .timeLimit(.minutes(3)))
     func manyPollsReturn() async throws {
         let cluster = try await StoppableCluster.running()

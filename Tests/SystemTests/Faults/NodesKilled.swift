@@ -1,10 +1,10 @@
-// kill -9, node after node, while people write and their devices ask another node each time.
+// kill -9 of one node after another, while people write and their devices switch nodes.
 
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
-    @Test("nodes killed with -9, one after the other and two at once, started again at the same address")
+    @Test("nodes killed with -9, one at a time and two at once, and restarted at the same address")
     func nodesKilled() async throws {
         let nodes = try await RestartableNodes.start(3, on: try await TestCluster.shared().createDatabase())
         let outcome = try await Traffic.run(through: nodes.addresses) { traffic in

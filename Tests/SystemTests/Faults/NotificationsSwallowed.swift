@@ -1,10 +1,10 @@
-// PgBouncer in transaction mode takes LISTEN, says that it is done, and passes no notification on.
+// PgBouncer in transaction mode accepts LISTEN, reports success, and forwards no notification.
 
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
-    @Test("NOTIFY swallowed by PgBouncer in transaction mode: news come within about a second, and the log says why")
+    @Test("NOTIFY swallowed by PgBouncer in transaction mode: events arrive within about a second, the log says why")
     func notificationsSwallowed() async throws {
         let cluster = try await TestCluster.shared()
         let database = try await cluster.createDatabase()

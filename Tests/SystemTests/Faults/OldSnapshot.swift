@@ -1,12 +1,12 @@
-// A forgotten transaction, or a backup, keeps PostgreSQL from cleaning anything up. How much that costs in the long run is
-// for `parley bench send --old-snapshot` to say.
+// A forgotten transaction, or a backup, keeps PostgreSQL from cleaning up. `parley bench send --old-snapshot` measures
+// what that costs in the long run.
 
 import Bench
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
-    @Test("an old snapshot held open: nobody notices")
+    @Test("an old snapshot held open: no effect on clients")
     func oldSnapshot() async throws {
         let cluster = try await TestCluster.shared()
         let database = try await cluster.createDatabase()

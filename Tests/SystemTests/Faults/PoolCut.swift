@@ -1,11 +1,11 @@
-// The pool's connections are cut half-open: statements leave and no answer ever comes.
+// The pool's connections are half-open: statements leave and no answer ever arrives.
 
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
     @Test(
-        "the pool's connections cut half-open: their statements are given up, the other node goes on, nothing is lost")
+        "the pool's connections half-open: their statements time out, the other node goes on, no message is lost")
     func poolCut() async throws {
         let cluster = try await TestCluster.shared()
         let database = try await cluster.createDatabase()

@@ -1,11 +1,11 @@
-// Processes that hang: nodes while they write, and PostgreSQL's own inside their transactions, the log's lock held.
+// Processes that hang: nodes while they write, and PostgreSQL sessions inside a transaction that holds the log's lock.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
-    @Test("nodes stopped for a moment while they write, many times: the others go on, and nothing is lost")
+    @Test("nodes paused many times while they write: the others go on, and no message is lost")
     func nodesStopped() async throws {
         let nodes = try await RestartableNodes.start(2, on: try await TestCluster.shared().createDatabase())
         let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
@@ -24,7 +24,7 @@ extension SystemTests.Faults {
     }
 
     @Test(
-        "a session of PostgreSQL stopped inside its transaction with the log's lock: 503 meanwhile, and nothing is lost"
+        "a PostgreSQL session paused while its transaction holds the log's lock: 503 meanwhile, no message is lost"
     )
     func sessionStopped() async throws {
         let cluster = try await StoppableCluster.running()

@@ -1,11 +1,11 @@
-// Another server takes the place of PostgreSQL: one that has everything, or one that lacks the last that was written.
+// Another server replaces PostgreSQL: one that is up to date, or one that lacks the last writes.
 
 import Synchronization
 import TestSupport
 import Testing
 
 extension SystemTests.Faults {
-    @Test("a standby promoted that has everything: nodes find it, polls wait on, nobody is asked to load anything anew")
+    @Test("an up-to-date standby promoted: nodes find it, polls keep waiting, no client has to reload")
     func standbyPromoted() async throws {
         let primary = try await TestCluster.own()
         let standby = try await primary.standby()
@@ -39,7 +39,7 @@ extension SystemTests.Faults {
         await primary.close()
     }
 
-    @Test("a standby promoted that lacks a tail: who saw the tail loads anew, nobody else does, and all is right again")
+    @Test("a standby promoted without the log's tail: clients that saw the tail reload, others need not")
     func standbyPromotedWithLoss() async throws {
         let primary = try await TestCluster.own()
         let standby = try await primary.standby()
@@ -54,7 +54,7 @@ extension SystemTests.Faults {
         await primary.close()
     }
 
-    @Test("a dump restored into a new cluster while the old one is written to: the same")
+    @Test("a dump restored into a new cluster while the old one takes writes: the same")
     func dumpRestored() async throws {
         let cluster = try await TestCluster.own()
         try await loseTail(of: cluster) { database, bystanders, traffic in

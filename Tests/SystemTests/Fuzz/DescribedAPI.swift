@@ -1,5 +1,5 @@
-// What the service says of itself in /openapi.yaml, as far as fuzzing needs it: a route that is new there is fuzzed without
-// another line. (That it lists exactly the routes there are is tested elsewhere.)
+// What /openapi.yaml says, as far as fuzzing needs it: a new route is fuzzed without further code. Another test checks
+// that the document lists exactly the existing routes.
 
 import Foundation
 import Testing

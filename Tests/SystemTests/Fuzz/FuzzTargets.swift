@@ -1,4 +1,4 @@
-// What fuzzed requests are about, so that many of them get past the first check: people with tokens, threads, messages.
+// The people, threads and messages that fuzzed requests refer to, so that many of them pass the first checks.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,4 @@
-// Requests that are nearly right: each part is legal more often than not, so that the others' faults are met behind it.
+// Nearly legal requests: each part is legal more often than not, so that faults behind the first check are reached.
 
 import Foundation
 import TestSupport

@@ -1,5 +1,5 @@
-// Ten thousand requests over all routes, most of them wrong in some part: nothing is a fault of the service's, and it
-// grows by nothing. By hand for longer: FUZZ_REQUESTS=1000000 FUZZ_SEED=7 swift test --filter SystemTests/FuzzingRequests
+// Ten thousand requests over all routes, most of them wrong in some part: none causes a server fault, and memory does
+// not grow. For longer runs: FUZZ_REQUESTS=1000000 FUZZ_SEED=7 swift test --filter SystemTests/FuzzingRequests
 
 import Foundation
 import Synchronization
@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Fuzzed requests")
+    @Suite("Fuzzing all routes")
     struct FuzzingRequests {
         private static let environment = ProcessInfo.processInfo.environment
         private static let requestCount = environment["FUZZ_REQUESTS"].flatMap { Int($0) } ?? 10_000
@@ -17,7 +17,7 @@ extension SystemTests {
         /// or a statement's plan is met in for the first time. Measured: 1. A leak of 2 KiB a request would be 16.
         private static let growthMaxMiB = 12
 
-        @Test("are answered or refused as described, by a service that stays as large as it was")
+        @Test("returns only documented answers, and the node's memory does not grow")
         func overAllRoutes() async throws {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(),

@@ -1,15 +1,15 @@
-// M8: connections run out. Idle ones make way for new ones; those with a request or a waiting poll stay.
+// The limit of connections: idle ones close for new ones; those with a request or a waiting poll stay.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Connections that run out")
+    @Suite("Connections at the limit")
     struct ConnectionLimits {
         private static let countMax = 24
 
-        @Test("idle ones make way for new ones, waiting polls stay, and nobody is refused")
+        @Test("idle connections close for new ones, waiting polls stay, and no client is refused")
         func idleMakeWay() async throws {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(),

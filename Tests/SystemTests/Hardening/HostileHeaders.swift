@@ -1,4 +1,4 @@
-// H1: a header that costs an event loop half a second. Hostile headers by strangers, while others send.
+// Headers that once cost an event loop half a second, sent by unauthenticated clients while others send messages.
 
 import Foundation
 import TestSupport
@@ -33,7 +33,7 @@ extension SystemTests {
         }
 
         @Test(
-            "hold nobody up",
+            "delay no other request",
             arguments: [
                 Hostile(name: "Accept", start: "text/event-stream", piece: ";a", count: 15_000),
                 Hostile(name: "Accept", start: "", piece: "text/event-stream;q=0,", count: 1_380),

@@ -1,4 +1,4 @@
-// Lists that can be made long: receipts of a large room, search, the inbox (findings H4 and M6).
+// Lists that can become long: receipts of a large room, search results, the inbox.
 
 import TestSupport
 import Testing
@@ -30,7 +30,7 @@ extension SystemTests {
             return (room, message)
         }
 
-        @Test("receipts of a message come by pages, each member once, and asking for them delays nobody")
+        @Test("receipts of a message come in pages with each member once, and reading them delays nobody")
         func receipts() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
@@ -61,7 +61,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a page looks at so many members and no more, and all pages together have those who have the message")
+        @Test("a page reads a bounded number of members, and all pages together list every recipient")
         func sparseReceipts() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
@@ -106,7 +106,7 @@ extension SystemTests {
             return thread
         }
 
-        @Test("one account's searches delay another's by one at most, and its pages are bounded")
+        @Test("searches of one account delay another account's by one search at most, and pages are bounded")
         func searches() async throws {
             let node = try await Node.start(database: try await TestCluster.shared().createDatabase())
             var others = try await OtherUsers.join(node)
@@ -138,7 +138,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a page of the inbox ends before it has more than 1 MiB, and the next one goes on")
+        @Test("a page of the inbox ends before 1 MiB, and the next page continues")
         func inbox() async throws {
             let curl = try await TestNodes.shared().a.curl
             let ann = try await curl.register("Ann")

@@ -1,11 +1,11 @@
-// Pages and cursors that no answer gave, and strangers who name a thread (findings L1, L2, L11, M2).
+// Pages and cursors that no answer returned, and strangers who name a thread.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Places that a client made up")
+    @Suite("Invented cursors, pages and ids")
     struct MadeUpCursors {
         /// As the service makes them: a version, big-endian fields, a check byte; base64url.
         private static func opaque(version: UInt8, _ fields: [UInt8]) -> String {
@@ -19,7 +19,7 @@ extension SystemTests {
             withUnsafeBytes(of: value.bigEndian) { Array($0) }
         }
 
-        @Test("a made-up page never makes a list fail")
+        @Test("an invented page never makes a list fail")
         func pages() async throws {
             let curl = try await TestNodes.shared().a.curl
             let connection = Connection(curl.address)
@@ -52,7 +52,7 @@ extension SystemTests {
             return opaque(version: 1, Array(bytes[1..<5]) + Self.bytes(position))
         }
 
-        @Test("a cursor from the future has expired, for polls that wait, polls that don't, and streams")
+        @Test("a cursor from the future is expired for waiting polls, immediate polls and streams")
         func futureCursors() async throws {
             let curl = try await TestNodes.shared().a.curl
             let ann = try await curl.register("Ann")
@@ -73,7 +73,7 @@ extension SystemTests {
             }
         }
 
-        @Test("a cursor that another node gave a moment ago is never taken for one from the future")
+        @Test("a cursor just returned by another node is never taken for one from the future")
         func cursorsOfOtherNodes() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")
@@ -92,7 +92,7 @@ extension SystemTests {
             }
         }
 
-        @Test("in a direct thread only the sender deletes a message for everyone, whoever opened it")
+        @Test("in a direct thread only the sender can delete a message for everyone, whoever opened the thread")
         func directThreads() async throws {
             let curl = try await TestNodes.shared().a.curl
             let (ann, ben) = (try await curl.register("Ann"), try await curl.register("Ben"))
@@ -115,7 +115,7 @@ extension SystemTests {
             }
         }
 
-        @Test("a stranger is refused while somebody else has the thread locked")
+        @Test("a stranger is refused at once while another transaction has the thread locked")
         func strangersDoNotWait() async throws {
             let nodes = try await TestNodes.shared()
             let curl = nodes.a.curl

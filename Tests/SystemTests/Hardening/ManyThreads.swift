@@ -1,5 +1,5 @@
-// M4: an account with as many threads as it may have, and a thread with as many invited people. What concerns all of them is
-// written in parts between which others write, and a read from an old cursor does not look at all of them.
+// An account with as many threads as allowed, and a thread with as many invited people. Changes that concern all of
+// them are written in batches between which others write, and a read from an old cursor does not read all of them.
 
 import Foundation
 import TestSupport
@@ -46,7 +46,7 @@ extension SystemTests {
                 """, conninfo: database)
         }
 
-        @Test("renames itself without others' noticing, and everybody learns the last name, once")
+        @Test("renames itself without delaying others, and everybody gets the last name once")
         func renames() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database, settings: ["PARLEY_RATE_LIMITS": "on"])
@@ -70,7 +70,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("is told of in full by another node when the one that began is killed")
+        @Test("has its rename finished by another node when the first is killed")
         func killed() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
             let eve = try await nodes.a.curl.register("Eve")
@@ -85,7 +85,7 @@ extension SystemTests {
             try await nodes.b.stop()
         }
 
-        @Test("reads from an old cursor without others' noticing")
+        @Test("reads from an old cursor without delaying others")
         func readsOld() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
@@ -113,7 +113,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a new title reaches a thousand invited people, in parts, and each of them once")
+        @Test("a new title reaches a thousand invited people in batches, each of them once")
         func invited() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)

@@ -1,4 +1,4 @@
-// M1: /metrics by token or by a port of its own, and no figure in it that tells who has an account. And how paths are spelled.
+// /metrics by token or on its own port, without values that reveal who has an account. Also: how paths are spelled.
 
 import Foundation
 import TestSupport
@@ -18,7 +18,7 @@ extension SystemTests {
             return try await Connection(node.address).call("GET", "/metrics", headers: headers).status
         }
 
-        @Test("admin: by the admin token; without one configured there is no such path")
+        @Test("admin: open with the admin token; 404 when none is configured")
         func admin() async throws {
             let node = try await start(["PARLEY_METRICS": "admin", "PARLEY_ADMIN_TOKEN": Self.token])
             #expect(try await status(node) == 401)
@@ -29,13 +29,13 @@ extension SystemTests {
             #expect(try await status(none, token: Self.token) == 404)
         }
 
-        @Test("unset: open where the service listens on loopback, else by the admin token")
+        @Test("unset: open on loopback, otherwise with the admin token")
         func unset() async throws {
             #expect(try await status(try await start([:])) == 200)
             #expect(try await status(try await start(["PARLEY_HTTP_HOST": "0.0.0.0"])) == 404)
         }
 
-        @Test("an address: there and nowhere else, and nothing else there")
+        @Test("an address: served there and nowhere else, and nothing else is served there")
         func address() async throws {
             let port = try Sockets.freePort()
             let node = try await start(["PARLEY_METRICS": "127.0.0.1:\(port)", "PARLEY_ADMIN_TOKEN": Self.token])
@@ -50,7 +50,7 @@ extension SystemTests {
             #expect(try await node.stop().exit == .status(0))
         }
 
-        @Test("tell mails to accounts from mails to strangers by no figure of mails")
+        @Test("do not reveal whether a mail went to an account or to a stranger")
         func mails() async throws {
             let relay = try await TestRelay.shared()
             let node = try await start([
@@ -93,7 +93,7 @@ extension SystemTests {
             }
         }
 
-        @Test("a path is what it says, byte for byte: everything else is 404, also for who is signed in")
+        @Test("paths match byte for byte: everything else is 404, even when signed in")
         func paths() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")

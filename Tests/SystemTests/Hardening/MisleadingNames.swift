@@ -1,11 +1,11 @@
-// Finding L3: names that deceive, and rooms whose titles only look the same.
+// Names that deceive, and rooms whose titles only look the same.
 
 import Testing
 
 extension SystemTests {
-    @Suite("Names that mislead")
+    @Suite("Misleading names")
     struct MisleadingNames {
-        @Test("are refused as names, titles, device names and status texts; texts of messages are left alone")
+        @Test("are refused as names, titles, device names and status texts, but allowed in messages")
         func refused() async throws {
             let stage = try await Stage.set()
             let names = [
@@ -49,7 +49,7 @@ extension SystemTests {
             }
         }
 
-        @Test("make no second room: titles that look alike are one")
+        @Test("open no second room: titles that look alike count as equal")
         func rooms() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")

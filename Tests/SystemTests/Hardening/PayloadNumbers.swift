@@ -1,4 +1,4 @@
-// Numbers that PostgreSQL's json keeps and its jsonb can't hold (finding H2).
+// Numbers that PostgreSQL's json type keeps and its jsonb type can't hold.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("Numbers in payloads")
     struct PayloadNumbers {
-        @Test("a number that the database can't compute with is refused, in sends and in edits")
+        @Test("a number that PostgreSQL can't represent is refused, in sends and in edits")
         func refused() async throws {
             let curl = try await TestNodes.shared().a.curl
             let ann = try await curl.register("Ann")
@@ -26,7 +26,7 @@ extension SystemTests {
             }
         }
 
-        @Test("a stored payload with such a number keeps nobody out of its thread")
+        @Test("a stored payload with such a number does not break its thread")
         func oldMessages() async throws {
             let nodes = try await TestNodes.shared()
             let curl = nodes.a.curl

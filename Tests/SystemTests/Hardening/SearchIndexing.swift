@@ -1,10 +1,10 @@
-// The search index beside those who edit and delete (finding H3).
+// The search index next to people who edit and delete.
 
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Indexing for search")
+    @Suite("Search indexing")
     struct SearchIndexing {
         /// 4,096 different words of three letters: the longest text.
         private static let words: String = {
@@ -13,7 +13,7 @@ extension SystemTests {
                 .joined(separator: " ")
         }()
 
-        @Test("somebody who sends as many words as fit delays no edit and no deletion of others")
+        @Test("a sender of messages full of words delays no edit and no deletion of others")
         func editsDoNotWait() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
@@ -47,7 +47,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a text is bounded in messages of every type, and so is a location's label")
+        @Test("text has a limit in messages of every type, and so has a location's label")
         func textsAreBounded() async throws {
             let curl = try await TestNodes.shared().a.curl
             let ann = try await curl.register("Ann")

@@ -1,4 +1,4 @@
-// One account with reads that take seconds each: what others notice of it, and what it is told itself.
+// One account whose reads take seconds each: how much they delay others, and what the account itself gets.
 
 import Foundation
 import Synchronization
@@ -44,7 +44,7 @@ extension SystemTests {
             }
         }
 
-        @Test("keep nobody else from sending, signing in or reading, and are answered or told to wait themselves")
+        @Test("do not delay others' sends, sign-ins and reads, and are answered or told to retry")
         func others() async throws {
             let node = try await Self.node(blocksTake: 2)
             let others = try await OtherUsers.join(node)
@@ -69,7 +69,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("are refused with 429 and the time to wait, with the limits per time off as well")
+        @Test("are refused with 429 and Retry-After, even with rate limits off")
         func refusal() async throws {
             let node = try await Self.node(
                 blocksTake: 4, settings: ["PARLEY_ACCOUNT_READS_MAX": "1", "PARLEY_READ_TIMEOUT_MS": "15000"])
@@ -88,7 +88,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("that take longer than they may end with 503 and a time to come back, and are counted")
+        @Test("that exceed their time end with 503 and Retry-After, and are counted")
         func timeout() async throws {
             let node = try await Self.node(blocksTake: 10, settings: ["PARLEY_READ_TIMEOUT_MS": "500"])
             let ann = try await node.curl.register("Ann")

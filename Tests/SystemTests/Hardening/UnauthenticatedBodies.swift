@@ -1,11 +1,11 @@
-// H5: bodies that fill a node's memory before anybody looks at path or token. And how large each call's body may be.
+// Bodies that would fill a node's memory before path and token are checked, and the size limit of each call's body.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Bodies of strangers", .serialized)
+    @Suite("Bodies of unauthenticated requests", .serialized)
     struct UnauthenticatedBodies {
         private static let mebibyte = 1024 * 1024
 
@@ -15,7 +15,7 @@ extension SystemTests {
                 "\(method) \(path) HTTP/1.1\r\nHost: x\r\n\(authorization)Content-Length: \(byteCount)\r\n\r\n".utf8)
         }
 
-        @Test("are answered before the body: unknown paths, other methods, no token, a made-up one, too large")
+        @Test("are not read: unknown path, wrong method, no token, invalid token and too large are answered first")
         func early() async throws {
             let nodes = try await TestNodes.shared()
             let thread = "/v1/threads/\(UUID().uuidString.lowercased())/messages"
@@ -36,7 +36,7 @@ extension SystemTests {
             }
         }
 
-        @Test("take no memory where they are not wanted, and a bounded one where they may be, which is given back")
+        @Test("take no memory where unwanted, and bounded memory elsewhere, which is freed afterwards")
         func memory() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(
@@ -82,7 +82,7 @@ extension SystemTests {
             #expect(try await node.metric("parley_http_body_bytes") == 0)
         }
 
-        @Test("are no request of their own: what follows an early answer is dropped, or the connection closes")
+        @Test("are never parsed as a request: after an early answer the body is dropped or the connection closes")
         func smuggling() async throws {
             let nodes = try await TestNodes.shared()
             let evil = Data("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
@@ -100,7 +100,7 @@ extension SystemTests {
             #expect(try await large.receiveEnd())
         }
 
-        @Test("may be a thousand marks, and a message of the largest size in pieces")
+        @Test("may hold a thousand marks, or the largest message in small pieces")
         func allowed() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")

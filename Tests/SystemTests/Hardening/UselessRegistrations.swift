@@ -1,4 +1,4 @@
-// Push registrations that can never work are refused when they are made (api.md, Push).
+// Push registrations that can never work are refused at registration.
 
 import TestSupport
 import Testing
@@ -15,7 +15,7 @@ extension SystemTests {
             ]
         }
 
-        @Test("is refused: no hexadecimal token, an address that is not public in any spelling, a key off the curve")
+        @Test("is refused: token not hexadecimal, private address in any spelling, key not on the curve")
         func refused() async throws {
             let stage = try await Stage.set()
             func refusal(_ body: JSON, _ field: String) -> Refusal {
@@ -49,7 +49,7 @@ extension SystemTests {
             #expect(good.status == 200, "\(good)")
         }
 
-        @Test("but for its private address is accepted where those are allowed")
+        @Test("is accepted with a private address where the settings allow one")
         func allowed() async throws {
             let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(), settings: ["PARLEY_PUSH_ALLOW_PRIVATE": "true"])

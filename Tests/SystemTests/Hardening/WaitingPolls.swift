@@ -1,4 +1,4 @@
-// One session that opens poll upon poll, or stream upon stream: how many of them wait, and what becomes of the others.
+// One session that opens many polls or streams: how many wait, and how the others end.
 
 import Foundation
 import TestSupport
@@ -38,7 +38,7 @@ extension SystemTests {
             return count
         }
 
-        @Test("leave a node's connections to others: eight wait, and those before were answered with no events")
+        @Test("leave connections to others: eight wait, and older polls are answered without events")
         func connections() async throws {
             let node = try await Self.node(["PARLEY_CONNECTIONS_MAX": "60"])
             let others = try await OtherUsers.join(node)
@@ -51,7 +51,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("are held to the account's bound over all of its sessions")
+        @Test("share the account's limit over all its sessions")
         func account() async throws {
             let node = try await Self.node(["PARLEY_ACCOUNT_POLLS_MAX": "10"])
             let ann = try await node.curl.register("Ann")
@@ -65,7 +65,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("end as streams with an id and a long time to come back, so that they don't chase each other")
+        @Test("as streams end with an id and a long retry time, so that they don't displace each other in turn")
         func streams() async throws {
             let node = try await Self.node()
             let ann = try await node.curl.register("Ann")

@@ -1,4 +1,4 @@
-// M3: what writes is limited by account, strangers are counted by person and on all nodes, and threads have a bound.
+// Writes are limited by account, strangers are counted by person on all nodes, and threads have a limit.
 
 import Foundation
 import TestSupport
@@ -79,9 +79,9 @@ private let writeCalls: [(limit: String, what: String, call: WriteCall)] = [
 ]
 
 extension SystemTests {
-    @Suite("Limits of what an account writes")
+    @Suite("Write limits of an account")
     struct WriteLimits {
-        @Test("each call of the finding is refused with 429 beyond its bucket, and sends go on")
+        @Test("each limited call is refused with 429 when its bucket is empty, and sends go on")
         func buckets() async throws {
             let quota = 40
             var settings = ["PARLEY_RATE_LIMITS": "on"]
@@ -117,7 +117,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a call for many threads counts by its entries, and one in a large thread by the members it reaches")
+        @Test("a call for many threads costs a token per thread, one in a large thread costs by its members")
         func weights() async throws {
             let settings = [
                 "PARLEY_RATE_LIMITS": "on", "PARLEY_LIMIT_ACCOUNT_RECEIPTS": "100", "PARLEY_LIMIT_ACCOUNT_WRITES": "60",
@@ -143,7 +143,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a thread that is there already is no new one")
+        @Test("opening an existing thread does not count as a new thread")
         func standing() async throws {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(),
@@ -167,7 +167,7 @@ extension SystemTests {
         }
 
         @Test(
-            "people who share no thread with the caller are counted by person and on all nodes, acquaintances are not")
+            "strangers are counted once each on all nodes together, people who share a thread are not counted")
         func strangers() async throws {
             let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(),
@@ -207,7 +207,7 @@ extension SystemTests {
             try await nodes.stop()
         }
 
-        @Test("with PARLEY_STRANGERS=invite whoever shares no thread with the caller is invited, in every way in")
+        @Test("with PARLEY_STRANGERS=invite strangers are invited instead of added, by every call")
         func invites() async throws {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(), settings: ["PARLEY_STRANGERS": "invite"])
@@ -235,7 +235,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("an account has so many threads and no more, whatever the way in, and however many try at once")
+        @Test("an account can't exceed its thread limit by any call, even with concurrent calls")
         func threads() async throws {
             let bound = 6
             let node = try await Node.start(
@@ -292,7 +292,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("others do not notice somebody who renames, edits and reacts as fast as it goes")
+        @Test("an account that renames, edits and reacts as fast as possible does not delay others")
         func notice() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database, settings: ["PARLEY_RATE_LIMITS": "on"])

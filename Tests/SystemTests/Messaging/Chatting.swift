@@ -1,4 +1,4 @@
-// Two people, two nodes, one database: what everything else is for.
+// Two people, two nodes, one database: the purpose of everything else.
 
 import Testing
 
@@ -29,7 +29,7 @@ extension SystemTests {
             #expect(answer.json["more"] == false)
         }
 
-        @Test("the same direct thread is found from either side")
+        @Test("both people find the same direct thread")
         func onePerPair() async throws {
             let again = try await nodes.b.curl.post(
                 "/v1/threads", ["kind": "direct", "members": [.string(ann.id)]], as: bob)
@@ -90,7 +90,7 @@ extension SystemTests {
             }
         }
 
-        @Test("signing out on one node ends the token on the other within a second")
+        @Test("signing out on one node invalidates the token on the other within a second")
         func logout() async throws {
             let connection = Connection(nodes.b.address)
             #expect(try await connection.get("/v1/users/me", as: ann).status == 200)
@@ -101,7 +101,7 @@ extension SystemTests {
             #expect(try await connection.get("/v1/sync", as: ann).status == 401)
         }
 
-        @Test("signing a device out ends its waiting poll and leaves the others")
+        @Test("signing a device out ends its waiting poll and no other device's")
         func signOutDevice() async throws {
             let credentials: JSON = [
                 "username": .string(bob.username), "password": .string(bob.password), "device_name": "phone",

@@ -1,4 +1,4 @@
-// What a device has got is known by the cursor that it polls with, whatever becomes of the node that heard it.
+// The cursor of a poll tells what its device has received, even when the node that was told dies.
 
 import TestSupport
 import Testing
@@ -6,7 +6,7 @@ import Testing
 extension SystemTests {
     @Suite("Delivered marks from cursors, on two nodes")
     struct DeliveredMarks {
-        @Test("who sent a message hears on one node that a poll on the other has got it")
+        @Test("the sender on one node is notified that a poll on the other node received the message")
         func tells() async throws {
             let nodes = try await TestNodes.shared()
             let (ann, bob, thread) = try await people(nodes.a.curl)
@@ -35,7 +35,7 @@ extension SystemTests {
             }
         }
 
-        @Test("a mark that died with its node is said again by the next poll, wherever that goes")
+        @Test("a mark lost with its node is reported again by the next poll on any node")
         func survives() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
             let (ann, bob, thread) = try await people(nodes.a.curl)

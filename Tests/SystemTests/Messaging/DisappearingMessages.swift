@@ -1,4 +1,4 @@
-// Content that goes by itself leaves every table and every node, whatever happens to the nodes meanwhile.
+// Expired content leaves every table and every node, even when nodes are killed meanwhile.
 
 import Foundation
 import TestSupport
@@ -49,7 +49,7 @@ extension SystemTests {
             return made.json["id"].string ?? ""
         }
 
-        @Test("a message whose time is up leaves every table, and what the nodes had in memory of it")
+        @Test("an expired message leaves every table and the memory of every node")
         func expires() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")
@@ -83,7 +83,7 @@ extension SystemTests {
             #expect(try await nodes.a.curl.get("/v1/inbox", as: bob).json["unread_total"] == 0)
         }
 
-        @Test("content goes once the last device has it, with everything else of the message left, and no sooner")
+        @Test("content is removed once the last device has it, no sooner, and the rest of the message stays")
         func untilDelivered() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")
@@ -133,7 +133,7 @@ extension SystemTests {
             #expect(try await nodes.a.curl.call("PATCH", path, ["payload": ["text": "x"]], as: ann).status == 409)
         }
 
-        @Test("an edit waits for those who lack it, and a device that signs out or is silent is waited for no more")
+        @Test("an edit waits for devices that lack it, but not for devices that are signed out or silent")
         func laggards() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")
@@ -176,7 +176,7 @@ extension SystemTests {
             }
         }
 
-        @Test("what is due is done once, whichever nodes are killed at it")
+        @Test("each expiry is handled once, whichever nodes are killed")
         func survivesKills() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let fleet = try await RestartableNodes.start(3, on: database)

@@ -1,5 +1,5 @@
-// Server-sent events, clause by clause of the contract. That they keep the law of delivery through faults is shown by
-// the streaming devices of every Traffic.
+// Server-sent events, clause by clause of the contract. The streaming devices of every Traffic test their delivery
+// under faults.
 
 import Foundation
 import TestSupport
@@ -26,7 +26,7 @@ extension SystemTests {
             return source
         }
 
-        @Test("gives what was missed and what comes, as the long poll gives it")
+        @Test("sends missed and new events, the same as the long poll")
         func events() async throws {
             let missed = try await say(3)
             let source = try await stream(nodes.b, from: start)
@@ -41,7 +41,7 @@ extension SystemTests {
             #expect(events.map(\.json) == polled.filter { $0["type"] == "message.created" })
         }
 
-        @Test("names after each event where to go on, by header before query, on either node and by either way")
+        @Test("has an id after each event, which resumes by header or query, on either node, as stream or poll")
         func resuming() async throws {
             let ids = try await say(5)
             // Two at a time: ids inside an answer and at its end.
@@ -56,7 +56,7 @@ extension SystemTests {
             }
         }
 
-        @Test("without a cursor begins with now, and says where that is")
+        @Test("starts at the present without a cursor, and sends that position")
         func noCursor() async throws {
             _ = try await say(1)
             let source = try await stream(nodes.b)
@@ -68,7 +68,7 @@ extension SystemTests {
             #expect(messageIDs(polled) == ids)
         }
 
-        @Test("is refused before it begins, as a poll is")
+        @Test("is refused with the same problems as a poll")
         func refusals() async throws {
             let connection = Connection(nodes.a.address)
             let nobody = Person(id: "", username: "", password: "", session: "", token: "no")
@@ -86,7 +86,7 @@ extension SystemTests {
         }
 
         @Test(
-            "is asked for by its type alone",
+            "is chosen by its media type alone",
             arguments: [
                 ("text/event-stream", true), ("application/json;q=0.5, Text/Event-Stream ; q=0.9", true),
                 ("text/event-stream;q=0", false), ("*/*", false), ("application/json, text/plain, text/html", false),
@@ -98,7 +98,7 @@ extension SystemTests {
             #expect(answer.status == 200 && (answer.headers["content-type"] == "text/event-stream") == isStream)
         }
 
-        @Test("ends when its session is signed out, on whichever node, and another's goes on")
+        @Test("ends when its session is signed out on any node, and other sessions' streams go on")
         func signedOut() async throws {
             let phone = try await nodes.a.curl.post(
                 "/v1/auth/login", ["username": .string(bob.username), "password": .string(bob.password)])
@@ -115,7 +115,7 @@ extension SystemTests {
             #expect(try await staying.events(1).first?.json["type"] == "session.revoked")
         }
 
-        @Test("says every 20 seconds that it lives, and where the log is by now")
+        @Test("sends a heartbeat with the current position every 20 seconds")
         func heartbeat() async throws {
             let cleo = try await nodes.a.curl.register("Cleo")
             let source = try await EventSource(Connection(nodes.b.address), as: cleo)
@@ -129,7 +129,7 @@ extension SystemTests {
             #expect(heartbeat.id != nil && heartbeat.id != first.id)
         }
 
-        @Test("is counted, and goes free when its client goes away")
+        @Test("is counted, and freed when its client disconnects")
         func counted() async throws {
             let own = try await TestNodes.own(on: try await TestCluster.shared())
             let cleo = try await own.a.curl.register("Cleo")
@@ -149,7 +149,7 @@ extension SystemTests {
             try await own.stop()
         }
 
-        @Test("ends when its node goes away, with the others spread over the drain time, and goes on at the other")
+        @Test("ends when its node stops, spread over the drain time, and resumes on the other node")
         func drained() async throws {
             let own = try await TestNodes.own(
                 on: try await TestCluster.shared(),

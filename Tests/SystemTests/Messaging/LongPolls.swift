@@ -10,7 +10,7 @@ extension SystemTests {
 
         init() async throws { direct = try await DirectThread() }
 
-        @Test("without a cursor answers at once with the one of now")
+        @Test("returns the current cursor at once without a cursor")
         func noCursor() async throws {
             _ = try await say(1)
             let clock = ContinuousClock()
@@ -23,7 +23,7 @@ extension SystemTests {
             #expect(try await nodes.a.curl.sync(bob, from: cursor).told.isEmpty)
         }
 
-        @Test("with wait=0 answers at once, with nothing or with what there is")
+        @Test("with wait=0 returns at once what there is, or nothing")
         func noWait() async throws {
             let nothing = try await nodes.a.curl.sync(bob, from: start, wait: 0)
             #expect(nothing.status == 200 && nothing.json["events"] == [] && nothing.json["cursor"].string != nil)
@@ -32,7 +32,7 @@ extension SystemTests {
             #expect(events.map { $0["data"]["id"].string } == ids)
         }
 
-        @Test("waits as long as asked, by the parameter or by Prefer, and says which preference it applied")
+        @Test("waits as long as the parameter or Prefer says, and returns Preference-Applied")
         func waits() async throws {
             let clock = ContinuousClock()
             var began = clock.now
@@ -48,7 +48,7 @@ extension SystemTests {
             #expect(plain.headers["preference-applied"] == nil)
         }
 
-        @Test("hands out as many as the limit, says more, and goes on without a gap")
+        @Test("returns at most the limit, sets more, and continues without a gap")
         func limit() async throws {
             let ids = try await say(7)
             var cursor = start
@@ -69,7 +69,7 @@ extension SystemTests {
             #expect(seen == ids)
         }
 
-        @Test("gives the same events for the same cursor, again and on the other node")
+        @Test("returns the same events for the same cursor, repeatedly and on the other node")
         func repeatable() async throws {
             _ = try await say(5)
             var answers: [JSON] = []
@@ -84,7 +84,7 @@ extension SystemTests {
             #expect(try await nodes.a.curl.sync(bob, from: start).told == answers[0]["events"].items)
         }
 
-        @Test("is the same for everyone who may see it")
+        @Test("returns the same event to every member")
         func sameForAll() async throws {
             let ids = try await say(3)
             let anns = try await nodes.a.curl.sync(ann, from: start).json["events"]
@@ -96,7 +96,7 @@ extension SystemTests {
             }
         }
 
-        @Test("answers with its length, uncached; HEAD gives the same head and no body")
+        @Test("has a Content-Length and is not cached; HEAD returns the same head without a body")
         func headers() async throws {
             let answer = try await nodes.a.curl.sync(bob, from: start)
             #expect(answer.headers["content-length"] == "\(answer.body.count)")
@@ -107,7 +107,7 @@ extension SystemTests {
             #expect(try await nodes.a.curl.call("HEAD", "/v1/inbox").status == 401)
         }
 
-        @Test("goes free when its client goes away")
+        @Test("is freed when its client disconnects")
         func abandoned() async throws {
             let before = try await nodes.a.metric("parley_polls_waiting") ?? 0
             let connections = (0..<5).map { _ in Connection(nodes.a.address) }
@@ -121,7 +121,7 @@ extension SystemTests {
             try await nodes.a.waitForPolls(Int(before))
         }
 
-        @Test("wakes all of a person's devices, on whichever node they wait")
+        @Test("wakes all devices of a person, on whichever node they wait")
         func allDevices() async throws {
             let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
                 for number in 0..<6 {
@@ -148,7 +148,7 @@ extension SystemTests {
             #expect(events.map { $0["data"]["id"].string } == after)
         }
 
-        @Test("answers 410 with a fresh cursor for one from a part of the log that doesn't exist")
+        @Test("answers 410 with a fresh cursor for a position that the log does not hold")
         func lostTail() async throws {
             // A cursor of another installation whose log has come further: what a restored backup looks like.
             let other = try await TestNodes.own(on: try await TestCluster.shared())
@@ -168,7 +168,7 @@ extension SystemTests {
             try await other.stop()
         }
 
-        @Test("shows a group's events from joining to leaving, however late it is asked")
+        @Test("returns a group's events from joining to leaving, however late the client asks")
         func membership() async throws {
             let curl = nodes.a.curl
             let group = try await curl.thread("group", by: ann, with: [])

@@ -1,4 +1,4 @@
-// Who hears of what when people come, go and rename things: on two nodes at once, in the log's order.
+// Who is notified when people join, leave and rename things: on two nodes at once, in the log's order.
 
 import Testing
 
@@ -32,7 +32,7 @@ extension SystemTests {
             }
         }
 
-        @Test("the invited hear of the thread and not of what is said, until they accept")
+        @Test("invited people get the thread but no messages until they accept")
         func invites() async throws {
             let cursors = (try await nodes.a.curl.cursor(of: ann), try await nodes.b.curl.cursor(of: bob))
             let group = try await nodes.a.curl.thread("group", by: ann, with: [bob], invite: true)
@@ -49,7 +49,7 @@ extension SystemTests {
                 ann, from: cursors.0, of: group, ["thread.created", "message.created before"] + joined)
         }
 
-        @Test("declining is told to those in the thread and to the own devices, and no one else hears of it again")
+        @Test("declining notifies the members and one's own devices, and nobody else")
         func declines() async throws {
             let group = try await nodes.a.curl.thread("group", by: ann, with: [bob], invite: true)
             let cursors = (try await nodes.a.curl.cursor(of: ann), try await nodes.b.curl.cursor(of: bob))
@@ -61,7 +61,7 @@ extension SystemTests {
             #expect(try await nodes.b.curl.get("/v1/threads/\(group)", as: bob).status == 404)
         }
 
-        @Test("a new title reaches members with the message that says so, and the invited without")
+        @Test("a new title reaches members with its system message, and invited people without")
         func renames() async throws {
             let cleo = try await nodes.b.curl.register("Cleo")
             let group = try await nodes.a.curl.thread("group", by: ann, with: [bob])
@@ -81,7 +81,7 @@ extension SystemTests {
             }
         }
 
-        @Test("settings reach the own devices on every node and nobody else's")
+        @Test("settings reach one's own devices on every node and nobody else")
         func settings() async throws {
             let group = try await nodes.a.curl.thread("group", by: ann, with: [bob])
             for text in ["one", "two"] { _ = try await nodes.a.curl.sent(text, in: group, as: ann) }

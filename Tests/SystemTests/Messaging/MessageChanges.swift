@@ -1,9 +1,9 @@
-// What becomes of a message after it was sent, seen on another node: waiting polls hear of it, and every GET shows it.
+// Changes of a message after sending, seen on another node: waiting polls are notified, and every GET shows them.
 
 import Testing
 
 extension SystemTests {
-    @Suite("Changes of messages, across nodes")
+    @Suite("Changes of messages on two nodes")
     struct MessageChanges {
         let nodes: TestNodes
         let ann: Person
@@ -30,7 +30,7 @@ extension SystemTests {
             return try #require(events.first)
         }
 
-        @Test("an edit, a reaction and a deletion wake the polls of another node and show there at once")
+        @Test("an edit, a reaction and a deletion wake polls on the other node and are visible there at once")
         func wakes() async throws {
             let edited = try await event(for: bob) {
                 let answer = try await nodes.a.curl.call("PATCH", path, ["payload": ["text": "hello"]], as: ann)
@@ -56,7 +56,7 @@ extension SystemTests {
             #expect(try await nodes.b.curl.get(path, as: bob).json == deleted["data"])
         }
 
-        @Test("a message that one deletes for oneself goes on one's other device, on any node, and from nobody else's")
+        @Test("deleting a message for oneself removes it from one's other devices on any node, and from nobody else's")
         func hides() async throws {
             let annsCursor = try await nodes.b.curl.cursor(of: ann)
             let hidden = try await event(for: bob) {
@@ -75,7 +75,7 @@ extension SystemTests {
             #expect(try await nodes.b.curl.sync(ann, from: annsCursor, wait: 0).told.isEmpty)
         }
 
-        @Test("what was deleted is in no answer to a cursor from before it, on either node")
+        @Test("a deleted text is in no answer to an older cursor, on either node")
         func withdraws() async throws {
             let cursor = try await nodes.b.curl.cursor(of: bob)
             let id = try await nodes.a.curl.sent("first secret", in: thread, as: ann)

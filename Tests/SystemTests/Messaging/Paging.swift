@@ -1,10 +1,10 @@
-// Lists and answers that don't fit in one: every part once, in order, within the bounds.
+// Lists and answers in several pages: every item once, in order, within the limits.
 
 import Foundation
 import Testing
 
 extension SystemTests {
-    @Suite("What doesn't fit in one answer")
+    @Suite("Paging")
     struct Paging: TwoPeopleSuite {
         let people: TwoPeople
 
@@ -26,7 +26,7 @@ extension SystemTests {
             return (items, sizes)
         }
 
-        @Test("goes through the inbox by pages, newest activity first, each thread once")
+        @Test("returns each thread of the inbox once, newest activity first")
         func inbox() async throws {
             let connection = Connection(nodes.a.address)
             var threads: [String] = []
@@ -42,7 +42,7 @@ extension SystemTests {
             #expect(unread.items.map { $0["id"].string } == Array(expected.prefix(2)))
         }
 
-        @Test("goes through the archive both ways, by seq, by id and by time")
+        @Test("reads the archive in both directions, by seq, by id and by time")
         func archive() async throws {
             let connection = Connection(nodes.a.address)
             let thread = try await connection.thread("direct", by: ann, with: [bob])
@@ -72,7 +72,7 @@ extension SystemTests {
             #expect(try await page("after=\(time)&limit=1").seqs == [first])
         }
 
-        @Test("cuts a long catch-up by bytes too, and is caught up at the end")
+        @Test("limits a long catch-up by bytes too, and ends caught up")
         func bytes() async throws {
             let connection = Connection(nodes.a.address)
             let thread = try await connection.thread("direct", by: ann, with: [bob])
@@ -95,7 +95,7 @@ extension SystemTests {
             }
         }
 
-        @Test("ends a page of the archive at 1 MiB, either way, and says that there is more")
+        @Test("ends a page of the archive at 1 MiB in both directions, and reports that there is more")
         func largePages() async throws {
             let connection = Connection(nodes.a.address)
             let thread = try await connection.thread("direct", by: ann, with: [bob])
@@ -118,7 +118,7 @@ extension SystemTests {
             }
         }
 
-        @Test("keeps texts as they were sent, whatever they are written in")
+        @Test("returns texts as they were sent, in any script")
         func texts() async throws {
             let thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
             let texts = [

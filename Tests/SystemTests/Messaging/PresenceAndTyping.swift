@@ -1,4 +1,4 @@
-// Who is there and who types, told across nodes and kept nowhere.
+// Presence and typing, sent across nodes and never stored.
 
 import TestSupport
 import Testing
@@ -35,7 +35,7 @@ extension SystemTests {
             try await node.curl.get("/v1/users/\(person.id)", as: viewer).json["presence"].string
         }
 
-        @Test("who begins to poll on one node comes online for who shares a thread, on the other, and for nobody else")
+        @Test("a person who polls on one node is online on the other, only for people who share a thread")
         func comesOnline() async throws {
             let nodes = try await TestNodes.shared()
             let pair = try await Pair(nodes.a.curl)
@@ -56,7 +56,7 @@ extension SystemTests {
             }
         }
 
-        @Test("who doesn't share it is shown as nothing at once, and again when they do")
+        @Test("turning sharing off hides presence at once, turning it on shows it again")
         func optsOut() async throws {
             let nodes = try await TestNodes.shared()
             let pair = try await Pair(nodes.a.curl)
@@ -76,7 +76,7 @@ extension SystemTests {
             #expect(shown.event["data"]["presence"] == "offline" && shown.event["data"]["last_seen_at"].string != nil)
         }
 
-        @Test("typing reaches a poll that waits on the other node, moves no cursor and leaves nothing in the log")
+        @Test("typing reaches a waiting poll on the other node, moves no cursor and is not logged")
         func types() async throws {
             // Of their own: what others have left behind may still come into the log, and move the cursor.
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
@@ -101,7 +101,7 @@ extension SystemTests {
             try await nodes.stop()
         }
 
-        @Test("in a room of more than a hundred nobody hears who types or comes")
+        @Test("typing and presence are not sent in a room of more than a hundred")
         func largeRoom() async throws {
             let database = try await CountingDatabase.create()
             let node = try await Node.start(database: database.conninfo)
@@ -117,7 +117,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("those of a killed node go offline within 90 s, and are told of")
+        @Test("people on a killed node go offline within 90 s, and others are notified")
         func killed() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
             let pair = try await Pair(nodes.b.curl)

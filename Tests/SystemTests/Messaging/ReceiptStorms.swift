@@ -1,4 +1,4 @@
-// A hundred people who read at once: what each of them is told of it.
+// A hundred people who read at once: what each of them is notified of.
 
 import Bench
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("A storm of receipts on two nodes")
     struct ReceiptStorms {
-        @Test("a hundred who read at once are told of to each other in a few events, and nobody is left out")
+        @Test("a hundred reads at once reach every member in a few events, none missing")
         func storm() async throws {
             let cluster = try await TestCluster.shared()
             let nodes = try await TestNodes.own(on: cluster)
@@ -85,7 +85,7 @@ extension SystemTests {
             }
         }
 
-        @Test("what a killed node had yet to tell is told by another")
+        @Test("receipts that a killed node had not published are published by another")
         func killed() async throws {
             let cluster = try await TestCluster.shared()
             let nodes = try await TestNodes.own(on: cluster)

@@ -1,4 +1,4 @@
-// Search on two nodes that keep the index behind the log.
+// Search on two nodes whose index lags behind the log.
 
 import TestSupport
 import Testing
@@ -13,7 +13,7 @@ extension SystemTests {
         }
 
         @Test(
-            "finds on any node what was answered on another, before it is indexed and after, and no longer once deleted"
+            "finds on every node what another node acknowledged, before and after indexing, but not once deleted"
         )
         func acrossNodes() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
@@ -39,7 +39,7 @@ extension SystemTests {
             try await nodes.stop()
         }
 
-        @Test("goes by another configuration once it is set, and a node doesn't start with one that there isn't")
+        @Test("uses a new text search configuration once set, and a node does not start with an unknown one")
         func configuration() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let first = try await Node.start(database: database)

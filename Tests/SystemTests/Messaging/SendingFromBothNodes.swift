@@ -1,4 +1,4 @@
-// The laws of sending, from several nodes at once.
+// The guarantees of sending, with several nodes at once.
 
 import Testing
 
@@ -9,7 +9,7 @@ extension SystemTests {
 
         init() async throws { direct = try await DirectThread() }
 
-        @Test("makes one message of an id, however often it is sent, and one event", arguments: 1...5)
+        @Test("creates one message and one event for an id, however often it is sent", arguments: 1...5)
         func sameID(round: Int) async throws {
             let cursor = try await nodes.a.curl.cursor(of: bob)
             let id = newID()
@@ -30,7 +30,7 @@ extension SystemTests {
             }
         }
 
-        @Test("gives one winner to two people who choose the same id, and a conflict to the other")
+        @Test("accepts one of two people who choose the same id, and answers the other with a conflict")
         func sameIDByTwo() async throws {
             for _ in 1...5 {
                 let id = newID()
@@ -42,7 +42,7 @@ extension SystemTests {
             }
         }
 
-        @Test("numbers the messages of 32 writers 1, 2, 3 … without a hole, in the order in which all hear of them")
+        @Test("numbers the messages of 32 writers without a gap, in the order in which all receive them")
         func dense() async throws {
             let cursor = try await nodes.a.curl.cursor(of: bob)
             let sent = try await withThrowingTaskGroup(of: [Answer].self) { group in
@@ -74,7 +74,7 @@ extension SystemTests {
             }
         }
 
-        @Test("opens one direct thread for two people who open it on each other at once")
+        @Test("opens one direct thread when two people open it at the same time")
         func onePair() async throws {
             let cleo = try await nodes.a.curl.register("Cleo")
             let dan = try await nodes.b.curl.register("Dan")
@@ -91,7 +91,7 @@ extension SystemTests {
             #expect(Set(answers.map { $0.json["id"] }).count == 1)
         }
 
-        @Test("gives one name to one of those who register it at once")
+        @Test("registers a username once when many register it at the same time")
         func oneName() async throws {
             let body: JSON = ["username": .string(unique("eve")), "password": "correct horse battery", "name": "Eve"]
             let answers = try await withThrowingTaskGroup(of: Answer.self) { group in

@@ -1,4 +1,4 @@
-// Three nodes behind nginx, as in compose: what one has answered all others show, and nodes come and go unseen.
+// Three nodes behind nginx, as in compose: every node shows what another acknowledged, and nodes can restart unnoticed.
 
 import Foundation
 import Synchronization
@@ -31,7 +31,7 @@ extension SystemTests {
             var addresses: [Address] { nodes.map(\.address) + [nginx.address] }
         }
 
-        @Test("show in every GET on every node what any of them has answered, under six clients at once")
+        @Test("show every acknowledged write in every GET on every node, with six concurrent clients")
         func readYourWrites() async throws {
             let site = try await Site.open(deaf: true)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -44,7 +44,7 @@ extension SystemTests {
             }
         }
 
-        @Test("refuse on every node within a second the token that one has signed out")
+        @Test("refuse a signed-out token on every node within a second")
         func signOut() async throws {
             let site = try await Site.open(deaf: true)
             for _ in 0..<3 {
@@ -67,7 +67,7 @@ extension SystemTests {
             }
         }
 
-        @Test("lose and double nothing when one is killed, and tell clients nothing but what the contract allows")
+        @Test("lose and duplicate nothing when one is killed, and return only documented answers")
         func killed() async throws {
             let site = try await Site.open()
             let restarted = Mutex<[Node]>([])
@@ -83,7 +83,7 @@ extension SystemTests {
             #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
         }
 
-        @Test("are restarted one after the other without a client seeing more than a 503")
+        @Test("are restarted one after the other, and clients see at most a 503")
         func rollingRestart() async throws {
             let site = try await Site.open()
             let restarted = Mutex<[Node]>([])
@@ -102,7 +102,7 @@ extension SystemTests {
             #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
         }
 
-        @Test("are kept from a flood of one address, which is told so as a problem, and serve that address again")
+        @Test("are protected from a flood by one address, which gets a problem document and is served again later")
         func flood() async throws {
             let site = try await Site.open(limitsRates: true)
             let address = site.nginx.address
@@ -132,7 +132,7 @@ extension SystemTests {
             }
         }
 
-        @Test("are answered for with a problem document when none of them is there")
+        @Test("are replaced by a problem document from nginx when all of them are down")
         func noneThere() async throws {
             let site = try await Site.open()
             for node in site.nodes { try await node.kill() }

@@ -1,5 +1,5 @@
-// The load generator against real nodes, each workload for about a second: so that what measures doesn't rot, and what
-// it should find wrong is found.
+// The load generator against real nodes, each workload for about a second: so that it keeps working, and detects what
+// it should detect.
 
 import Foundation
 import TestSupport
@@ -52,7 +52,7 @@ struct BenchCommand {
         }
     }
 
-    @Test("send: counts what was acknowledged and finds it in the archives, beside pgbench", .timeLimit(.minutes(1)))
+    @Test("send: counts acknowledged messages and finds them in the archives, beside pgbench", .timeLimit(.minutes(1)))
     func send() async throws {
         let target = try await Target.start()
         let report = try await bench(
@@ -75,7 +75,7 @@ struct BenchCommand {
         #expect(left == "0")
     }
 
-    @Test("send: without and with a transaction that holds an old snapshot, in changing order", .timeLimit(.minutes(1)))
+    @Test("send: with and without a transaction that holds an old snapshot, alternately", .timeLimit(.minutes(1)))
     func sendBesideOldSnapshot() async throws {
         let target = try await Target.start()
         let report = try await bench(
@@ -101,7 +101,7 @@ struct BenchCommand {
         #expect(held == "0")
     }
 
-    @Test("latency: by accounts that it registers, from one node to the other", .timeLimit(.minutes(1)))
+    @Test("latency: registers accounts and measures from one node to the other", .timeLimit(.minutes(1)))
     func latency() async throws {
         let nodes = try await TestNodes.shared()
         let report = try await bench(
@@ -153,7 +153,7 @@ struct BenchCommand {
         #expect(report["cpu_percent_of_a_core"]["service"] != .null)
     }
 
-    @Test("mixed: everybody gets everything while all else goes on", .timeLimit(.minutes(1)))
+    @Test("mixed: every member gets every message while other calls run", .timeLimit(.minutes(1)))
     func mixed() async throws {
         let target = try await Target.start()
         let report = try await bench(
@@ -170,7 +170,7 @@ struct BenchCommand {
         #expect(report["lost"] == 0 && report["doubled"] == 0 && report["out_of_order"] == 0)
     }
 
-    @Test("ends with a failure when sends are answered wrongly", .timeLimit(.minutes(1)))
+    @Test("fails when sends are answered with errors", .timeLimit(.minutes(1)))
     func wrongAnswers() async throws {
         let target = try await Target.start(settings: ["PARLEY_TEXT_BYTES_MAX": "50"])
         let report = try await bench(
@@ -178,7 +178,7 @@ struct BenchCommand {
         #expect(report["faults"][0].string?.contains("answered 422") == true)
     }
 
-    @Test("finds what an archive doesn't hold", .timeLimit(.minutes(1)))
+    @Test("detects messages missing from an archive", .timeLimit(.minutes(1)))
     func spoiledArchive() async throws {
         let target = try await Target.start()
         try await target.cluster.psql(
@@ -194,7 +194,7 @@ struct BenchCommand {
         #expect(report["faults"][0].string?.contains("6 follows 4") == true, "\(report)")
     }
 
-    @Test("finds what a poll was not given, and what it was given twice", .timeLimit(.minutes(1)))
+    @Test("detects events that a poll missed or received twice", .timeLimit(.minutes(1)))
     func spoiledLog() async throws {
         let target = try await Target.start()
         // What a node has written itself it needn't read in the log.
@@ -222,7 +222,7 @@ struct BenchCommand {
         }
     }
 
-    @Test("ends at once when interrupted, and leaves no baseline behind", .timeLimit(.minutes(1)))
+    @Test("ends at once when interrupted, and removes its baseline", .timeLimit(.minutes(1)))
     func interrupted() async throws {
         let target = try await Target.start()
         let line = [Parley.executable, "bench", "send", "--baseline", "--seconds", "60"] + target.flags
@@ -237,7 +237,7 @@ struct BenchCommand {
         #expect(try await databaseCount() == "0")
     }
 
-    @Test("trusts no figure of a pgbench that has lost a client", .timeLimit(.minutes(1)))
+    @Test("reports no result of a pgbench that has lost a client", .timeLimit(.minutes(1)))
     func spoiledBaseline() async throws {
         let target = try await Target.start()
         let line = [Parley.executable, "bench", "send", "--baseline", "--seconds", "2", "--connections", "2"]
@@ -249,7 +249,7 @@ struct BenchCommand {
         #expect(program.errors.contains("parley: pgbench exited with status 2"), "\(program.errors)")
     }
 
-    @Test("says in one sentence what stops it", .timeLimit(.minutes(1)))
+    @Test("reports in one sentence why it can't run", .timeLimit(.minutes(1)))
     func cannotRun() async throws {
         let outcome = try await Parley.run(["bench", "latency", "--url", "http://127.0.0.1:1"])
         #expect(outcome.exit == .status(1))

@@ -1,4 +1,4 @@
-// What polls cost the database: nothing. Counted by PostgreSQL, not by us.
+// Polls cost the database nothing, as PostgreSQL counts it.
 
 import Bench
 import Foundation
@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Counted by PostgreSQL")
+    @Suite("Statement counts")
     struct CountedQueries {
         /// What a node asks however many poll: the tail's reads, its look at the log's history twice a second, what it
         /// does now and then for all, and what it asks once a connection.
@@ -18,7 +18,7 @@ extension SystemTests {
             "announcement_continue",
         ]
 
-        @Test("ten thousand rounds of polls cost no statement of their own")
+        @Test("ten thousand polls cost no statement of their own")
         func steadyState() async throws {
             let database = try await CountingDatabase.create()
             let node = try await Node.start(database: database.conninfo)
@@ -93,7 +93,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a room of two thousand waiting members costs each node one read of an event, but the one that wrote it")
+        @Test("an event for two thousand waiting members costs one read per node, and none on the writing node")
         func room() async throws {
             let database = try await CountingDatabase.create()
             let nodes = [

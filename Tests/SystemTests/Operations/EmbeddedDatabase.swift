@@ -1,11 +1,11 @@
-// `parley serve` without a database URL: its own PostgreSQL, in a directory that must survive everything.
+// `parley serve` without a database URL: an embedded PostgreSQL, in a directory that must survive everything.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("A node with a PostgreSQL of its own")
+    @Suite("A node with an embedded PostgreSQL")
     struct EmbeddedDatabase {
         let temporary: TemporaryDirectory
         var settings: [String: String] { ["PARLEY_DATA_DIR": temporary.path + "/data"] }
@@ -21,7 +21,7 @@ extension SystemTests {
             return try #require(first.flatMap { pid_t($0) })
         }
 
-        @Test("has its data after kill -9, and after SIGTERM, which leaves no server behind")
+        @Test("keeps its data after kill -9 and after SIGTERM, and leaves no server running after SIGTERM")
         func restarts() async throws {
             let first = try await Node.start(database: nil, settings: settings)
             let ann = try await first.curl.register("Ann")
@@ -48,7 +48,7 @@ extension SystemTests {
             try await third.stop()
         }
 
-        @Test("goes down by itself after a kill -9 of its Parley")
+        @Test("stops its PostgreSQL after a kill -9 of the node")
         func orphan() async throws {
             let node = try await Node.start(database: nil, settings: settings)
             let running = try server()
@@ -56,7 +56,7 @@ extension SystemTests {
             try await eventually("the end of PostgreSQL") { kill(running, 0) == -1 && errno == ESRCH ? true : nil }
         }
 
-        @Test("comes back by itself when its PostgreSQL is killed")
+        @Test("restarts its PostgreSQL when that is killed")
         func killedServer() async throws {
             let node = try await Node.start(database: nil, settings: settings)
             let ann = try await node.curl.register("Ann")
@@ -68,7 +68,7 @@ extension SystemTests {
             #expect(try await node.stop().exit == .status(0))
         }
 
-        @Test("refuses a second instance on its directory in a clear sentence")
+        @Test("refuses a second node on its directory with a clear message")
         func secondInstance() async throws {
             let node = try await Node.start(database: nil, settings: settings)
             let outcome = try await Parley.run(["serve", "--http-port", "0"], settings: settings)

@@ -1,4 +1,4 @@
-// kill -9 and SIGSTOP of nodes under load: what was acknowledged stays, and every device gets everything once, in order.
+// kill -9 and SIGSTOP of nodes under load: acknowledged messages stay, and every device gets everything once, in order.
 
 import TestSupport
 import Testing
@@ -6,7 +6,7 @@ import Testing
 extension SystemTests {
     @Suite("A node that is killed")
     struct KilledNodes {
-        @Test("loses nothing and doubles nothing for writers and pollers who hop to the other")
+        @Test("loses and duplicates nothing for writers and pollers that switch to the other node")
         func killed() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
             let restarted = Restarted()
@@ -35,7 +35,7 @@ extension SystemTests {
             #expect(outcome.statuses.keys.allSatisfy { [0, 200, 201, 503].contains($0) }, "\(outcome.statuses)")
         }
 
-        @Test("or that hangs and goes on, does neither")
+        @Test("or that is paused and continued, loses and duplicates nothing either")
         func stopped() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
             let outcome = try await Traffic.run(through: [nodes.a, nodes.b]) { traffic in

@@ -1,4 +1,4 @@
-// /metrics of a node that has done a bit of everything, and the dashboard that is made of it.
+// /metrics of a node that has done a bit of everything, and the dashboard that reads it.
 
 import Foundation
 import TestSupport
@@ -22,7 +22,7 @@ extension SystemTests {
             return try PrometheusPage(answer.text)
         }
 
-        @Test("are what the format says, and agree with what was done")
+        @Test("follow the Prometheus format, and agree with the requests that were made")
         func figures() async throws {
             let page = try await page()
             func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
@@ -51,7 +51,7 @@ extension SystemTests {
             #expect((now - 3600...now).contains(value("process_start_time_seconds") ?? 0))
         }
 
-        @Test("have nothing in their labels but words of ours")
+        @Test("have only fixed words as label values")
         func labels() async throws {
             let words = /[A-Za-z0-9]+|[1-5]xx|[0-9]+\.[0-9]+\.[0-9]+/
             for sample in try await page().families.values.flatMap(\.samples) {
@@ -61,7 +61,7 @@ extension SystemTests {
             }
         }
 
-        @Test("have all that the dashboard asks for, by name and by label")
+        @Test("include every name and label that the dashboard queries")
         func dashboard() async throws {
             let page = try await page()
             let dashboard = try JSON(parsing: Data(contentsOf: Repository.file("docker/grafana-dashboard.json")))
@@ -85,7 +85,7 @@ extension SystemTests {
             }
         }
 
-        @Test("are all on the dashboard, those of the process aside")
+        @Test("are all on the dashboard, except those of the process")
         func shown() async throws {
             let text = try String(contentsOf: Repository.file("docker/grafana-dashboard.json"), encoding: .utf8)
             let missing = try await page().families.keys.filter { $0.hasPrefix("parley_") && !text.contains($0) }

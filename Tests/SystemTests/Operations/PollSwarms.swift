@@ -1,4 +1,4 @@
-// The client for thousands of polls, against real nodes: what tests that use it rely on.
+// The client for thousands of polls, against real nodes: what other tests rely on.
 
 import Bench
 import TestSupport
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A swarm of polls")
 struct PollSwarms {
-    @Test("follows every thread through the end of a node, losing and doubling nothing", .timeLimit(.minutes(1)))
+    @Test("follows every thread while a node ends, losing and duplicating nothing", .timeLimit(.minutes(1)))
     func nodeEnds() async throws {
         let nodes = try await TestNodes.own(
             on: try await TestCluster.shared(),
@@ -43,7 +43,7 @@ struct PollSwarms {
         }
     }
 
-    @Test("says which answers were refusals, and stops when its task is cancelled", .timeLimit(.minutes(1)))
+    @Test("counts refusals by status, and stops when its task is cancelled", .timeLimit(.minutes(1)))
     func refusals() async throws {
         let node = try await TestNodes.shared().a
         let swarm = try PollSwarm(

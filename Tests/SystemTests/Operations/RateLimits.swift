@@ -1,14 +1,14 @@
-// Guessing passwords on two nodes, with the limits as they are by default.
+// Guessing passwords on two nodes, with the default limits.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Limits of rate on two nodes")
+    @Suite("Rate limits on two nodes")
     struct RateLimits {
         @Test(
-            "more nodes don't mean more guesses, addresses behind a proxy count for themselves, and nothing tells who exists"
+            "are shared by nodes, count addresses behind a proxy separately, and do not reveal which accounts exist"
         )
         func guessing() async throws {
             let nodes = try await TestNodes.own(

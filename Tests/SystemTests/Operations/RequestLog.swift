@@ -1,11 +1,11 @@
-// What a node logs of requests: those that fail on its side and the slow ones, by the number that their answers have.
+// Logged requests: failed ones and slow ones, by the request id of their answers.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The log of requests")
+    @Suite("The request log")
     struct RequestLog {
         /// The lines of a JSON log, each whole.
         private func lines(_ node: Node) throws -> [JSON] {
@@ -20,7 +20,7 @@ extension SystemTests {
             }
         }
 
-        @Test("has a line for a request that fails for want of a database, and none for what is the client's fault")
+        @Test("has a line for a request that fails without a database, and none for client errors")
         func failures() async throws {
             let cluster = try await StoppableCluster.running()
             let node = try await Node.start(
@@ -37,7 +37,7 @@ extension SystemTests {
             #expect(!node.program.errors.contains(ann.token) && !node.program.errors.contains(ann.id))
         }
 
-        @Test("has a line for each request that takes longer than the setting says, waiting polls aside")
+        @Test("has a line for each request slower than the setting, except waiting polls")
         func slow() async throws {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(),

@@ -1,4 +1,4 @@
-// What a node makes of the schema it finds at its start.
+// What a node does with the schema that it finds at start.
 
 import TestSupport
 import Testing
@@ -19,7 +19,7 @@ extension SystemTests {
             return try await Parley.run(["serve"], settings: settings)
         }
 
-        @Test("is made by whichever of three nodes comes first on an empty database")
+        @Test("is created by the first of three nodes on an empty database")
         func threeAtOnce() async throws {
             async let first = Node.start(database: database)
             async let second = Node.start(database: database)
@@ -33,7 +33,7 @@ extension SystemTests {
             }
         }
 
-        @Test("is not made with PARLEY_MIGRATE=off: the refusal says what to do")
+        @Test("is not created with PARLEY_MIGRATE=off: the error says what to do")
         func emptyDatabase() async throws {
             try await serveWithoutMigrating().expectRefusal(mentioning: ["migrate"])
             #expect(
@@ -45,7 +45,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("is refused when it is old and may not be changed")
+        @Test("is refused when it is old and migration is off")
         func oldSchema() async throws {
             let migrated = try await Parley.run(["migrate"], settings: ["PARLEY_DATABASE_URL": database])
             #expect(migrated.exit == .status(0), "\(migrated.errors)")
@@ -56,7 +56,7 @@ extension SystemTests {
             try await Node.start(database: database, settings: ["PARLEY_MIGRATE": "off"]).stop()
         }
 
-        @Test("is refused when a newer release changed it in a way that this one can't live with")
+        @Test("is refused after a breaking change by a newer release")
         func newerSchema() async throws {
             try await Node.start(database: database).stop()
             let row =

@@ -1,11 +1,11 @@
-// Parley's own TLS, as curl and openssl see it.
+// TLS served by the node, as curl and openssl see it.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("TLS of its own")
+    @Suite("TLS served by the node")
     struct ServingTLS {
         private static let renewed = "the TLS certificate was read anew"
         private static let refused = "the new TLS certificate is not used"
@@ -71,7 +71,7 @@ extension SystemTests {
 
         private static func bearer(_ token: String) -> [String] { ["--header", "Authorization: Bearer \(token)"] }
 
-        @Test("serves calls, waiting polls and event streams over TLS 1.2 and 1.3, and nothing in clear")
+        @Test("serves calls, waiting polls and event streams over TLS 1.2 and 1.3, and nothing unencrypted")
         func serves() async throws {
             let ground = try await Ground()
             #expect(ground.node.readyLine.contains("https://"))
@@ -122,7 +122,7 @@ extension SystemTests {
             #expect(page.exit == .status(0) && page.text.contains(text))
         }
 
-        @Test("takes up a new certificate without a connection lost, and keeps the old one where the new is no good")
+        @Test("loads a new certificate without losing a connection, and keeps the old one if the new one is invalid")
         func renews() async throws {
             let ground = try await Ground()
             let ann = Self.bearer(try await ground.token("ann"))
@@ -152,7 +152,7 @@ extension SystemTests {
             try await ground.node.stop()
         }
 
-        @Test("doesn't start with a pair that is no good, and says why in a sentence")
+        @Test("does not start with an invalid certificate and key, and reports why")
         func refusesToStart() async throws {
             let certificates = try Certificates()
             for name in ["first", "second"] { try await certificates.make(name) }

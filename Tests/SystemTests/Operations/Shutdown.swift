@@ -1,4 +1,4 @@
-// SIGTERM: a node that goes takes nothing with it.
+// SIGTERM: a node stops without losing anything.
 
 import Foundation
 import TestSupport
@@ -13,7 +13,7 @@ extension SystemTests {
             let at: ContinuousClock.Instant
         }
 
-        @Test("fails the readiness check first, then answers every waiting poll, empty and closing, and exits with 0")
+        @Test("fails the readiness check first, then answers every waiting poll without events, and exits with 0")
         func drain() async throws {
             let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "2"])
@@ -70,7 +70,7 @@ extension SystemTests {
             try await nodes.b.stop()
         }
 
-        @Test("under traffic loses and doubles nothing, and takes less than 10 s")
+        @Test("under traffic loses and duplicates nothing, and takes less than 10 s")
         func underTraffic() async throws {
             let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "1"])
@@ -86,7 +86,7 @@ extension SystemTests {
             try await nodes.b.stop()
         }
 
-        @Test("lets a request that has begun be answered")
+        @Test("answers requests that have begun")
         func requestInFlight() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)

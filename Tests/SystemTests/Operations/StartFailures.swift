@@ -1,4 +1,4 @@
-// Starts that can't succeed: one clear sentence on standard error, and a status that supervisors understand.
+// Failing starts: one clear sentence on standard error, and an exit status that supervisors understand.
 
 import Foundation
 import TestSupport
@@ -25,7 +25,7 @@ extension Parley.Outcome {
 }
 
 extension SystemTests {
-    @Suite("A start that can't succeed says why")
+    @Suite("A failing start")
     struct StartFailures {
         private func serve(
             _ database: String?, settings: [String: String] = [:], arguments: [String] = []
@@ -35,27 +35,27 @@ extension SystemTests {
             return try await Parley.run(["serve"] + arguments, settings: settings)
         }
 
-        @Test("for a server that refuses connections")
+        @Test("reports a server that refuses connections")
         func refused() async throws {
             try await serve("postgresql://parley:secret@127.0.0.1:1/parley").expectRefusal(mentioning: [
                 "127.0.0.1", "refused",
             ])
         }
 
-        @Test("for a server whose name is unknown")
+        @Test("reports a server whose name is unknown")
         func unknownHost() async throws {
             let resolver = ["RES_OPTIONS": "attempts:1 timeout:1"]
             let outcome = try await serve("postgresql://parley@no-such-host.invalid/parley", settings: resolver)
             outcome.expectRefusal(mentioning: ["no-such-host.invalid"])
         }
 
-        @Test("for a database that isn't there")
+        @Test("reports a database that does not exist")
         func noDatabase() async throws {
             let conninfo = try await TestCluster.shared().conninfo(database: "nowhere")
             try await serve(conninfo).expectRefusal(mentioning: ["nowhere", "does not exist"])
         }
 
-        @Test("for a wrong password, without showing it")
+        @Test("reports a wrong password without printing it")
         func wrongPassword() async throws {
             let directory = try TemporaryDirectory()
             let rules = directory.path + "/hba.conf"
@@ -73,14 +73,14 @@ extension SystemTests {
             await cluster.close()
         }
 
-        @Test("for a port that is taken")
+        @Test("reports a port that is in use")
         func takenPort() async throws {
             let nodes = try await TestNodes.shared()
             let port = "\(nodes.a.address.port)"
             try await serve(nodes.database, settings: ["PARLEY_HTTP_PORT": port]).expectRefusal(mentioning: [port])
         }
 
-        @Test("for a data directory that can't be written")
+        @Test("reports a data directory that is not writable")
         func unwritableDirectory() async throws {
             try await serve(nil, settings: ["PARLEY_DATA_DIR": "/proc/parley"]).expectRefusal(mentioning: [
                 "/proc/parley"
@@ -91,7 +91,7 @@ extension SystemTests {
             try await serve(nil, settings: ["PARLEY_DATA_DIR": file]).expectRefusal(mentioning: [file])
         }
 
-        @Test("for a configuration with mistakes, all of them at once")
+        @Test("reports all configuration mistakes at once")
         func badConfiguration() async throws {
             let settings = [
                 "PARLEY_HTTP_PORT": "http", "PARLEY_MIGRATE": "maybe", "PARLEY_DRAIN_SECONDS": "900",
@@ -105,7 +105,7 @@ extension SystemTests {
             #expect(!outcome.errors.contains("hunter2"))
         }
 
-        @Test("for a flag or a command that isn't there")
+        @Test("reports an unknown flag or command")
         func unknownFlag() async throws {
             let flag = try await Parley.run(["serve", "--prot", "1"])
             flag.expectRefusal(mentioning: ["--prot"])
@@ -113,7 +113,7 @@ extension SystemTests {
             command.expectRefusal(mentioning: ["server"])
         }
 
-        @Test("and for help it succeeds", arguments: [["--help"], ["serve", "--help"], ["migrate", "--help"]])
+        @Test("is none with --help", arguments: [["--help"], ["serve", "--help"], ["migrate", "--help"]])
         func help(arguments: [String]) async throws {
             let outcome = try await Parley.run(arguments)
             #expect(outcome.exit == .status(0))

@@ -1,13 +1,13 @@
-// PostgreSQL goes away and comes back under nodes that serve.
+// PostgreSQL stops and restarts under running nodes.
 
 import Glibc
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("When PostgreSQL stops and starts again")
+    @Suite("When PostgreSQL stops and restarts")
     struct StoppedDatabase {
-        @Test("sends are answered 201 or 503, and nothing is lost or doubled")
+        @Test("sends are answered 201 or 503, and no message is lost or duplicated")
         func underTraffic() async throws {
             let cluster = try await StoppableCluster.running()
             let nodes = try await TestNodes.own(on: cluster)
@@ -26,7 +26,7 @@ extension SystemTests {
             try await nodes.stop()
         }
 
-        @Test("a poll that waits through it misses nothing")
+        @Test("a waiting poll misses nothing")
         func waitingPoll() async throws {
             let cluster = try await StoppableCluster.running()
             let nodes = try await TestNodes.own(on: cluster)
@@ -56,7 +56,7 @@ extension SystemTests {
             try await nodes.stop()
         }
 
-        @Test("a node that was started keeps its caches right: a token signed out meanwhile is dead")
+        @Test("a running node keeps its caches correct: a token signed out meanwhile is refused")
         func signedOutMeanwhile() async throws {
             let cluster = try await StoppableCluster.running()
             let nodes = try await TestNodes.own(on: cluster)

@@ -25,7 +25,7 @@ extension SystemTests {
             return String(decoding: program.output, as: UTF8.self)
         }
 
-        @Test("prints what the README says, before a restart and after it")
+        @Test("prints what the README shows, before and after a restart")
         func runs() async throws {
             let directory = try TemporaryDirectory()
             let settings = ["PARLEY_DATA_DIR": directory.path + "/data"]

@@ -1,10 +1,10 @@
-// What goes wrong at one service and its lane, and what the others notice of it: nothing.
+// A failure at one push service or its lane, which does not affect the others.
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Alerts' lanes")
+    @Suite("Alert lanes")
     struct AlertLanes {
         /// Ann, who writes to Ben's phone, tablet and browser.
         private struct Talk {
@@ -45,7 +45,7 @@ extension SystemTests {
             }
         }
 
-        @Test("don't hold each other up: one service is away, another is refused, and nothing is lost or sent twice")
+        @Test("do not delay each other: with one service down and another refusing, no alert is lost or sent twice")
         func apart() async throws {
             let sinks = try await PushSinks.start()
             let database = try await TestCluster.shared().createDatabase()
@@ -88,7 +88,7 @@ extension SystemTests {
             try await next.stop()
         }
 
-        @Test("give back what is under way when their node stops: another node needn't wait until it would be given up")
+        @Test("release their claims when their node stops, so that another node need not wait for the lease")
         func stopping() async throws {
             let sinks = try await PushSinks.start()
             let database = try await TestCluster.shared().createDatabase()
@@ -108,7 +108,7 @@ extension SystemTests {
             try await next.stop()
         }
 
-        @Test("show the services one token, whichever node sends, and say nothing private in the log")
+        @Test("use one provider token on all nodes, and log nothing private")
         func oneToken() async throws {
             let sinks = try await PushSinks.start()
             let settings = PushNodes.settings(sinks).merging(["PARLEY_LOG_LEVEL": "debug"]) { $1 }

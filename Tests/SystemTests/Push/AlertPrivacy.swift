@@ -1,11 +1,11 @@
-// What alerts let out, and whom they can be made to reach: the account's preference, ended sessions, addresses that clients
+// What alerts reveal, and where they can be sent: the account's preference, ended sessions, addresses that clients
 // name.
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("What alerts let out")
+    @Suite("The content of alerts")
     struct AlertPrivacy {
         private static let start = Task { try await PushNodes.make() }
         private static let path = "/v1/sessions/current/push"
@@ -56,7 +56,7 @@ extension SystemTests {
             return (person, [(.apns, phone.token), (.fcm, android.token), (.webpush, subscription.token)])
         }
 
-        @Test("is what the account's preference says, to every service")
+        @Test("follows the account's preference, for every service")
         func privacy() async throws {
             let ann = try await a.register("Annika")
             let preferences = ["full", "sender_only", "none"]
@@ -85,7 +85,7 @@ extension SystemTests {
             }
         }
 
-        @Test("ends with the session, and with the registration")
+        @Test("is no longer sent after the session or the registration ends")
         func ends() async throws {
             let ann = try await a.register("Ann")
             let people = [try await a.register("Ben"), try await a.register("Cleo"), try await a.register("Dan")]
@@ -103,7 +103,7 @@ extension SystemTests {
             #expect(try sinks.requestCount(of: .apns, token: phones[1].token) == 0)
         }
 
-        @Test("goes to whoever registered a token last, and to nobody else's")
+        @Test("goes only to the account that registered a token last")
         func moves() async throws {
             let (ann, ben) = (try await a.register("Ann"), try await a.register("Ben"))
             let cleo = try await a.register("Cleo")
@@ -121,7 +121,7 @@ extension SystemTests {
             #expect(alerts[0].badge == 1)
         }
 
-        @Test("is signed with one key at all nodes, for good")
+        @Test("is signed with the same key by all nodes, and after restarts")
         func key() async throws {
             let ann = try await a.register("Ann")
             func key(_ caller: some Caller) async throws -> String {
@@ -144,7 +144,7 @@ extension SystemTests {
             try await later.stop()
         }
 
-        @Test("can't be had in a private network by naming an address there")
+        @Test("can't be sent into a private network by registering an address there")
         func privateAddresses() async throws {
             let sinks = try await PushSinks.start()
             let settings = PushNodes.settings(sinks).merging(["PARLEY_PUSH_ALLOW_PRIVATE": "false"]) { $1 }

@@ -1,16 +1,16 @@
-// Alerts while nodes are killed: between deciding and sending, and between sending and noting it.
+// Alerts while nodes are killed: between planning and sending, and between sending and recording the outcome.
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Alerts while nodes die")
+    @Suite("Alerts of nodes that are killed")
     struct AlertsWhenNodesDie {
         /// What a node had in hand when it was killed is another's after a minute. Here it is at once.
         private static let endLeases =
             "update push_jobs set due_at = now() where due_at > now() and due_at < 'infinity'"
 
-        @Test("are another node's once the first has been killed with them in hand, under the same id")
+        @Test("claimed by a killed node are sent by another node under the same id")
         func inHand() async throws {
             let place = try await PushNodes.make()
             let a = Connection(place.nodes.a.address)
@@ -37,7 +37,7 @@ extension SystemTests {
             try await place.nodes.b.stop()
         }
 
-        @Test("are all taken, and none under two ids, whenever a node is killed")
+        @Test("all arrive, none under two ids, whenever a node is killed")
         func storm() async throws {
             let sinks = try await PushSinks.start()
             let database = try await TestCluster.shared().createDatabase()

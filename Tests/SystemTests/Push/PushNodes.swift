@@ -1,4 +1,4 @@
-// Devices that get alerts, as tests have them: registered with the sinks' services.
+// Nodes with push services, and devices that are registered with them.
 import Foundation
 import TestSupport
 import Testing

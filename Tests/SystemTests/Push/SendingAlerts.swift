@@ -1,4 +1,4 @@
-// Alerts, from a message on one node to the push service: two nodes, and services that check what they get.
+// Alerts, from a message on one node to the push service: two nodes, and services that check what they receive.
 import Foundation
 import TestSupport
 import Testing
@@ -35,7 +35,7 @@ extension SystemTests {
             }
         }
 
-        @Test("say who wrote what, with the count of all that is unread, once")
+        @Test("show sender and text with the total unread count, once")
         func basics() async throws {
             let (ann, ben, thread) = try await pair()
             let first = try await a.sent("hi Ben", in: thread, as: ann)
@@ -50,7 +50,7 @@ extension SystemTests {
             try await noneLeft(in: thread)
         }
 
-        @Test("go to Android and to browsers, too")
+        @Test("go to Android and to browsers too")
         func platforms() async throws {
             let (ann, ben, thread) = try await pair()
             let android = try await a.logIn(again: ben.person)
@@ -74,7 +74,7 @@ extension SystemTests {
             }
         }
 
-        @Test("leave out a device that polls, and begin with what it lacks once it has gone")
+        @Test("skip a device that polls, and start with what it lacks once it stops polling")
         func polling() async throws {
             let (ann, ben, thread) = try await pair()
             let desk = try await Phone.apns(try await a.logIn(again: ben.person), at: a)
@@ -94,7 +94,7 @@ extension SystemTests {
             try await sinks.accepted(.apns, token: ben.token, count: 2)
         }
 
-        @Test("leave out muted threads")
+        @Test("skip muted threads")
         func muted() async throws {
             let (ann, ben, _) = try await pair()
             let cleo = try await Phone.apns(try await a.register("Cleo"), at: a)
@@ -110,7 +110,7 @@ extension SystemTests {
             #expect(alerts.map(\.messageID) == [second], "not \(first)")
         }
 
-        @Test("of what is read on one device go from the others, silently, with the right count")
+        @Test("read on one device are removed from the others, silently and with the right count")
         func readElsewhere() async throws {
             let (ann, ben, thread) = try await pair()
             let tablet = try await Phone.apns(try await a.logIn(again: ben.person), at: a)
@@ -123,7 +123,7 @@ extension SystemTests {
             #expect(alerts[1].json["thread_id"].string == thread && alerts[1].json["read_up_to"].int == 1)
         }
 
-        @Test("that couldn't go for a while say how things are by then")
+        @Test("delayed for a while show the state at the time of sending")
         func readMeanwhile() async throws {
             let (ann, ben, thread) = try await pair()
             let tablet = try await a.logIn(again: ben.person)
@@ -140,7 +140,7 @@ extension SystemTests {
             #expect(try await sinks.accepted(.apns, token: ben.token, count: 2).last?.messageID == again)
         }
 
-        @Test("are taken exactly once, whatever a service does to the first try")
+        @Test("are accepted exactly once, whatever a service does to the first attempt")
         func faults() async throws {
             let moods: [PushSinks.Mood] = [
                 .answer(503, reason: "ServiceUnavailable"),
@@ -164,7 +164,7 @@ extension SystemTests {
             }
         }
 
-        @Test("whose answer was lost come again under the same id")
+        @Test("whose answer was lost are sent again under the same id")
         func lostAnswer() async throws {
             let (ann, ben, thread) = try await pair()
             try await sinks.mood(.lost, of: .apns, for: ben.token)
@@ -173,7 +173,7 @@ extension SystemTests {
             #expect(Set(alerts.map(\.id)).count == 1 && Set(alerts.map(\.collapse)).count == 1)
         }
 
-        @Test("stop going to a token that is no good any more")
+        @Test("stop going to a token that has become invalid")
         func deadTokens() async throws {
             let (ann, ben, thread) = try await pair()
             try await sinks.mood(.answer(410, reason: "Unregistered"), of: .apns, for: ben.token)
@@ -187,7 +187,7 @@ extension SystemTests {
                 try await place.sql("select count(*) from push_jobs where session_id = '\(ben.person.session)'") == "0")
         }
 
-        @Test("go on once a token that shows who we are is renewed")
+        @Test("resume after the provider token is renewed")
         func renewal() async throws {
             let (ann, ben, thread) = try await pair()
             let android = try await a.logIn(again: ben.person)

@@ -1,4 +1,4 @@
-// Inputs that are nearly legal: legal ones with a few things changed, the same for the same seed.
+// Nearly legal inputs: legal ones with a few changes, the same for the same seed.
 
 import Foundation
 

@@ -1,4 +1,4 @@
-// Random numbers that come again, so that a failure does.
+// Repeatable random numbers, so that a failure can be repeated.
 
 /// Steele, Lea and Flood's generator ("Fast splittable pseudorandom number generators", 2014): the same numbers for the
 /// same seed.

@@ -1,5 +1,4 @@
-// Removes a test cluster's directory when the test process is gone, however it went. The server itself is told by the
-// kernel.
+// Removes a test cluster's directory when the test process ends in any way. The kernel ends the server itself.
 
 import Foundation
 import Linux

@@ -1,4 +1,4 @@
-// PgBouncer from the system's package, before a test cluster. What runs through it is the tests' business.
+// PgBouncer from the system's package, in front of a test cluster.
 
 import EmbeddedPostgres
 import Foundation

@@ -1,4 +1,4 @@
-// SQL for the set-up of tests, through psql: no code of ours in between.
+// SQL for the set-up of tests, through psql and none of our own code.
 
 import EmbeddedPostgres
 import Foundation

@@ -1,4 +1,4 @@
-// A database whose log is kept for seconds, in partitions to match, while the nodes on it believe in days.
+// A database whose log is kept for seconds, with partitions to match, while its nodes assume days.
 
 import Logging
 import Postgres

@@ -1,5 +1,5 @@
-// A file system with little room, to be filled up: memory, mounted where a test wants it. Mounting takes root, and a
-// container that lets root do it.
+// A small file system to fill up: memory, mounted where a test wants it. Mounting requires root, and a container that
+// lets root mount.
 
 import Foundation
 import Linux

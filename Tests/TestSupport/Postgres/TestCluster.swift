@@ -1,5 +1,5 @@
-// A real PostgreSQL for tests: one for the whole test process, or one of one's own to stop and start.
-// Schemas and migrations are the tests' own business.
+// A real PostgreSQL for tests: one for the whole test process, or a separate one to stop and start.
+// Schemas and migrations are the tests' own concern.
 
 import EmbeddedPostgres
 import Foundation

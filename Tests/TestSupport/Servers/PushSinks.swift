@@ -1,5 +1,5 @@
-// APNs, FCM, Google's token server and a Web Push service as processes of a test: what they take they write down, and they
-// can be told to behave badly. Their rules are in sinks/services.py, their bad manners in sinks/connections.py.
+// APNs, FCM, Google's token server and a Web Push service as processes of a test. They record what they accept, and can
+// be told to misbehave. Their rules are in sinks/services.py, their misbehaviour in sinks/connections.py.
 import Foundation
 import Synchronization
 

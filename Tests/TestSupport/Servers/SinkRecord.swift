@@ -1,4 +1,4 @@
-// What the push sinks have written down so far, each line read once.
+// Reads what the push sinks have recorded so far, each line once.
 import Foundation
 import Synchronization
 

@@ -1,4 +1,4 @@
-// A browser with a subscription to alerts (RFC 8291), which reads them by an implementation that isn't ours.
+// A browser with a push subscription (RFC 8291), which decrypts alerts by an independent implementation.
 import Basics
 import Crypto
 import Domain

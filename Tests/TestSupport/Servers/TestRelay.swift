@@ -1,5 +1,5 @@
-// A mail relay of Debian's aiosmtpd, with a certificate that nobody trusts unless told to. What it does to which mail is in
-// relay.py.
+// A mail relay of Debian's aiosmtpd, with a certificate that only tests trust. relay.py defines how it treats which
+// mail.
 import Foundation
 
 /// Ends with this value, or with the test process.

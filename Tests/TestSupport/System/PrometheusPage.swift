@@ -1,5 +1,5 @@
-// A strict reader of the Prometheus text format 0.0.4: what it takes, every scraper takes. It is as picky as the format
-// allows, where scrapers forgive.
+// A strict reader of the Prometheus text format 0.0.4: whatever it accepts, every scraper accepts. It rejects what many
+// scrapers forgive.
 
 /// A page of metrics, or why it is none.
 package struct PrometheusPage {

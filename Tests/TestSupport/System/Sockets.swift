@@ -1,5 +1,4 @@
-// Sockets on 127.0.0.1 by the system's calls, which Swift makes clumsy: for servers that are no more than a test needs,
-// and for ports to give to real ones.
+// Sockets on 127.0.0.1 by system calls, for servers that do only what a test needs, and free ports for real servers.
 
 import Foundation
 

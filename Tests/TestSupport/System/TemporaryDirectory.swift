@@ -1,4 +1,4 @@
-// A directory for one test. Clusters make their own: see TestCluster.
+// A directory for one test. TestCluster makes its own.
 
 import Foundation
 

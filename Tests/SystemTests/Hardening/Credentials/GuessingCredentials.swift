@@ -1,14 +1,14 @@
-// Guessing passwords and codes (L5), of one account and of many.
+// Guessing passwords and codes, of one account and of many.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Hardening: guessing")
+    @Suite("Guessing passwords and codes")
     struct GuessingCredentials {
         @Test(
-            "after ten wrong passwords the next one waits on both nodes, longer each time, whether the name exists or not"
+            "ten wrong passwords block further attempts on both nodes, for longer each time, for unknown names too"
         )
         func waits() async throws {
             let nodes = try await TestNodes.own(
@@ -57,7 +57,7 @@ extension SystemTests {
             try await nodes.stop()
         }
 
-        @Test("wrong passwords of many accounts show in the metrics, and once in the log")
+        @Test("is counted in the metrics and logged once when it hits many accounts")
         func spraying() async throws {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(), settings: ["PARLEY_SIGN_IN_ALARM": "5"])
@@ -74,7 +74,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("ten wrong codes of an address in a day, and no code of it is good or mailed until the day is over")
+        @Test("ten wrong codes for an address block its codes and mails for the rest of the day")
         func codes() async throws {
             let relay = try await TestRelay.shared()
             let node = try await Node.start(
@@ -104,7 +104,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        @Test("a stranger who registers an address after its owner names neither the account nor a device")
+        @Test("a stranger who registers an address after its owner can set neither name nor device")
         func registeringOthers() async throws {
             let relay = try await TestRelay.shared()
             let node = try await Node.start(

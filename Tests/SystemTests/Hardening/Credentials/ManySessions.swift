@@ -1,14 +1,14 @@
-// Any number of sessions of one account (M7).
+// Any number of sessions of one account.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Hardening: many sessions")
+    @Suite("Many sessions of one account")
     struct ManySessions {
         @Test(
-            "one delegated token makes 100 sessions, and each further one ends the one unused for longest, on both nodes"
+            "are at most 100: each further one ends the least recently used one, on both nodes"
         )
         func delegated() async throws {
             let directory = try TemporaryDirectory()
@@ -60,7 +60,7 @@ extension SystemTests {
         }
 
         @Test(
-            "an account that has 100,000 from before signs them all out, and looking at it costs as much as at any other"
+            "can be signed out together even if there are 100,000, and cost reads of the account nothing"
         )
         func fromBefore() async throws {
             let database = try await TestCluster.shared().createDatabase()

@@ -1,13 +1,13 @@
-// A new password on two nodes: which devices stay signed in.
+// A password change on two nodes: which devices stay signed in.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Hardening: a new password")
+    @Suite("A password change")
     struct PasswordChange {
-        @Test("ends the other devices on both nodes within a second, with their polls, and the old password with them")
+        @Test("signs out other devices and their polls on both nodes within a second, and ends the old password")
         func endsOthers() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")

@@ -1,4 +1,4 @@
-// Sign-ins by the right password as an attack (M5), and what others notice who sign in from another address.
+// Sign-ins with the right password as an attack, and how much they delay sign-ins from another address.
 
 import Foundation
 import TestSupport
@@ -39,9 +39,9 @@ extension Caller {
 }
 
 extension SystemTests {
-    @Suite("Hardening: signing in as an attack")
+    @Suite("Sign-ins as an attack")
     struct SigningInAsAnAttack {
-        @Test("right passwords of ten accounts from one address leave sign-ins from another address quick")
+        @Test("with right passwords for ten accounts from one address do not slow sign-ins from another address")
         func rightPasswords() async throws {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(),

@@ -1,4 +1,4 @@
-// The law of delivery, as outside as it gets: what people acknowledged and saw, against the archive and the log.
+// The delivery guarantee from outside: what people sent and received, compared with the archive and the log.
 
 import Foundation
 import Testing

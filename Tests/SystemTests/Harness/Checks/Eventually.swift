@@ -1,4 +1,4 @@
-// Waiting with a bound for what has no event to wait on: a file's growth, a process's end, a health check.
+// Bounded waiting for things without an event: a file's growth, a process's end, a health check.
 
 /// What was waited for and did not come.
 struct TimedOut: Error, CustomStringConvertible {

@@ -1,5 +1,4 @@
-// The law of delivery where the log has lost its tail: two databases that went apart, and which of the two each device
-// followed when.
+// The delivery guarantee when the log has lost its tail: two databases diverged, and each device followed one or both.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// People who each know another part of a tail that is lost, beside the population that knows all of it.
+// People who each know a different part of a lost tail, next to the traffic's people, who know all of it.
 
 import Foundation
 import Testing

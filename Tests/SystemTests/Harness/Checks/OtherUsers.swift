@@ -1,5 +1,5 @@
-// What other users notice of an attack: the times of their sends while the node is idle and while it is attacked, taken in
-// the same run. One instrument for all tests of this folder.
+// How much an attack delays other users: the times of their sends while the node is idle and while it is attacked,
+// measured in the same run. Used by all hardening tests.
 
 import Foundation
 import Synchronization

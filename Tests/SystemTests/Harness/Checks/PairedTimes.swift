@@ -1,4 +1,4 @@
-// Whether two kinds of calls take as long as each other.
+// Whether two kinds of calls take the same time.
 import Foundation
 
 /// The times of calls for what is known and what isn't, always one right after the other: the machine has its better and worse

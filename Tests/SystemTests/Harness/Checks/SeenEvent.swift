@@ -1,5 +1,4 @@
-// What a device keeps of the events it was given: little enough for hundreds of thousands, enough to tell each from all
-// others.
+// What a device keeps of each received event: small enough for hundreds of thousands, enough to tell events apart.
 
 import Foundation
 

@@ -1,4 +1,4 @@
-// How often nodes asked the database what, as PostgreSQL itself counts it.
+// How often nodes ran which statement, as PostgreSQL counts it.
 
 import Foundation
 import TestSupport

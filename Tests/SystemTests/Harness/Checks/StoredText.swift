@@ -1,4 +1,4 @@
-// Where something still stands in the database, whatever tables there are.
+// Finds the tables that contain a text.
 
 import TestSupport
 

@@ -1,4 +1,4 @@
-// One TCP connection to a node: kept alive over many requests, and for bytes that no HTTP client would send.
+// One TCP connection to a node: kept alive over many requests, and able to send bytes that no HTTP client would.
 
 import Dispatch
 import Foundation

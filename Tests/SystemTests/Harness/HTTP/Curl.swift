@@ -1,4 +1,4 @@
-// Debian's curl, as the people who read the README use it.
+// Debian's curl, as readers of the README use it.
 
 import Foundation
 import TestSupport

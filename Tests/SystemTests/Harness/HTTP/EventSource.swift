@@ -1,4 +1,4 @@
-// Server-sent events as a client takes them: in a browser it would be an EventSource.
+// A client of server-sent events, like a browser's EventSource.
 
 import Foundation
 

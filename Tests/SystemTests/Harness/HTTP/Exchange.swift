@@ -1,4 +1,4 @@
-// A request and its answer, whatever carries them: curl for most tests, a kept-alive connection for many requests.
+// A request and its answer, over any carrier: curl for most tests, a kept-alive connection for many requests.
 
 import Foundation
 

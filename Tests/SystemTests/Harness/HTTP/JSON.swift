@@ -1,4 +1,4 @@
-// JSON as tests write it down and look into it.
+// JSON literals and look-ups for tests.
 
 import Foundation
 

@@ -1,4 +1,4 @@
-// Connecting to nodes and to PostgreSQL, on 127.0.0.1 and on Unix sockets.
+// Connections to nodes and to PostgreSQL, on 127.0.0.1 and on Unix sockets.
 
 import Foundation
 import TestSupport

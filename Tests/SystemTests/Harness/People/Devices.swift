@@ -1,5 +1,5 @@
-// Clients as they should be written: a sender that retries with the same id, a follower with one chain of cursors. Both
-// go on at the next node when one doesn't answer.
+// Correct clients: a sender that retries with the same id, a follower with one chain of cursors. Both switch to the
+// next node when one does not answer.
 
 import Foundation
 

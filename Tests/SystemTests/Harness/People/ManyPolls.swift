@@ -1,4 +1,4 @@
-// Thousands of devices whose polls wait, and what is looked at while something happens to them.
+// Thousands of devices with waiting polls, and what is measured while a fault happens.
 
 import Bench
 import Foundation

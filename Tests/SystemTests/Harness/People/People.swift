@@ -1,4 +1,4 @@
-// Who takes part in the tests' chats, and what nearly all of them do first.
+// The people of a test, and the calls that nearly every test makes first.
 
 import Foundation
 import Synchronization

@@ -1,4 +1,4 @@
-// What a device does when its cursor is no good any more.
+// What a device does when its cursor has expired.
 
 import Foundation
 

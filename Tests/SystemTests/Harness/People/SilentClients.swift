@@ -1,4 +1,4 @@
-// Clients that ask and then do nothing: they take no byte of an answer, or are gone without a word.
+// Clients that send requests and then do nothing: they read no byte of the answer, or vanish without closing.
 
 import Foundation
 import TestSupport

@@ -1,5 +1,5 @@
-// People who write and follow at once while something is done to the nodes or to the database. What they saw is judged
-// in Judge.swift.
+// People who write and follow at the same time while a fault is injected into nodes or PostgreSQL. DeliveryCheck.swift
+// checks what they received.
 
 import Foundation
 import Synchronization

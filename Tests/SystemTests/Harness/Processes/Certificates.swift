@@ -1,4 +1,4 @@
-// Certificates as operators make them for a test: signed by themselves, by Debian's openssl.
+// Self-signed test certificates, made by Debian's openssl.
 
 import Foundation
 import TestSupport

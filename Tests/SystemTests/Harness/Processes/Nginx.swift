@@ -1,4 +1,4 @@
-// nginx as compose has it: the very docker/nginx.conf, with addresses and paths of this machine put in.
+// nginx as in compose: docker/nginx.conf itself, with this machine's addresses and paths.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,4 @@
-// `parley serve` as a process: started, waited for, signalled, ended.
+// `parley serve` as a process: start, wait, signal, stop.
 
 import Foundation
 import TestSupport

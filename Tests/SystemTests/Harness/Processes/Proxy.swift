@@ -1,5 +1,5 @@
-// A network that a test can break: carries TCP connections to a server until it is told to carry nothing any more,
-// without a word to either side.
+// A network that a test can break: forwards TCP connections until it is told to drop everything, without notifying
+// either side.
 
 import Foundation
 import Synchronization

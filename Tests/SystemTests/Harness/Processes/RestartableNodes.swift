@@ -1,4 +1,4 @@
-// Nodes that are killed and started again at the same addresses, as a supervisor would have it.
+// Nodes that are killed and restarted at the same addresses, as a supervisor would do.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,4 @@
-// Nodes and databases that many tests share: starting them anew for each would be most of the run.
+// Nodes that many tests share. Starting them for each test would take most of the run.
 
 import Synchronization
 import TestSupport

@@ -1,5 +1,4 @@
-// A program as a process of its own, as a shell would start it: the executable under test, curl, bash.
-// What they are for is not known here.
+// A program in a process of its own: the executable under test, curl, bash. Knows nothing of their purpose.
 
 import Foundation
 import Synchronization
