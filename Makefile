@@ -1,64 +1,65 @@
-# Everything that one does with this repository. `make run` and `make test` do all their own set-up on a Debian machine
-# that has the Swift toolchain, git and make.
+# The commands of this repository. `make run` and `make test` install what they need on a Debian machine that has the
+# Swift toolchain, git and make.
 
 SHELL := bash
 SWIFT ?= swift
 # Flags for `make run`, e.g. make run ARGS="--http-port 9000".
 ARGS ?=
-# What builds the image.
+# The program that builds the image.
 ENGINE ?= $(firstword $(foreach program,docker podman buildah,$(if $(shell command -v $(program)),$(program))))
 IMAGE ?= parley
 
-# An import that Package.swift doesn't declare is an error. Warnings are, too: Package.swift says so.
+# An import that Package.swift does not declare is an error. Package.swift makes warnings errors too.
 CHECKS = --explicit-target-dependency-import-check error
 
-# How many tests run at once. Without a bound they all start together, and on two cores those that measure time fail.
-TEST_WIDTH ?= 2
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH = $(TEST_WIDTH)
+# How many groups of tests run at the same time. Tests that measure time always run alone.
+TEST_WIDTH ?= 3
+export WIDTH = $(TEST_WIDTH)
 
-# How long `make chaos` goes on. CHAOS_SEED=7 has it do the same again; unset, it takes one by chance and prints it.
+# How long `make chaos` runs. CHAOS_SEED=7 repeats a run; without it, the seed is random and printed.
 CHAOS_MINUTES ?= 10
 
-# What `make bench` measures, and any flags: make bench WORKLOAD=fanout FLAGS="--members 500 --json".
+# The workload that `make bench` measures, and its flags: make bench WORKLOAD=fanout FLAGS="--members 500 --json".
 WORKLOAD ?= send
 FLAGS ?=
 
-.PHONY: help run test chaos bench deps testdeps build release lint format docs schema image clean
+.PHONY: help run test check chaos bench deps testdeps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
 
-help: ## this list
+help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
-run: deps release ## build and serve on http://127.0.0.1:8080, with a PostgreSQL of its own; Ctrl-C stops both
+run: deps release ## build and serve on http://127.0.0.1:8080 with a private PostgreSQL; Ctrl-C stops both
 	@if [ "$$(id -u)" = 0 ] && [ -z "$$PARLEY_DATA_DIR" ] && \
 	    ! setpriv --reuid=postgres --regid=postgres --clear-groups test -x "$(CURDIR)"; then \
 	    export PARLEY_DATA_DIR=/var/lib/parley; \
-	    echo "parley: PostgreSQL's user may not enter this directory, so its data goes to $$PARLEY_DATA_DIR" >&2; \
+	    echo "parley: the postgres user can't access this directory; storing data in $$PARLEY_DATA_DIR" >&2; \
 	fi; \
 	exec .build/release/parley serve $(ARGS)
 
-# The format comes first, being quick; the tests come last, so that their result does. The release build is there
-# because what compiles for debugging may still break the optimiser, and because the system tests run what people run.
-# One test after the other: many of them bound how long something takes. What failed is said once more at the end, where
-# it is found.
-test: testdeps lint build release ## check the format, build everything, run all tests
-	@set -o pipefail; export PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley; \
-	$(SWIFT) test --skip-build --disable-xctest --no-parallel 2>&1 | tee .build/tests.log || \
-	    { echo; grep -a -A 2 '✘' .build/tests.log; exit 1; }
+# The format check comes first because it is quick. The release build is there because code that works in debug may break
+# in the optimiser, and because the system tests run the executable that people run.
+test: testdeps lint build release ## run everything CI runs: format, both builds, all tests (20 to 25 min on 2 cores)
+	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley Tests/run.sh all
 
-chaos: deps build release ## every fault at any time, and nothing lost: make chaos CHAOS_MINUTES=10 CHAOS_SEED=7
+check: testdeps lint build ## a quick check before a commit: format, debug build, fast unit tests (at most 3 min)
+	@Tests/run.sh quick
+	@echo 'parley: make check left out the release build, the system tests, and unit suites that wait or measure time.'
+	@echo 'parley: make test runs all of them.'
+
+chaos: deps build release ## break nodes, PostgreSQL and networks at random: make chaos CHAOS_MINUTES=10 CHAOS_SEED=7
 	@CHAOS_MINUTES=$(CHAOS_MINUTES) PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
 	    $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter SystemTests/Faults/chaos
 
 bench: deps release ## measure a node on a private PostgreSQL: make bench WORKLOAD=send FLAGS="--seconds 20"
 	@Tests/Measure/bench.sh $(WORKLOAD) $(FLAGS)
 
-deps: ## install missing system packages (nothing to do, nothing done)
+deps: ## install missing system packages
 	@.ci/deps
 
-# Only the tests put other servers beside the nodes.
+# Only the tests need other servers: nginx, PgBouncer, a mail relay.
 testdeps:
 	@.ci/deps test
 
@@ -71,7 +72,7 @@ release: deps
 lint:
 	@$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
 
-format: ## bring all Swift files into the format that `make test` asks for
+format: ## format all Swift files the way `make test` requires
 	@$(SWIFT) format --in-place --parallel --recursive Sources Tests Package.swift
 
 docs: build ## update the generated tables in docs/configuration.md, docs/limits.md and docs/push.md
@@ -79,12 +80,12 @@ docs: build ## update the generated tables in docs/configuration.md, docs/limits
 	@UPDATE_README=1 $(SWIFT) test --skip-build --disable-xctest --filter LimitingRates/document
 	@UPDATE_PUSH=1 $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter JudgingAnswers/documentation
 
-schema: build ## write sql/schema.sql anew from the migrations
+schema: build ## regenerate sql/schema.sql from the migrations
 	@UPDATE_SCHEMA=1 $(SWIFT) test --skip-build --disable-xctest --filter SchemaTests/dump
 
 image: ## build the container image
-	@test -n "$(ENGINE)" || { echo 'parley: none of docker, podman and buildah is installed.' >&2; exit 1; }
+	@test -n "$(ENGINE)" || { echo 'parley: install docker, podman or buildah to build the image.' >&2; exit 1; }
 	@$(ENGINE) build $(if $(findstring docker,$(ENGINE)),,--format docker) -f docker/Dockerfile -t $(IMAGE) .
 
-clean: ## remove what was built (data in .parley stays)
+clean: ## remove all build results (data in .parley stays)
 	@rm -rf .build

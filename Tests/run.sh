@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Runs the built tests in groups, each in a process of its own, and ends with each group's closing line.
+#
+#   Tests/run.sh all      every test: first the groups that may share the machine, then one by one those that may not
+#   Tests/run.sh quick    unit suites that neither wait for long nor measure time (`make check`)
+#
+# Inside a group one test runs at a time. WIDTH groups (3) run side by side. A group that takes longer than its limit is
+# killed and has failed; so has one that crashes, or that ends without a closing line. Each group's whole output is in
+# .build/tests/NAME.log. The exit status is 0 only if every group passed and, for `all`, every test of the build ran.
+#
+# A new suite of the system tests runs alone until it is listed below. List a suite there if it may run beside others:
+# it bounds no latency, no ratio of times, no memory, and breaks nothing that has a deadline.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export NO_COLOR=1
+width=${WIDTH:-3}
+bundle=$PWD/.build/debug/parleyPackageTests.xctest
+logs=.build/tests
+
+# System suites that may share the machine, in lanes of about the same length (seconds on two cores in brackets).
+lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths MetricsAccess ForbiddenCalls BadBodies) # 135
+lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
+    DelegatedSignIn AdminCalls MembersOnTwoNodes MessageChanges PayloadNumbers) # 135
+lane_3=(GuessingCredentials DisappearingMessages ClientLaw ReceiptStorms AlertsWhenNodesDie ErasingAccounts
+    SchemaAtStart LongPolls SendingFromBothNodes ExportingAccounts RateLimits BadFields UselessRegistrations
+    StartFailures WalkThrough DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange) # 135
+
+# Unit suites that measure time or memory.
+measuring='^(TransportTests|CredentialsTests|BenchTests|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests))\b'
+# Unit suites that wait, start many servers or play long histories: not in `quick`.
+slow='^(EmbeddedPostgresTests|PostgresTests|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
+
+say() { printf 'parley: %s\n' "$*"; }
+
+# Prints the filter of a lane.
+lane() {
+    local IFS='|'
+    printf '^SystemTests\\.SystemTests/(%s)/' "$*"
+}
+
+# run NAME LIMIT_S ARGUMENTS...: runs one group and writes its result to NAME.status: 0, or why the group failed.
+run() {
+    local name=$1 limit=$2 status=0 closing runner
+    shift 2
+    timeout --kill-after=30 "$limit" "$bundle" --testing-library swift-testing --no-parallel "$@" \
+        >"$logs/$name.log" 2>&1 </dev/null &
+    runner=$!
+    # Nodes and PostgreSQL servers end with the runner that started them.
+    trap 'kill "$runner" 2>/dev/null || true' TERM
+    wait "$runner" || status=$?
+    closing=$(closing "$name")
+    case $status in
+        0) [[ $closing == *' passed after '* ]] || status='it ended without a closing line' ;;
+        1) ;;
+        69) status='its filter matches no test' ;;
+        124 | 137) status="it was killed after $limit s" ;;
+        *) status="its process ended with status $status" ;;
+    esac
+    echo "$status" >"$logs/$name.status"
+    say "group $name: ${closing:-no closing line}"
+}
+
+# Prints the line with which the test runner ended a group; nothing if the runner crashed.
+closing() { grep -a 'Test run with' "$logs/$1.log" | tail -n 1 || true; }
+
+groups=()
+# start NAME LIMIT_S ARGUMENTS...: starts a group in the background as soon as fewer than WIDTH groups run.
+start() {
+    groups+=("$1")
+    while [ "$(jobs -rp | wc -l)" -ge "$width" ]; do wait -n || true; done
+    run "$@" &
+}
+
+# alone NAME LIMIT_S ARGUMENTS...: runs a group after all others have ended, with nothing beside it.
+alone() {
+    groups+=("$1")
+    wait
+    run "$@" &
+    wait $!
+}
+
+# Prints the output of failed groups, then the failures of all of them, then each group's closing line.
+report() {
+    local name failed=0
+    for name in "${groups[@]}"; do
+        [ "$(cat "$logs/$name.status")" = 0 ] && continue
+        failed=1
+        printf '\n== all output of group %s\n' "$name"
+        cat "$logs/$name.log"
+    done
+    for name in "${groups[@]}"; do
+        [ "$(cat "$logs/$name.status")" = 0 ] && continue
+        printf '\n== failures of group %s (status: %s)\n' "$name" "$(cat "$logs/$name.status")"
+        grep -a -A 2 '✘' "$logs/$name.log" || tail -n 20 "$logs/$name.log"
+    done
+    echo
+    for name in "${groups[@]}"; do printf '%s  [%s]\n' "$(closing "$name")" "$name"; done
+    return $failed
+}
+
+# Fails unless every listed suite exists: a renamed suite would otherwise run alone, and nobody would notice.
+check_lists() {
+    local suite
+    for suite in "${lane_1[@]}" "${lane_2[@]}" "${lane_3[@]}"; do
+        grep -rqE "^ +(struct|final class) $suite\b" Tests/SystemTests && continue
+        say "Tests/run.sh lists the suite $suite, which is not in Tests/SystemTests."
+        return 1
+    done
+}
+
+# Fails unless every test of the build ran in exactly one group.
+check_counts() {
+    local built ran
+    built=$("$bundle" --testing-library swift-testing --list-tests 2>/dev/null | sort -u | wc -l)
+    ran=$(for name in "${groups[@]}"; do closing "$name"; done | sed -E 's/.*Test run with ([0-9]+) tests?.*/\1/' |
+        awk '{ sum += $1 } END { print sum + 0 }')
+    [ "$built" -eq "$ran" ] && return
+    say "the build has $built tests, and $ran ran: a test is in no group, or in two."
+    return 1
+}
+
+# Groups that still run when this script ends are ended with it.
+trap 'jobs -rp | xargs -r kill 2>/dev/null || true' EXIT
+trap 'exit 130' INT TERM
+
+rm -rf "$logs"
+mkdir -p "$logs"
+check_lists
+case ${1:-} in
+    all)
+        lanes=("$(lane "${lane_1[@]}")" "$(lane "${lane_2[@]}")" "$(lane "${lane_3[@]}")")
+        start system-1 900 --filter "${lanes[0]}"
+        start system-2 900 --filter "${lanes[1]}"
+        start system-3 900 --filter "${lanes[2]}"
+        start unit-api 900 --filter '^APITests\.' --skip "$measuring"
+        start unit-log 900 --filter '^(LogTests|StoreTests)\.'
+        start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring"
+        alone measuring 600 --filter "$measuring"
+        alone system-alone 1800 --filter '^SystemTests\.' \
+            --skip "${lanes[0]}" --skip "${lanes[1]}" --skip "${lanes[2]}"
+        status=0
+        report || status=1
+        check_counts || status=1
+        exit $status
+        ;;
+    quick)
+        start quick-api 300 --filter '^APITests\.' --skip "$measuring" --skip "$slow"
+        start quick-log 300 --filter '^(LogTests|StoreTests)\.' --skip "$slow"
+        start quick-rest 300 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring" --skip "$slow"
+        wait
+        report
+        ;;
+    *)
+        say 'usage: Tests/run.sh all | quick' >&2
+        exit 2
+        ;;
+esac
