@@ -55,7 +55,8 @@ struct SearchLimits {
     }
 
     @Test(
-        "allow two searches of an account at once, the next when one ends, fails or is cancelled", arguments: End.allCases)
+        "allow two of an account at once, the next when one ends, fails or is cancelled",
+        arguments: End.allCases)
     func bounded(_ end: End) async throws {
         let slots = SearchSlots(accountCountMax: 2)
         let stage = Stage()
