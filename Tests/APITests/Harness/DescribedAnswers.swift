@@ -12,7 +12,8 @@ struct Description: Sendable {
 
     private init() throws { root = try JSONValue(try #require(try Yams.compose(yaml: OpenAPI.text))) }
 
-    /// What in an answer isn't as described. Paths that there aren't, and methods that they don't have, get no operation.
+    /// What in an answer isn't as described. Paths that there aren't, and methods that they don't have, get no
+    /// operation.
     func mistakes(method: String, path: String, reply: Reply) -> [String] {
         guard method != "HEAD", let operation = operation(method, path) else { return [] }
         guard let response = operation["responses"]?[String(reply.status)].map(resolved) else {

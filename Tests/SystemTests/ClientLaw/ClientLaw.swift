@@ -3,8 +3,8 @@
 import Foundation
 import Testing
 
-/// `LAW_OPERATIONS=10000 LAW_SEED=7 swift test --filter ClientLaw` plays that many; without a seed one is taken by chance.
-/// Either way it is printed, and what fails with it is made as short as two minutes allow.
+/// `LAW_OPERATIONS=10000 LAW_SEED=7 swift test --filter ClientLaw` plays that many; without a seed one is taken by
+/// chance. Either way it is printed, and what fails with it is made as short as two minutes allow.
 private enum Law {
     private static let environment = ProcessInfo.processInfo.environment
     static let operationCount = environment["LAW_OPERATIONS"].map { Int($0) } ?? 1_200
@@ -77,8 +77,8 @@ extension SystemTests {
             }
         }
 
-        /// Only what concerns the threads that are shown wrongly, and what the device did that shows them so; nil if that
-        /// doesn't fail.
+        /// Only what concerns the threads that are shown wrongly, and what the device did that shows them so; nil if
+        /// that doesn't fail.
         private func withoutOthers(
             _ history: History, _ difference: Difference, _ player: HistoryPlayer
         ) async throws -> (History, Difference)? {

@@ -61,8 +61,8 @@ struct FoldingDevice: Sendable {
         try await follow(pages: 1_000, limit: 100, waitS: 0, at: caller)
     }
 
-    /// Catches up, and compares with a fresh inbox between two polls of which the second has nothing new: marks of what was
-    /// delivered are written at any time.
+    /// Catches up, and compares with a fresh inbox between two polls of which the second has nothing new: marks of what
+    /// was delivered are written at any time.
     mutating func check(at caller: some Caller) async throws -> Difference? {
         for _ in 0..<20 {
             try await catchUp(at: caller)

@@ -55,8 +55,8 @@ struct InboxFold: Sendable {
         return ["threads": .array(shown.map(\.inbox)), "unread_total": .init(total)]
     }
 
-    /// The same, less the content of last messages that are gone from a fresh inbox, though they were not deleted: it goes
-    /// once all have it, and they are told nothing.
+    /// The same, less the content of last messages that are gone from a fresh inbox, though they were not deleted: it
+    /// goes once all have it, and they are told nothing.
     func inbox(without inbox: JSON) -> JSON {
         var fold = self
         for last in inbox["threads"].items.map(\.["last_message"]) where last["payload"] == .null {
@@ -216,7 +216,8 @@ extension InboxFold.Entry {
             for key in ["unread_count", "mention_count"] { shown[key] = 0 }
         case nil: break
         default:
-            // Counted, too, when it comes as a tombstone, having been withdrawn since: its message.deleted is still to come.
+            // Counted, too, when it comes as a tombstone, having been withdrawn since: its message.deleted is still to
+            // come.
             shown["unread_count"] = .init(self["unread_count"] + 1)
             if message["mentions"].items.contains(.string(user)) {
                 shown["mention_count"] = .init(self["mention_count"] + 1)

@@ -4,9 +4,9 @@
 typealias History = [[Operation]]
 
 enum Shrinking {
-    /// A shorter history that still fails, with what its failure was. Tries halves first, then smaller and smaller pieces,
-    /// each without the rest (Zeller's delta debugging), as long as there is time. What depends on the clock may not fail
-    /// again: then the history stays as long as it was.
+    /// A shorter history that still fails, with what its failure was. Tries halves first, then smaller and smaller
+    /// pieces, each without the rest (Zeller's delta debugging), as long as there is time. What depends on the clock
+    /// may not fail again: then the history stays as long as it was.
     static func shrink(
         _ history: History, _ failure: Difference, within limit: Duration,
         _ failureOf: (History) async throws -> Difference?

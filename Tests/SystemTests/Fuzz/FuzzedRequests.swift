@@ -43,8 +43,8 @@ struct FuzzedRequests {
         return request
     }
 
-    /// Those that cost a slow hash, their own or that of the accounts that they end, come seldom: else the test would be
-    /// mostly hashing.
+    /// Those that cost a slow hash, their own or that of the accounts that they end, come seldom: else the test would
+    /// be mostly hashing.
     private mutating func route() -> (method: String, path: String) {
         while true {
             let route = api.routes[random.below(api.routes.count)]

@@ -9,7 +9,8 @@ extension SystemTests {
 
         init() async throws { people = try await TwoPeople() }
 
-        /// Of a thread's events after a cursor, their types; with a system message its action, with a member the status.
+        /// Of a thread's events after a cursor, their types; with a system message its action, with a member the
+        /// status.
         private func told(
             _ person: Person, from cursor: String, of thread: String, on node: Node
         ) async throws -> [String] {

@@ -27,7 +27,8 @@ extension SystemTests {
             func signIn(_ body: JSON, from address: String, on node: Int) async throws -> Answer {
                 try await signIn(body, from: address, over: connections[node])
             }
-            /// How many wrong passwords are taken, on both nodes at once and each from another address, until both refuse.
+            /// How many wrong passwords are taken, on both nodes at once and each from another address, until both
+            /// refuse.
             func guesses(_ username: String) async throws -> (count: Int, refusal: Answer) {
                 var (count, refusal): (Int, Answer?) = (0, nil)
                 for round in 0..<40 {

@@ -164,8 +164,8 @@ extension SystemTests {
                 return try await connection.put(Self.path, body, as: try await connection.logIn(again: ben))
             }
             #expect(try await register("http://push.example\(path)").status == 422)
-            // Each is a device, so each is asked for. A name may lead anywhere by the time an alert is sent: so here each
-            // target leads to a private address only after it was registered.
+            // Each is a device, so each is asked for. A name may lead anywhere by the time an alert is sent: so here
+            // each target leads to a private address only after it was registered.
             let hosts = ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433"]
             for (index, host) in hosts.enumerated() {
                 #expect(try await register("https://\(host):\(port)\(path)").status == 422)

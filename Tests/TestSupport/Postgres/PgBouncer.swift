@@ -5,7 +5,8 @@ import Foundation
 import Linux
 import Synchronization
 
-/// A pooler, reached by a socket beside the cluster's. It ends with the test process, or when nothing holds it any more.
+/// A pooler, reached by a socket beside the cluster's. It ends with the test process, or when nothing holds it any
+/// more.
 package final class PgBouncer: Sendable {
     package enum Mode: String, Sendable { case session, transaction }
 

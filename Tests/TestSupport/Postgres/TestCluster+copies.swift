@@ -5,8 +5,8 @@ import Foundation
 import Linux
 
 extension TestCluster {
-    /// Another cluster with this one's data of now (1 s): what a copied data directory is once it was put back. The same
-    /// system, the same timeline.
+    /// Another cluster with this one's data of now (1 s): what a copied data directory is once it was put back. The
+    /// same system, the same timeline.
     package func copy() async throws -> TestCluster { try await copy(["-c", "fast"]) }
 
     /// A cluster that follows this one (1 s) until it is promoted.

@@ -5,7 +5,7 @@ import Domain
 import Foundation
 import JWTKit
 
-/// Signs whatever claims it is given, good or bad.
+/// Signs any claims, valid or not.
 package struct HostApp: Sendable {
     package enum Algorithm: String, CaseIterable, Sendable {
         case hs256 = "HS256"
@@ -15,7 +15,7 @@ package struct HostApp: Sendable {
     }
 
     package let algorithm: Algorithm
-    /// The key as a verifier gets it: the secret itself with HS256, else the public one. Without `kid` and `alg`.
+    /// The key for a verifier: the secret itself with HS256, otherwise the public key. Without `kid` and `alg`.
     package let jwk: [(name: String, value: String)]
     private let signer: any JWTAlgorithm
 
@@ -49,7 +49,7 @@ package struct HostApp: Sendable {
         signer = try await keys.getKey()
     }
 
-    /// The key as JSON, with whatever else it is to say.
+    /// Returns the key as JSON, with further members.
     package func key(_ more: [(name: String, value: String)] = []) -> String {
         let members = (jwk + more).map { JSONValue.Member($0.name, .string($0.value)) }
         return String(decoding: JSONText(.object(members)).utf8, as: UTF8.self)
@@ -57,20 +57,21 @@ package struct HostApp: Sendable {
 
     package static func keySet(_ keys: String...) -> String { #"{"keys":[\#(keys.joined(separator: ","))]}"# }
 
-    /// A token with these claims, which are JSON; good for an hour unless they say otherwise.
+    /// Returns a token with these claims (JSON), valid for an hour unless they say otherwise.
     package func token(_ claims: String, header: String? = nil) throws -> String {
         let head = header ?? #"{"alg":"\#(algorithm.rawValue)","typ":"JWT"}"#
         let signed = [head, claims].map { Base64.urlSafe.encode(Array($0.utf8)) }.joined(separator: ".")
         return try "\(signed).\(Base64.urlSafe.encode(signer.sign(Array(signed.utf8))))"
     }
 
-    /// A token for so many seconds from now, about `subject`; `more` are further members, as `,"name":"Ann"`.
+    /// Returns a token about `subject` that is valid for `seconds`; `more` are further members, such as
+    /// `,"name":"Ann"`.
     package func token(of subject: String, for seconds: Int = 3600, _ more: String = "") throws -> String {
         let now = Int(Date().timeIntervalSince1970)
         return try token(#"{"sub":"\#(subject)","iat":\#(now),"exp":\#(now + seconds)\#(more)}"#)
     }
 
-    /// Made for these tests and used nowhere else: making one takes most of a second.
+    /// A key for these tests only. It is fixed because generating one takes most of a second.
     package static let rsaTestKey = """
         -----BEGIN PRIVATE KEY-----
         MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDHMxXpdpLklvI1

@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// Ends with this value, or with the test process. Its certificate is trusted by nobody who isn't told to.
+/// The processes end with this value, or with the test process. Their certificate is trusted only by nodes told to.
 package final class PushSinks: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -11,7 +11,7 @@ package final class PushSinks: Sendable {
 
     package enum Service: String, Codable, Sendable, CaseIterable { case apns, fcm, oauth, webpush }
 
-    /// What a device would have been given.
+    /// An alert that a device would have received.
     package struct Alert: Codable, Sendable {
         package let service: Service
         /// The device's; of Web Push the endpoint's last part.
@@ -35,7 +35,7 @@ package final class PushSinks: Sendable {
         package let connection: Int
     }
 
-    /// What a service does to requests instead of taking them.
+    /// What a service does with requests instead of accepting them.
     package struct Mood: Encodable, Sendable {
         private var kind: String
         private var seconds: Double?
@@ -47,7 +47,8 @@ package final class PushSinks: Sendable {
 
         private init(_ kind: String) { self.kind = kind }
 
-        /// Answers with the body that the service has for the reason (410 of APNs with a `timestamp` of now), and padding.
+        /// Answers with the body that the service has for the reason (410 of APNs with a `timestamp` of now), and
+        /// padding.
         package static func answer(
             _ status: Int, reason: String = "", headers: [String: String] = [:], padding: Int = 0
         ) -> Mood {
@@ -63,27 +64,28 @@ package final class PushSinks: Sendable {
             return mood
         }
 
-        /// Answers with nothing but a status, before it has read the request's body.
+        /// Answers with only a status, before it has read the request's body.
         package static func early(_ status: Int) -> Mood {
             var mood = Mood("early")
             (mood.status, mood.body) = (status, "")
             return mood
         }
 
-        /// Takes it after so long, if the client still waits.
+        /// Accepts the request after this delay, if the client still waits.
         package static func slow(seconds: Double) -> Mood {
             var mood = Mood("slow")
             mood.seconds = seconds
             return mood
         }
 
-        /// Never answers, takes nothing.
+        /// Never answers, and accepts nothing.
         package static let hang = Mood("hang")
-        /// Ends the connection without an answer, and takes nothing; the client has read by then what it was answered before.
+        /// Ends the connection without an answer, and takes nothing; the client has read by then what it was answered
+        /// before.
         package static let drop = Mood("drop")
-        /// Takes it, and ends the connection without an answer, at once: those before it may not have been read yet.
+        /// Accepts it, and closes the connection at once without an answer: earlier answers may not have been read yet.
         package static let lost = Mood("lost")
-        /// Takes it, or has this status, and ends the connection before the answer's end: what it has of headers arrives.
+        /// Accepts it, or answers this status, and closes the connection within the answer; the headers arrive.
         package static let torn = Mood("torn")
         package static func torn(_ status: Int) -> Mood {
             var mood = answer(status)
@@ -98,7 +100,7 @@ package final class PushSinks: Sendable {
         package static let goAwayAfter = Mood("goaway_after")
     }
 
-    /// A client's half of Web Push, as a browser gives it to its application.
+    /// A client's half of Web Push, as a browser provides it to its application.
     package struct Subscription: Codable, Sendable {
         package let endpoint: String
         package let p256dh: String
@@ -138,7 +140,7 @@ package final class PushSinks: Sendable {
     /// For PARLEY_CA_FILE.
     package var certificate: String { directory.path + "/certificate.pem" }
 
-    /// What a node needs to send to them.
+    /// The settings of a node that sends to these services.
     package var settings: [String: String] {
         [
             "PARLEY_CA_FILE": certificate, "PARLEY_PUSH_ALLOW_PRIVATE": "true",
@@ -203,19 +205,19 @@ package final class PushSinks: Sendable {
         try await tell(Command(do: "mood", service: service, token: token, times: times, mood: mood))
     }
 
-    /// Ends all bad moods.
+    /// Ends all misbehaviour.
     package func cheer(_ service: Service) async throws { try await tell(Command(do: "cheer", service: service)) }
-    /// Away, with all its connections; and back, at the same port.
+    /// Stops a service with all its connections, and starts it at the same port.
     package func close(_ service: Service) async throws { try await tell(Command(do: "close", service: service)) }
     package func open(_ service: Service) async throws { try await tell(Command(do: "open", service: service)) }
-    /// Ends all its connections.
+    /// Closes all connections of a service.
     package func drop(_ service: Service) async throws { try await tell(Command(do: "drop", service: service)) }
-    /// Streams at once that new connections are told of; 100 by itself. More are refused. Until a connection has had its
-    /// first answer it may have fewer, as with APNs; more than that end it.
+    /// Streams at once that new connections are told of; 100 by itself. More are refused. Until a connection has had
+    /// its first answer it may have fewer, as with APNs; more than that end it.
     package func setStreams(_ count: Int, atFirst first: Int? = nil, of service: Service) async throws {
         try await tell(Command(do: "streams", service: service, count: count, first: first))
     }
-    /// FCM takes none of the access tokens that were given so far.
+    /// FCM refuses all access tokens issued so far.
     package func expireAccessTokens() async throws { try await tell(Command(do: "expire")) }
 
     package func subscribe() async throws -> Subscription {
@@ -246,14 +248,14 @@ package final class PushSinks: Sendable {
 
     // Asking.
 
-    /// What a service has taken so far, of one device or of all.
+    /// Returns what a service has accepted so far, for one device or for all.
     package func accepted(_ service: Service, token: String? = nil) throws -> [Alert] {
         try record.lines {
             $0.event == "accepted" && $0.service == service && $0.token != nil && (token == nil || $0.token == token)
         }
     }
 
-    /// Waits for so many (20 s at most), and gives all that there are.
+    /// Waits for `count` alerts (20 s at most), and returns all.
     @discardableResult
     package func accepted(_ service: Service, token: String? = nil, count: Int) async throws -> [Alert] {
         for _ in 0..<4_000 {
@@ -265,12 +267,12 @@ package final class PushSinks: Sendable {
         throw Failure(description: "\(service) has taken \(alerts.count) alerts, not \(count); it refused \(reasons)")
     }
 
-    /// Requests that came whole, whatever became of them.
+    /// Requests that were received completely, whatever their outcome.
     package func requestCount(of service: Service, token: String? = nil) throws -> Int {
         try count("request", service, token)
     }
 
-    /// The reasons of its refusals, its own and those that it was told to have.
+    /// The reasons of refusals, its own and those it was told to give.
     package func refusals(of service: Service, token: String? = nil) throws -> [String] {
         try record.read().filter {
             $0.event == "refused" && $0.service == service && (token == nil || $0.token == token)

@@ -5,7 +5,7 @@ import Synchronization
 final class SinkRecord: Sendable {
     private struct State {
         var lines: [(summary: PushSinks.Line, data: Data)] = []
-        /// Of the file, up to the last line's end.
+        /// Bytes of the file that were read, up to the end of the last line.
         var byteCount: UInt64 = 0
     }
 
@@ -14,7 +14,7 @@ final class SinkRecord: Sendable {
 
     init(file: String) { self.file = file }
 
-    /// All lines, in the order in which they happened.
+    /// All lines, in their order.
     func read() throws -> [PushSinks.Line] {
         try state.withLock { state in
             try readOn(&state)

@@ -37,7 +37,7 @@ package struct TestBrowser: Sendable {
     /// As subscriptions have it.
     package static func text(_ bytes: [UInt8]) -> String { Base64.urlSafe.encode(bytes) }
 
-    /// Whether PyPI's http_ece is there; `.ci/deps test` brings it if it can be had.
+    /// Whether PyPI's http_ece is installed; `.ci/deps test` installs it if PyPI can be reached.
     package static let canRead: Bool = {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/python3")

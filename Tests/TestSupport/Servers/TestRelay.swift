@@ -2,7 +2,7 @@
 // mail.
 import Foundation
 
-/// Ends with this value, or with the test process.
+/// The relay ends with this value, or with the test process.
 package final class TestRelay: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -17,7 +17,7 @@ package final class TestRelay: Sendable {
         /// Headers and bodies, lines ending in CRLF.
         package let content: String
 
-        /// The code in its text.
+        /// The code in the mail's text.
         package var code: String? { content.firstMatch(of: /\r\n    ([0-9]{6})\r\n/).map { String($0.1) } }
     }
 
@@ -53,7 +53,7 @@ package final class TestRelay: Sendable {
 
     deinit { process.terminate() }
 
-    /// The one that the tests of a process share: they tell their mails apart by the addresses.
+    /// The relay that the tests of a process share; each test uses its own addresses.
     package static func shared() async throws -> TestRelay { try await start.value }
 
     private static let start = Task { try await make() }
@@ -75,7 +75,7 @@ package final class TestRelay: Sendable {
         process.arguments = [script, certificate, key]
         let input = Pipe()
         process.standardInput = input
-        // Clients that hang up make it print tracebacks.
+        // Clients that disconnect make the relay print tracebacks.
         process.standardError = FileHandle.nullDevice
         try Data().write(to: URL(filePath: directory.path + "/output"))
         process.standardOutput = FileHandle(forWritingAtPath: directory.path + "/output")
@@ -98,17 +98,17 @@ package final class TestRelay: Sendable {
         }
     }
 
-    /// The mails to an address that it has taken so far.
+    /// Returns the mails to an address accepted so far.
     package func mails(to address: String) throws -> [Mail] {
         try Self.lines(output, as: Mail.self).filter { $0.to == address }
     }
 
-    /// How often it was asked to take mail to an address.
+    /// Returns how often mail to an address was offered.
     package func attempts(to address: String) throws -> Int {
         try Self.lines(output).count { $0.event == "recipient" && $0.to == address }
     }
 
-    /// Waits until an address has got so many mails (20 s at most), and gives the last.
+    /// Waits until an address has received `count` mails (20 s at most), and returns the last.
     @discardableResult
     package func mail(to address: String, count: Int = 1) async throws -> Mail {
         for _ in 0..<4_000 {

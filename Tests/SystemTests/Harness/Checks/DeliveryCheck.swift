@@ -11,8 +11,9 @@ extension Traffic.Outcome {
         var disordered = 0
     }
 
-    /// Every acknowledged message is in its archive once, in dense order; every device got every event that concerns its
-    /// person, each once, in the order of the log, which is the archives' order too. Reads all of it again from `node`.
+    /// Every acknowledged message is in its archive once, in dense order; every device got every event that concerns
+    /// its person, each once, in the order of the log, which is the archives' order too. Reads all of it again from
+    /// `node`.
     /// - Parameter isTrimmed: the log doesn't reach back to the beginning any more. What a person's first device saw
     ///   stands for it.
     @discardableResult
@@ -110,8 +111,8 @@ extension Traffic.Outcome {
         }
     }
 
-    /// What comes after the last message (marks of who has got it, wanderers) is waited for by nobody, and comes to some with
-    /// it in one answer.
+    /// What comes after the last message (marks of who has got it, wanderers) is waited for by nobody, and comes to
+    /// some with it in one answer.
     private func upToLast(_ events: [SeenEvent]) -> [SeenEvent] {
         Array(events[..<(events.firstIndex { $0.subject == last }.map { $0 + 1 } ?? events.count)])
     }
@@ -137,7 +138,7 @@ extension Traffic.Outcome {
     }
 }
 
-/// Where two long lists part company, in few words.
+/// Returns where two long lists first differ, in a few words; nil if they are equal.
 func difference<Item: Equatable>(_ found: [Item], _ expected: [Item]) -> String? {
     if let index = zip(found, expected).enumerated().first(where: { $1.0 != $1.1 })?.offset {
         return "at \(index): \(found[index]), not \(expected[index])"

@@ -3,7 +3,8 @@
 import Foundation
 import Testing
 
-/// Ann writes to Cora, Dan and Eve: of what is lost Cora has fetched nothing, Dan's poll waits through it, and Eve has it.
+/// Ann writes to Cora, Dan and Eve: of what is lost Cora has fetched nothing, Dan's poll waits through it, and Eve has
+/// it.
 struct LostTailWitnesses: Sendable {
     private struct Friend: Sendable {
         let person: Person
@@ -19,7 +20,7 @@ struct LostTailWitnesses: Sendable {
     /// Dan's, whose answer is not read before `judge`.
     private let waiting: Connection
 
-    /// Each has one message, and has seen it.
+    /// Each of them has received one message.
     static func gather(at addresses: [Address]) async throws -> LostTailWitnesses {
         let connection = Connection(try #require(addresses.first))
         let ann = try await connection.register("Ann")
@@ -40,7 +41,7 @@ struct LostTailWitnesses: Sendable {
             addresses: addresses, ann: ann, cora: friends[0], dan: friends[1], eve: friends[2], waiting: waiting)
     }
 
-    /// Ann writes what will be lost, and Eve sees it.
+    /// Ann sends the messages that will be lost, and Eve receives them.
     mutating func writeTail() async throws {
         let connection = Connection(try #require(addresses.first))
         _ = try await connection.sent("lost", in: cora.thread, as: ann)
@@ -53,7 +54,7 @@ struct LostTailWitnesses: Sendable {
         eve.cursor = try #require(seen.json["cursor"].string)
     }
 
-    /// Cora and Dan go on as if nothing had been; Eve is told to load her thread anew, at every node and for good.
+    /// Cora and Dan continue normally; Eve has to reload her thread, at every node and at any later time.
     func judge() async throws {
         let connections = addresses.map(Connection.init)
         var fresh: [String] = []
@@ -61,7 +62,7 @@ struct LostTailWitnesses: Sendable {
             let answer = try await eventually("a refused cursor", within: .seconds(5)) { () -> Answer? in
                 let answer = try await connection.sync(eve.person, from: eve.cursor)
                 if answer.status == 410 { return answer }
-                // For a moment a node may not know yet; then it knows of nothing new either.
+                // For a moment a node may not have noticed yet; then it has no new events either.
                 #expect(answer.status == 200 && answer.told.isEmpty, "\(answer)")
                 return nil
             }
@@ -84,7 +85,7 @@ struct LostTailWitnesses: Sendable {
         }
         let id = try await connections[0].sent("after", in: dan.thread, as: ann)
         var answer = try await waiting.receive()
-        // A node that begins anew answers who waits, with nothing; and Dan has got the message of before.
+        // A node that restarts its log answers waiting polls without events; Dan already has the earlier message.
         for _ in 0..<3 {
             guard answer.status == 200, let cursor = answer.json["cursor"].string,
                 answer.told.isEmpty
@@ -93,7 +94,7 @@ struct LostTailWitnesses: Sendable {
         }
         #expect(answer.status == 200 && answer.told.map { $0["data"]["id"].string } == [id], "\(answer)")
 
-        // The log has long grown over the place, and yet.
+        // The log has grown beyond Eve's position, and her cursor is still refused.
         for connection in connections {
             #expect(try await connection.sync(eve.person, from: eve.cursor).status == 410)
         }

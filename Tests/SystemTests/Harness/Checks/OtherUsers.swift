@@ -100,8 +100,8 @@ struct Notice: Sendable, CustomStringConvertible {
     /// Of the attack, on all its connections together.
     let roundCount: Int
 
-    /// How many times as long the median send took. An idle median below 1 ms counts as 1 ms: on a machine of two cores the
-    /// attacker's own work costs as much.
+    /// How many times as long the median send took. An idle median below 1 ms counts as 1 ms: on a machine of two cores
+    /// the attacker's own work costs as much.
     var ratio: Double { during.p50 / Swift.max(1, idle.p50) }
 
     var description: String {
@@ -111,8 +111,8 @@ struct Notice: Sendable, CustomStringConvertible {
             + "\(during.refusedCount) refused; \(roundCount) rounds"
     }
 
-    /// Records a failure unless the others' sends were all accepted, at most `ratioMax` times as slow in the median, and
-    /// none took longer than `msMax`. Prints the figures.
+    /// Records a failure unless the others' sends were all accepted, at most `ratioMax` times as slow in the median,
+    /// and none took longer than `msMax`. Prints the figures.
     func expect(
         _ attack: String, ratioMax: Double, msMax: Double = 2_000, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -1,13 +1,13 @@
 // Whether two kinds of calls take the same time.
 import Foundation
 
-/// The times of calls for what is known and what isn't, always one right after the other: the machine has its better and worse
-/// seconds. Which comes first changes: what one has the node do afterwards is in the way of the next.
+/// The times of calls for what is known and what isn't, always one right after the other: the machine has its better
+/// and worse seconds. Which comes first changes: what one has the node do afterwards is in the way of the next.
 struct PairedTimes: CustomStringConvertible {
-    /// In milliseconds.
+    /// Pairs of times in milliseconds.
     private(set) var times: [(known: Double, unknown: Double)] = []
 
-    /// Times so many pairs.
+    /// Measures `count` pairs.
     init<Ignored>(
         _ count: Int, _ call: (_ isKnown: Bool, _ index: Int) async throws -> Ignored
     ) async throws {
@@ -23,7 +23,7 @@ struct PairedTimes: CustomStringConvertible {
         }
     }
 
-    /// Known by unknown: the median of the pairs' own.
+    /// The median of the pairs' ratios, known divided by unknown.
     var ratio: Double { times.map { $0.known / $0.unknown }.sorted()[times.count / 2] }
 
     var description: String { "\(times) ms" }

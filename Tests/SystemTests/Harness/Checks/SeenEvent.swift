@@ -3,10 +3,10 @@
 import Foundation
 
 struct SeenEvent: Sendable, Hashable, CustomStringConvertible {
-    /// The event's type; with a membership's also what it has become.
+    /// The event's type, for memberships with the new status.
     let type: String
     let thread: UUID?
-    /// The message, or whose mark or membership it is.
+    /// The message, or the user of the mark or membership.
     let subject: UUID?
     /// The message's seq, or the mark.
     let number: Int
@@ -16,7 +16,7 @@ struct SeenEvent: Sendable, Hashable, CustomStringConvertible {
 
 /// An answer of the long poll, read no further than seen events need.
 struct SyncPage: Decodable {
-    /// Of those only that the log keeps: of the others nothing is promised.
+    /// Only events that the log stores: the others have no delivery guarantee.
     private(set) var events: [SeenEvent]
     let cursor: String
     let more: Bool

@@ -5,7 +5,7 @@ import TestSupport
 
 /// A cluster that counts statements, and a database on it.
 struct CountingDatabase: Sendable {
-    /// Calls of one function, and the rows that they gave.
+    /// Calls of one function, and the rows they returned.
     struct Count: Sendable, Equatable {
         var calls = 0
         var rows = 0
@@ -15,7 +15,7 @@ struct CountingDatabase: Sendable {
     /// libpq's.
     let conninfo: String
 
-    /// One for all: nobody stops it.
+    /// Shared by all tests, which never stop it.
     private static let started = Task {
         try await TestCluster.own(settings: ["shared_preload_libraries": "pg_stat_statements"])
     }
@@ -30,7 +30,8 @@ struct CountingDatabase: Sendable {
     @discardableResult
     func sql(_ text: String) async throws -> String { try await cluster.psql(text, database: conninfo) }
 
-    /// What was called since the last `reset`, by the name of the function; a statement that calls none is its own name.
+    /// What was called since the last `reset`, by the name of the function; a statement that calls none is its own
+    /// name.
     func counts() async throws -> [String: Count] {
         let output = try await sql(
             """
@@ -53,10 +54,10 @@ struct CountingDatabase: Sendable {
     func reset() async throws { try await sql("select pg_stat_statements_reset()") }
 }
 
-/// People who are signed in without ever having registered: thousands in a moment, made by SQL.
+/// Signed-in people, inserted by SQL: thousands within a moment.
 enum InsertedPeople {
-    /// Makes them in a migrated database, and a room that all are members of; gives their tokens, and the room's id. The
-    /// first owns the room.
+    /// Makes them in a migrated database, and a room that all are members of; gives their tokens, and the room's id.
+    /// The first owns the room.
     static func room(
         of count: Int, in database: String, on cluster: TestCluster
     ) async throws -> (tokens: [String], room: String) {
@@ -75,7 +76,7 @@ enum InsertedPeople {
     }
 
     /// `parley_`, then the base64url of the secret and its CRC-32: README and docs promise nothing of this form, but
-    /// nodes refuse others before they ask anybody.
+    /// nodes refuse other tokens without a query.
     private static func token(_ number: Int) -> String {
         var secret = Data([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }) + Data(count: 28)
         var checksum: UInt32 = ~0

@@ -2,7 +2,7 @@
 
 import TestSupport
 
-/// The tables of which a row has the text in any column, whatever its case.
+/// Returns the tables that have the text in any column of a row, ignoring case.
 func tables(with text: String, in database: String) async throws -> String {
     try await Psql.run(
         """
@@ -19,9 +19,9 @@ func tables(with text: String, in database: String) async throws -> String {
         """, conninfo: database)
 }
 
-/// Stores so many messages with this text (no quotes), as a node would.
+/// Stores `count` messages with this text (no quotes), as a node would.
 func fill(_ thread: String, by sender: String, with text: String, count: Int, in database: String) async throws {
-    // By `g.n` each batch is a call of its own.
+    // `g.n` makes each batch a call of its own.
     try await Psql.run(
         """
         select sum((select count(*) from message_append(

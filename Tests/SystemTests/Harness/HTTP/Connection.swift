@@ -12,7 +12,7 @@ final class Connection: Caller, @unchecked Sendable {
     enum Failure: Error, Equatable {
         case notConnected(Int32)
         case broken(Int32)
-        /// The node closed where an answer, or the rest of one, was due.
+        /// The node closed the connection before the end of an answer.
         case closed
         case timedOut
         case notHTTP(String)
@@ -22,7 +22,7 @@ final class Connection: Caller, @unchecked Sendable {
     private let queue = DispatchQueue(label: "connection")
     private var descriptor: Int32 = -1
     private var buffer = Data()
-    /// Of a stream: what has come of its body and was not taken.
+    /// Bytes of a stream's body that were received and not read yet.
     private var streamed = Data()
 
     init(_ address: Address) {
@@ -41,7 +41,7 @@ final class Connection: Caller, @unchecked Sendable {
         }
     }
 
-    /// Sends a request, or bytes, and leaves the answer to `receive`.
+    /// Sends a request, or bytes; `receive` reads the answer.
     func begin(_ request: Request) async throws {
         try await run { try $0.write($0.bytes(of: request), until: .now + request.waitMax) }
     }
@@ -54,7 +54,7 @@ final class Connection: Caller, @unchecked Sendable {
         try await run { try $0.readAnswer(toHead: false, until: .now + limit) }
     }
 
-    /// Sends a request whose answer is a stream: only its head is read, but for a refusal, which is whole.
+    /// Sends a request whose answer is a stream, and reads the head; of a refusal, the whole answer.
     func open(_ request: Request) async throws -> Answer {
         try await run { connection in
             let deadline = ContinuousClock.now + request.waitMax
@@ -67,7 +67,7 @@ final class Connection: Caller, @unchecked Sendable {
         }
     }
 
-    /// The next lines of a stream up to an empty one; nil at its end.
+    /// Returns the next lines of a stream up to an empty line; nil at its end.
     func nextBlock(within limit: Duration) async throws -> String? {
         try await run { connection in
             let deadline = ContinuousClock.now + limit
@@ -82,7 +82,7 @@ final class Connection: Caller, @unchecked Sendable {
         }
     }
 
-    /// Waits until the node closes; true if it did so without a byte more.
+    /// Waits until the node closes; true if no further byte was received.
     func receiveEnd(within limit: Duration = .seconds(15)) async throws -> Bool {
         try await run { connection in
             while try connection.readMore(until: .now + limit) {}
@@ -158,7 +158,7 @@ final class Connection: Caller, @unchecked Sendable {
         }
     }
 
-    /// False at the end of what the node sends.
+    /// Returns false when the node has closed its side.
     private func readMore(until deadline: ContinuousClock.Instant) throws -> Bool {
         if descriptor < 0 { try connect() }
         try wait(for: POLLIN, until: deadline)

@@ -3,7 +3,7 @@
 import Foundation
 import TestSupport
 
-/// Sends each request by a curl process of its own, on a new connection.
+/// Sends each request with a new curl process, on a new connection.
 struct Curl: Caller {
     let address: Address
 
@@ -35,7 +35,7 @@ struct Curl: Caller {
         return answer
     }
 
-    /// What to paste in a shell to see the same.
+    /// The command line to repeat the request in a shell.
     static func reproduction(_ request: Request, _ address: Address) -> String {
         func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
         var parts = ["curl -i -g --path-as-is -X \(request.method)"]

@@ -2,12 +2,12 @@
 
 import Foundation
 
-/// A stream of one person's events. Reconnecting is the test's own business.
+/// A stream of one person's events. The test itself reconnects.
 struct EventSource: Sendable {
-    /// What came up to an empty line.
+    /// The lines up to an empty line.
     struct Block: Sendable {
         var id: String?
-        /// Of an event; nil for a heartbeat.
+        /// The id of an event; nil for a heartbeat.
         var data: String?
         var isComment = false
 
@@ -23,7 +23,7 @@ struct EventSource: Sendable {
     }
 
     let connection: Connection
-    /// The head, or a whole refusal.
+    /// The head, or the whole answer of a refusal.
     let answer: Answer
 
     init(
@@ -37,12 +37,12 @@ struct EventSource: Sendable {
         answer = try await connection.open(request)
     }
 
-    /// The next block; nil at the stream's end.
+    /// Returns the next block; nil at the stream's end.
     func next(within limit: Duration = .seconds(15)) async throws -> Block? {
         try await connection.nextBlock(within: limit).map(Block.init)
     }
 
-    /// So many events, or fewer where the stream ends; without those that come by themselves.
+    /// Returns `count` events, or fewer if the stream ends, without receipts and presence.
     func events(_ count: Int, within limit: Duration = .seconds(15)) async throws -> [Block] {
         var events: [Block] = []
         while events.count < count, let block = try await next(within: limit) {
@@ -53,7 +53,7 @@ struct EventSource: Sendable {
 }
 
 extension Follower {
-    /// Takes one stream to its end, or until it breaks it off itself; true once the last event has come.
+    /// Reads one stream to its end, or disconnects early; returns true once the last event was received.
     func follow(
         _ connection: Connection, _ traffic: Traffic, _ log: inout Log, by deadline: ContinuousClock.Instant,
         until isLast: @Sendable (SeenEvent) -> Bool
@@ -84,11 +84,11 @@ extension Follower {
                     if isLast(sighting) { return true }
                 }
                 if let id = block.id { log.cursor = id }
-                // In the middle of whatever is on its way.
+                // Disconnects in the middle of whatever is in transit.
                 if hops, log.seenEvents.count - seen >= 37 { break }
             }
         } catch {
-            // A stream that a killed node was sending breaks: that is no answer of its own.
+            // A stream of a killed node breaks off; that does not count as an answer.
             if status == 0 { log.statuses[0, default: 0] += 1 }
             try? await Task.sleep(for: .milliseconds(10))
         }

@@ -11,11 +11,11 @@ struct Address: Sendable, Hashable, CustomStringConvertible {
 
 struct Request: Sendable {
     var method = "GET"
-    /// As it stands in the request line, query included.
+    /// The request target, query included.
     var path: String
     var headers: [(name: String, value: String)] = []
     var body: Data?
-    /// The whole exchange; past it the test fails.
+    /// The limit of the whole exchange; the test fails after it.
     var waitMax: Duration = .seconds(15)
 
     init(_ method: String = "GET", _ path: String) {
@@ -26,17 +26,17 @@ struct Request: Sendable {
 
 struct Answer: Sendable, CustomStringConvertible {
     var status: Int
-    /// By name in lower case; of several the last.
+    /// Keyed by name in lower case; the last value if there are several.
     var headers: [String: String]
     var body: Data
 
-    /// Null for what is no JSON.
+    /// The body as JSON; null if it is not JSON.
     var json: JSON { (try? JSON(parsing: body)) ?? .null }
     var code: String? { json["code"].string }
     var text: String { String(decoding: body, as: UTF8.self) }
     var description: String { "\(status) \(headers) \(text.prefix(2_000))" }
 
-    /// Reads a status line and headers; nil if that is not what it is.
+    /// Parses a status line and headers; nil if the text is neither.
     static func head(_ text: String) -> (status: Int, headers: [String: String])? {
         let lines = text.split(separator: "\r\n")
         guard let first = lines.first, first.hasPrefix("HTTP/1.1 "), let status = Int(first.dropFirst(9).prefix(3))
@@ -53,15 +53,15 @@ struct Answer: Sendable, CustomStringConvertible {
     }
 }
 
-/// Events that come by themselves, now or later: what was delivered to whom, who is there.
+/// Events that the service sends on its own, at any time: delivered marks and presence.
 let unaskedEvents: Set = ["typing", "presence.updated", "receipt.updated"]
 
 extension Answer {
-    /// The events of a poll, but for those that come by themselves.
+    /// The events of a poll, except those that the service sends on its own.
     var told: [JSON] { json["events"].items.filter { !unaskedEvents.contains($0["type"].string ?? "") } }
 }
 
-/// Something that takes requests to a node.
+/// Anything that sends requests to a node.
 protocol Caller: Sendable {
     /// - Throws: when there is no answer.
     func send(_ request: Request) async throws -> Answer

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A JSON value. Looking into what isn't there gives null, so that an expectation fails and nothing traps.
+/// A JSON value. Missing members are null, so that an expectation fails and nothing traps.
 enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -29,7 +29,7 @@ enum JSON: Sendable, Hashable {
     var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     var isArray: Bool { if case .array = self { true } else { false } }
 
-    /// The text that goes over the wire.
+    /// The encoded text.
     var data: Data { (try? JSONEncoder().encode(self)) ?? Data() }
 }
 

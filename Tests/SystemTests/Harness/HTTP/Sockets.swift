@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 
 extension Sockets {
-    /// A connection that does not block from then on; nil, and errno, when there is none to be had.
+    /// Returns a connected non-blocking socket; nil, with errno set, if the connection failed.
     static func connect(_ target: Proxy.Target) -> Int32? {
         let result: Int32
         let descriptor: Int32

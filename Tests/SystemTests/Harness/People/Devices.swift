@@ -3,24 +3,24 @@
 
 import Foundation
 
-/// How often each status came; 0 stands for no answer.
+/// How often each status was received; 0 stands for no answer.
 typealias Statuses = [Int: Int]
 
-/// Sends messages until they are acknowledged, and marks and deletes some as people do.
+/// Sends messages until they are acknowledged; marks and deletes some, as people do.
 struct Sender: Sendable {
     let person: Person
     let threads: [String]
     let addresses: [Address]
-    /// How long one message is tried for.
+    /// How long one message is retried.
     var patience: Duration = .seconds(40)
-    /// Between an acknowledgement and the next message.
+    /// The pause between an acknowledgement and the next message.
     var pause: Duration = .zero
 
     struct Log: Sendable {
         /// By thread, in the order sent.
         var acknowledged: [String: [String]] = [:]
         var statuses: Statuses = [:]
-        /// Messages that took more than one try.
+        /// Messages that took more than one attempt.
         var retriedCount = 0
     }
 
@@ -61,7 +61,7 @@ struct Sender: Sendable {
         return log
     }
 
-    /// What matters only by the events it makes: whether it succeeds is not looked at.
+    /// Makes a call for its events only; its result is ignored.
     private func doMore(_ count: Int, _ seq: Int, _ id: String, in thread: String, on connection: Connection) async {
         if count % 10 == 0 {
             let mark: JSON = ["read": .init(max(1, seq - Int.random(in: 0...5)))]
@@ -73,7 +73,7 @@ struct Sender: Sendable {
     }
 }
 
-/// Comes to a room and leaves it, again and again.
+/// Joins a room and leaves it, repeatedly.
 struct Wanderer: Sendable {
     let person: Person
     let room: String
@@ -95,15 +95,15 @@ struct Wanderer: Sendable {
     }
 }
 
-/// Follows the log from a cursor on.
+/// Follows the log from a cursor.
 struct Follower: Sendable {
     let person: Person
     let addresses: [Address]
     var waitS = 5
     var limit = 100
-    /// Asks another node each time, and not only when one doesn't answer.
+    /// Whether each poll goes to another node, not only after a failure.
     var hops = false
-    /// Takes server-sent events instead of polling.
+    /// Whether to use server-sent events instead of polling.
     var streams = false
 
     struct Log: Sendable {
@@ -115,7 +115,7 @@ struct Follower: Sendable {
         var reloads: [ReloadAnswer] = []
     }
 
-    /// Polls until one of the events is the last one awaited, and tells the traffic of each poll.
+    /// Polls until the awaited last event, and reports each poll to the traffic.
     func run(
         _ traffic: Traffic, from cursor: String, within limit: Duration, until isLast: @Sendable (SeenEvent) -> Bool
     ) async throws -> Log {
@@ -158,7 +158,7 @@ struct Follower: Sendable {
         }
     }
 
-    /// All events from a cursor to now, read in one go from one node.
+    /// Returns all events from a cursor to now, read from one node.
     static func replay(_ person: Person, from cursor: String, on address: Address) async throws -> [JSON] {
         let connection = Connection(address)
         var events: [JSON] = []
@@ -174,7 +174,7 @@ struct Follower: Sendable {
         }
     }
 
-    /// The same, of which only seen events are kept.
+    /// The same, reduced to seen events.
     static func seenEvents(_ person: Person, from cursor: String, on address: Address) async throws -> [SeenEvent] {
         let connection = Connection(address)
         var seenEvents: [SeenEvent] = []

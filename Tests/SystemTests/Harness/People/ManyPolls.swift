@@ -6,19 +6,19 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// People who wait in one room, and one who writes to himself.
+/// Members who wait in one room, and one other person who writes in a thread of their own.
 struct ManyPolls: Sendable {
     let count: Int
     let swarm: PollSwarm
     let room: ThreadKey
     private let roomID: String
-    /// Of the room's owner.
+    /// The token of the room's owner.
     private let token: String
     private let loner: Person
     private let diary: String
     private let addresses: [Address]
 
-    /// - Parameter wait: of each poll, in seconds.
+    /// - Parameter wait: the wait of each poll, in seconds.
     static func gather(
         _ count: Int, wait: Int, in database: String, on cluster: TestCluster, at addresses: [Address]
     ) async throws -> ManyPolls {
@@ -37,7 +37,7 @@ struct ManyPolls: Sendable {
             addresses: addresses)
     }
 
-    /// Sends a message to all, and waits until all have it.
+    /// Sends a message to all members, and waits until all have received it.
     func tell(_ text: String, at address: Address? = nil) async throws {
         let before = swarm.counts.messages
         let answer = try await Connection(address ?? addresses[0]).say(text, in: roomID, token: token)
@@ -47,7 +47,7 @@ struct ManyPolls: Sendable {
         }
     }
 
-    /// What the slowest of somebody else's messages took, while `body` ran.
+    /// Returns how long the slowest message of another person took while `body` ran.
     func slowestSend(at address: Address, while body: () async throws -> Void) async throws -> Duration {
         let isOver = Over()
         async let slowest = slowestSend(at: address, until: isOver)
@@ -71,23 +71,23 @@ struct ManyPolls: Sendable {
     }
 }
 
-/// Set once.
+/// A flag that is set once.
 private final class Over: Sendable {
     private let value = Atomic(false)
     var isSet: Bool { value.load(ordering: .relaxed) }
     func set() { value.store(true, ordering: .relaxed) }
 }
 
-/// How a count grew in time.
+/// Samples of a growing count.
 final class Spread: Sendable, CustomStringConvertible {
     private static let step = Duration.milliseconds(50)
     private let count: @Sendable () -> Int
-    /// One a step, where the machine lets it.
+    /// One sample every `step`, if the machine keeps up.
     private let samples = Mutex<[(at: ContinuousClock.Instant, count: Int)]>([])
 
     init(_ count: @escaping @Sendable () -> Int) { self.count = count }
 
-    /// Looks while `body` runs.
+    /// Samples while `body` runs.
     func watch<Value>(_ body: () async throws -> Value) async throws -> Value {
         let isOver = Over()
         async let watching: Void = sample(until: isOver)
@@ -110,7 +110,7 @@ final class Spread: Sendable, CustomStringConvertible {
 
     var total: Int { samples.withLock { ($0.last?.count ?? 0) - ($0.first?.count ?? 0) } }
 
-    /// By how much it grew at most in so long a time. Where two samples are further apart, what came between them came evenly.
+    /// Returns the largest growth within a window of time. Growth between two distant samples counts as even.
     func most(within window: Duration) -> Int {
         samples.withLock { samples in
             samples.indices.map { first in

@@ -13,14 +13,14 @@ struct Person: Sendable {
     let token: String
 }
 
-/// Something to be told from the others' in the same database.
+/// Returns a name that is unique in the database.
 func unique(_ prefix: String) -> String {
     "\(prefix)\(counter.add(1, ordering: .relaxed).newValue)x\(UInt32.random(in: 0...0xffff))"
 }
 
 private let counter = Atomic(0)
 
-/// A new message id, as a client makes it.
+/// Returns a new message id, as a client makes it.
 func newID() -> String { UUID().uuidString.lowercased() }
 
 extension Caller {
@@ -35,7 +35,7 @@ extension Caller {
             session: answer.json["session"]["id"].string ?? "", token: answer.json["session"]["token"].string ?? "")
     }
 
-    /// Another device of somebody's.
+    /// Signs in on another device of a person.
     func logIn(again person: Person, sourceLocation: SourceLocation = #_sourceLocation) async throws -> Person {
         let credentials: JSON = ["username": .string(person.username), "password": .string(person.password)]
         let answer = try await post("/v1/auth/login", credentials)

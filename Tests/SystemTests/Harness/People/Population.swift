@@ -3,26 +3,26 @@
 import Foundation
 import Testing
 
-/// Some people; a group of them all, a direct thread for every two of them, and a room that wanderers come to and leave.
-/// Everybody is in one more group, for the message after which there is none.
+/// Some people, a group of all of them, a direct thread for every two, and a room that wanderers join and leave.
+/// Everybody is in one more group, for the last message of the run.
 struct Population: Sendable {
-    /// They stay in all their threads.
+    /// People who stay in all their threads.
     let people: [Person]
-    /// They have only the room, now and then.
+    /// People who are in the room only, from time to time.
     let wanderers: [Person]
     let threads: [Shared]
     let room: String
     let closing: String
-    /// The cursor that everyone begins at, from before the first message.
+    /// Everyone's first cursor, from before the first message.
     let start: String
 
     struct Shared: Sendable {
         let id: String
-        /// By their place in `people`.
+        /// Indexes into `people`.
         let members: [Int]
     }
 
-    /// What one of the people takes part in.
+    /// The threads of one person.
     func threads(of person: Int) -> [String] { threads.filter { $0.members.contains(person) }.map(\.id) }
 
     static func gather(_ count: Int = 4, wanderers wandererCount: Int = 1, at caller: some Caller) async throws

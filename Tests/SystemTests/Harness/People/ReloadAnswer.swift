@@ -2,17 +2,17 @@
 
 import Foundation
 
-/// The answer 410: which threads to load anew, and where to go on from.
+/// The 410 answer: which threads to reload, and the cursor to continue from.
 struct ReloadAnswer: Sendable {
     /// The cursor that was refused.
     let cursor: String
-    /// How much the device had seen until then.
+    /// How many events the device had received before.
     let seenEventCount: Int
-    /// The last seq by thread; 0 where there is nothing to be read any more.
+    /// The last seq by thread; 0 where nothing is readable.
     let heads: [UUID: Int]
     let fresh: String
 
-    /// Nil unless the answer says all that a client needs.
+    /// Nil unless the answer has everything a client needs.
     init?(_ answer: Answer, to cursor: String, after seenEventCount: Int) {
         guard answer.status == 410, answer.headers["content-type"] == "application/problem+json",
             answer.code == "cursor_expired", let fresh = answer.json["cursor"].string, answer.json["threads"].isArray

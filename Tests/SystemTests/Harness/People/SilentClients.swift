@@ -4,11 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Connections with a request out, or some at once, that nobody reads from.
+/// Connections with one or more requests sent, whose answers nobody reads.
 final class SilentClients: Sendable {
     private let sockets: [Int32]
 
-    /// - Parameter times: how often each asks; the kernels' buffers alone hold some MiB of answers.
+    /// - Parameter times: requests on each connection; the kernel's buffers alone hold some MiB of answers.
     init(_ count: Int, to port: Int, asking path: String, times: Int = 1, as person: Person) throws {
         let head = "GET \(path) HTTP/1.1\r\nHost: parley\r\nAuthorization: Bearer \(person.token)\r\n\r\n"
         let request = Array(String(repeating: head, count: times).utf8)
@@ -28,11 +28,11 @@ final class SilentClients: Sendable {
         self.sockets = sockets
     }
 
-    /// Once.
+    /// Closes the connections. May be called once.
     func close() { sockets.forEach { Glibc.close($0) } }
 }
 
-/// A thread whose pages are as large as pages may be, for who doesn't take them.
+/// A thread whose pages have the largest size, for clients that do not read them.
 struct LargePages: Sendable {
     let person: Person
     let path: String
@@ -50,14 +50,14 @@ struct LargePages: Sendable {
         return LargePages(person: person, path: "/v1/threads/\(thread)/messages?limit=200")
     }
 
-    /// Each has asked for more than the kernels hold.
+    /// Connections that each requested more than the kernel buffers.
     func slowReaders(_ count: Int, of address: Address) throws -> SilentClients {
         try SilentClients(count, to: address.port, asking: path, times: 8, as: person)
     }
 }
 
 extension Node {
-    /// Of the process, in MiB.
+    /// The resident memory of the process, in MiB.
     var residentMemoryMiB: Int {
         let status = (try? String(contentsOfFile: "/proc/\(program.pid)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

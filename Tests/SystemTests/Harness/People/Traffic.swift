@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What the disturbing part of a test knows of the traffic.
+/// Progress of the traffic, for the part of a test that injects faults.
 final class Traffic: Sendable {
     private let sentCount = Atomic(0)
     private let refusedCount = Atomic(0)
@@ -17,17 +17,17 @@ final class Traffic: Sendable {
     /// Messages acknowledged so far.
     var messageCount: Int { sentCount.load(ordering: .relaxed) }
 
-    /// Messages that were answered with 503, each time counted.
+    /// The number of 503 answers to sends.
     var refusalCount: Int { refusedCount.load(ordering: .relaxed) }
 
-    /// Polls that came to an end, however, and the events that they gave.
+    /// Polls that ended in any way, and the events they returned.
     var pollCount: Int { polledCount.load(ordering: .relaxed) }
     var eventCount: Int { deliveredCount.load(ordering: .relaxed) }
 
     func countPoll() { polledCount.add(1, ordering: .relaxed) }
     func countEvents(_ count: Int) { deliveredCount.add(count, ordering: .relaxed) }
 
-    /// What a sender tells of each answer.
+    /// Records an answer to a sender.
     func count(_ status: Int) {
         switch status {
         case 200, 201: sentCount.add(1, ordering: .relaxed)
@@ -36,7 +36,7 @@ final class Traffic: Sendable {
         }
     }
 
-    /// Waits until so many more messages are acknowledged.
+    /// Waits until `count` more messages are acknowledged.
     func flow(_ messageCount: Int, within limit: Duration = .seconds(30)) async throws {
         let goal = self.messageCount + messageCount
         try await eventually("\(messageCount) more messages acknowledged", within: limit) {
@@ -44,7 +44,7 @@ final class Traffic: Sendable {
         }
     }
 
-    /// Waits as `flow`, but only as long as there is a chance.
+    /// The same as `flow`, but gives up when the time can no longer suffice.
     func tryToFlow(_ messageCount: Int, within limit: Duration) async {
         _ = try? await flow(messageCount, within: limit)
     }
@@ -52,22 +52,22 @@ final class Traffic: Sendable {
     struct Plan: Sendable {
         var personCount = 4
         var wandererCount = 1
-        /// How long one message is tried for, and how long all of it may take.
+        /// How long one message is retried, and how long the whole run may take.
         var patience: Duration = .seconds(40)
         var limit: Duration = .seconds(90)
-        /// What each takes between one message and the next.
+        /// The pause of each sender between messages.
         var pause: Duration = .zero
     }
 
     struct Outcome: Sendable {
         let population: Population
-        /// By thread.
+        /// Keyed by thread.
         let acknowledged: [String: [String]]
-        /// The message after which there is none.
+        /// The last message of the run.
         let last: UUID
         let followers: [Follower.Log]
         let statuses: Statuses
-        /// Messages that took more than one try.
+        /// Messages that took more than one attempt.
         let retriedCount: Int
 
         var messageCount: Int { acknowledged.values.reduce(1) { $0 + $1.count } }
@@ -121,7 +121,7 @@ final class Traffic: Sendable {
         }
     }
 
-    /// Until the disturbance is over.
+    /// Runs until the fault injection has ended.
     private static func send(
         _ traffic: Traffic, _ population: Population, _ addresses: [Address], _ plan: Plan,
         _ disturb: @Sendable @escaping (Traffic) async throws -> Void
@@ -150,7 +150,7 @@ final class Traffic: Sendable {
         }
     }
 
-    /// One more message to all, so that the followers know that they have everything.
+    /// Sends one more message to everyone, so that followers know when they have everything.
     private static func end(_ population: Population, _ addresses: [Address], _ last: UUID) async throws {
         try await eventually("the last message's acknowledgement") {
             for address in addresses {

@@ -26,12 +26,12 @@ struct Certificates: Sendable {
         try #require(exit == .status(0), "\(program.errors)")
     }
 
-    /// Puts one file in the place of another, as a tool that renews certificates does.
+    /// Replaces one file by another, as a tool that renews certificates does.
     func replace(_ name: String, by other: String) throws {
         try contents(other).write(to: URL(filePath: "\(path)/\(name)"), options: .atomic)
     }
 
-    /// Makes a pair the one that is called `now`.
+    /// Replaces the pair named `now` by this pair.
     func use(_ name: String) throws {
         try replace("now.crt", by: name + ".crt")
         try replace("now.key", by: name + ".key")

@@ -3,7 +3,7 @@
 import Foundation
 import TestSupport
 
-/// A proxy in front of nodes. It is killed when nothing holds it any more.
+/// A proxy in front of nodes. It is killed when the last reference is released.
 final class Nginx: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -47,7 +47,7 @@ final class Nginx: Sendable {
         return nginx
     }
 
-    /// Each replacement must find what it replaces, or the file has changed and this is another one.
+    /// Each replacement must find its text; otherwise docker/nginx.conf has changed and this code must follow.
     static func configuration(
         _ nodes: [Address], _ address: Address, _ directory: String, limitsRates: Bool
     ) throws -> String {

@@ -6,7 +6,7 @@ import Testing
 
 /// The executable under test.
 enum Parley {
-    /// Beside the test bundle, where the build puts both; or what PARLEY_EXECUTABLE says.
+    /// PARLEY_EXECUTABLE if set; otherwise the executable next to the test bundle, where the build writes both.
     static let executable: String = {
         if let path = ProcessInfo.processInfo.environment["PARLEY_EXECUTABLE"] { return path }
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -19,7 +19,7 @@ enum Parley {
         let errors: String
     }
 
-    /// Runs it to its end, for starts that fail and for commands that end by themselves.
+    /// Runs the executable to its end, for failing starts and for commands that end by themselves.
     static func run(
         _ arguments: [String], settings: [String: String] = [:], within limit: Duration = .seconds(30)
     ) async throws -> Outcome {
@@ -29,7 +29,7 @@ enum Parley {
     }
 }
 
-/// A running node. It is killed when nothing holds it any more.
+/// A running node. It is killed when the last reference is released.
 final class Node: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -37,7 +37,7 @@ final class Node: Sendable {
 
     let program: TestProcess
     let address: Address
-    /// What it printed when it was ready.
+    /// The line printed when the node was ready.
     let readyLine: String
     let curl: Curl
 
@@ -52,7 +52,8 @@ final class Node: Sendable {
         program.send(SIGKILL)
     }
 
-    /// Starts a node and returns once it says that it is ready. `database` is libpq's; nil for a PostgreSQL of its own.
+    /// Starts a node and returns once it reports ready. `database` is a libpq connection string; nil for an embedded
+    /// PostgreSQL.
     /// - Throws: with all that it printed, if it ends or isn't ready in time.
     static func start(
         database: String?, port: Int = 0, settings: [String: String] = [:], arguments: [String] = [],
@@ -60,7 +61,7 @@ final class Node: Sendable {
     ) async throws -> Node {
         var environment = settings
         environment["PARLEY_HTTP_PORT"] = environment["PARLEY_HTTP_PORT"] ?? "\(port)"
-        // Tests do in seconds what people do in a day; those of the limits say so.
+        // Tests do in seconds what people do in a day, so limits are off unless a test turns them on.
         environment["PARLEY_RATE_LIMITS"] = environment["PARLEY_RATE_LIMITS"] ?? "off"
         if let database { environment["PARLEY_DATABASE_URL"] = database }
         let program = try await TestProcess.start([Parley.executable, "serve"] + arguments, environment: environment)
@@ -80,18 +81,18 @@ final class Node: Sendable {
         }
     }
 
-    /// Asks it to end, then how it ended and how long that took. Killed after 20 s.
+    /// Signals the node, and returns its exit and how long it took. Kills it after 20 s.
     @discardableResult
     func stop(
         by signal: Int32 = SIGTERM, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> (exit: TestProcess.Exit, took: Duration) {
         let ended = try await end(by: signal)
-        // It would leave without an orderly end rather than too late, and says so.
+        // A node that runs out of time exits without draining, and logs that it took too long.
         #expect(!program.errors.contains("too long"), "\(program.errors)", sourceLocation: sourceLocation)
         return ended
     }
 
-    /// The same, whether it says that it took too long or not.
+    /// The same, but accepts a node that ran out of time.
     func end(by signal: Int32 = SIGTERM) async throws -> (exit: TestProcess.Exit, took: Duration) {
         let clock = ContinuousClock()
         let start = clock.now
@@ -100,20 +101,20 @@ final class Node: Sendable {
         return (exit, start.duration(to: clock.now))
     }
 
-    /// Has it do nothing at all for as long as `body` takes.
+    /// Pauses the process while `body` runs.
     func whileStopped(_ body: () async throws -> Void) async rethrows {
         program.send(SIGSTOP)
         defer { program.send(SIGCONT) }
         try await body()
     }
 
-    /// kill -9, and waits for the end.
+    /// Kills the node with SIGKILL and waits for its end.
     func kill() async throws {
         program.send(SIGKILL)
         try await program.waitForExit(within: .seconds(5))
     }
 
-    /// Waits until its health check says so. A node that takes no connections any more isn't ready either.
+    /// Waits for the health check's answer. A node that refuses connections counts as not ready.
     func waitUntil(ready: Bool, within limit: Duration = .seconds(20)) async throws {
         let connection = Connection(address)
         try await eventually("\(address) \(ready ? "ready" : "not ready")", within: limit) {
@@ -125,14 +126,14 @@ final class Node: Sendable {
         }
     }
 
-    /// Waits until so many polls wait here.
+    /// Waits until this node has `count` waiting polls.
     func waitForPolls(_ count: Int = 1) async throws {
         try await eventually("\(count) waiting polls") {
             try await metric("parley_polls_waiting") == Double(count) ? true : nil
         }
     }
 
-    /// The sum of a metric's samples; nil if there is none of that name.
+    /// Returns the sum of a metric's samples; nil if the metric does not exist.
     func metric(_ name: String) async throws -> Double? {
         let lines = try await Connection(address).get("/metrics").text.split(separator: "\n")
         let samples = lines.filter { $0.hasPrefix(name + " ") || $0.hasPrefix(name + "{") }

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Listens on a port of 127.0.0.1 and passes everything on, by one thread. It ends when nothing holds it any more.
+/// Listens on a port of 127.0.0.1 and forwards everything, on one thread. It ends when the last reference is released.
 final class Proxy: Sendable {
     enum Target: Sendable {
         case unix(String)
@@ -14,7 +14,7 @@ final class Proxy: Sendable {
 
     struct Failure: Error { let code: Int32 }
 
-    /// What the thread is to do with the connections of now, and with the next ones.
+    /// What the thread does with current connections and with new ones.
     private struct Orders {
         var strands = false
         var buries = false
@@ -34,7 +34,7 @@ final class Proxy: Sendable {
         self.port = port
         waker = try Waker()
         let waker = waker
-        // The thread must not keep this alive: it would never end.
+        // The thread must not retain this object, which would then never be released.
         Thread.detachNewThread { [weak self] in
             var loop = ProxyLoop(listener: listener, target: target)
             while true {
@@ -61,24 +61,24 @@ final class Proxy: Sendable {
         waker.wake()
     }
 
-    /// Connections that are carried now.
+    /// The number of connections that are forwarded now.
     var connectionCount: Int { count.load(ordering: .relaxed) }
 
-    /// The connections of now carry nothing any more, for ever, and neither side is told; new ones are carried.
+    /// Drops all traffic of current connections for ever, without notifying either side. New connections work.
     func strand() { order { $0.strands = true } }
 
-    /// Stranded connections are reset at last, as keep-alives of the kernel's would have it.
+    /// Resets stranded connections, as TCP keep-alive finally would.
     func bury() { order { $0.buries = true } }
 
-    /// Nothing is carried until `release`, and then all goes on: a network that is away for a while.
+    /// Holds all traffic until `release`, like a network outage.
     func hold() { order { $0.holds = true } }
 
     func release() { order { $0.holds = false } }
 
-    /// The connections of now are reset.
+    /// Resets the current connections.
     func cut() { order { $0.cuts = true } }
 
-    /// As `cut`; new ones are carried to another server.
+    /// The same as `cut`; new connections are forwarded to another server.
     func redirect(to target: Target) {
         self.target.withLock { $0 = target }
         cut()
@@ -90,7 +90,7 @@ final class Proxy: Sendable {
     }
 }
 
-/// A socket pair: a byte in it wakes who polls the other end.
+/// A socket pair: a byte wakes the thread that polls the other end.
 private final class Waker: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32
@@ -117,7 +117,7 @@ private final class Waker: Sendable {
     }
 }
 
-/// The thread's own: all sockets, and what is on its way.
+/// State of the thread: all sockets, and the bytes in transit.
 private struct ProxyLoop {
     /// One side's socket, and what waits to be sent to it.
     struct Side {
@@ -164,7 +164,7 @@ private struct ProxyLoop {
         Glibc.close(listener)
     }
 
-    /// Until there is something to carry, or an order.
+    /// Waits until there are bytes to forward, or a command.
     func wait(_ waker: Int32) {
         var entries = [pollfd(fd: waker, events: Int16(POLLIN), revents: 0)]
         if !isHolding {

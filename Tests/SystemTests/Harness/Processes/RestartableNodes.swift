@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Some nodes on one database. Each keeps its address through all its lives.
+/// Several nodes on one database. Each keeps its address over restarts.
 actor RestartableNodes {
-    /// A node's way to the database, libpq's, and its other settings.
+    /// How a node reaches the database (a libpq connection string), and its other settings.
     struct Place: Sendable {
         let database: String
         var settings: [String: String] = [:]
@@ -29,7 +29,7 @@ actor RestartableNodes {
     }
 
     static func start(_ places: [Place]) async throws -> RestartableNodes {
-        // The first alone: it migrates, and the others find it done.
+        // The first node starts alone and migrates; the others find the schema ready.
         var nodes: [Node] = []
         for place in places { nodes.append(try await start(place, port: try Sockets.freePort())) }
         return RestartableNodes(places: places, nodes: nodes)
@@ -47,7 +47,7 @@ actor RestartableNodes {
         try await nodes[index].kill()
     }
 
-    /// SIGTERM, and what it did with it.
+    /// Sends SIGTERM and returns the exit.
     @discardableResult
     func stop(_ index: Int) async throws -> TestProcess.Exit {
         expectAlive(index)
@@ -62,13 +62,13 @@ actor RestartableNodes {
         #expect(exit == .status(0) && took < .seconds(10), "node \(index): \(exit) after \(took)")
     }
 
-    /// Nobody but us ends a node.
+    /// Fails if the node has ended by itself.
     private func expectAlive(_ index: Int) {
         let program = nodes[index].program
         #expect(program.exit == nil, "node \(index) has ended by itself: \(program.errors.suffix(4_000))")
     }
 
-    /// A new life for one that has ended, once the database lets it: a node that can't start is tried again.
+    /// Restarts a node that has ended. Retries while the database is not available.
     func restart(_ index: Int, within limit: Duration = .seconds(30)) async throws {
         let (place, port) = (places[index], addresses[index].port)
         nodes[index] = try await eventually("a new life of node \(index)", within: limit, every: .milliseconds(200)) {

@@ -15,7 +15,7 @@ struct TestNodes: Sendable {
 
     private static let sharedStart = Mutex<Task<TestNodes, any Error>?>(nil)
 
-    /// The pair that suites share. Nobody stops or kills these.
+    /// The pair that suites share. No test may stop or kill these nodes.
     static func shared() async throws -> TestNodes {
         let start = sharedStart.withLock { start in
             let running = start ?? Task { try await own(on: try await TestCluster.shared()) }
@@ -40,7 +40,7 @@ struct TestNodes: Sendable {
     }
 }
 
-/// A PostgreSQL for tests that stop it: one for all, since one test runs at a time and each leaves it running.
+/// A PostgreSQL for tests that stop it, shared: one test runs at a time, and each leaves it running.
 enum StoppableCluster {
     private static let started = Task { try await TestCluster.own() }
 

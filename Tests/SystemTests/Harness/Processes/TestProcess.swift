@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// A running or ended process. The kernel kills it when the test process dies, however that happens.
+/// A running or ended process. The kernel kills it when the test process ends in any way.
 final class TestProcess: Sendable {
     enum Exit: Sendable, Equatable {
         case status(Int32)
@@ -43,19 +43,19 @@ final class TestProcess: Sendable {
         }
     }
 
-    /// How it ended; nil while it runs.
+    /// The exit; nil while the process runs.
     var exit: Exit? { ended.withLock { $0 } }
 
-    /// What it has printed so far.
+    /// Standard output so far.
     var output: Data { streams.output.contents }
     var errors: String { String(decoding: streams.errors.contents, as: UTF8.self) }
 
-    /// Signals it unless it has ended: never a process that got the same number later.
+    /// Sends a signal unless the process has ended, so that a later process with the same id never gets it.
     func send(_ signal: Int32) {
         ended.withLock { if $0 == nil { _ = kill(pid, signal) } }
     }
 
-    /// Waits for its end; past the limit it is killed.
+    /// Waits for the end of the process, and kills it after the limit.
     @discardableResult
     func waitForExit(within limit: Duration) async throws -> Exit {
         do {
@@ -67,7 +67,7 @@ final class TestProcess: Sendable {
     }
 
     private func reap() {
-        // Ended, but not reaped: its number stays its own until the state says that it is gone.
+        // Ended, but not reaped: the process id is not reused until `ended` is set.
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
         ended.withLock { exit in
@@ -101,7 +101,7 @@ final class TestProcess: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
-        // Both replace themselves by what they run: the process id is the program's.
+        // Both replace themselves by the program they run, so the process id is the program's.
         let command =
             ["/usr/bin/env", "-C", directory, "/usr/bin/setpriv", "--pdeathsig", "KILL", "--"] + line
         let usual = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"]
@@ -116,7 +116,7 @@ final class TestProcess: Sendable {
     }
 }
 
-/// The three standard streams, as files without a name: nothing is left of them when the processes are gone.
+/// The three standard streams, as unlinked files: nothing is left of them when the processes have ended.
 private struct Streams: Sendable {
     let input: NamelessFile
     let output: NamelessFile
@@ -137,7 +137,7 @@ private final class NamelessFile: Sendable {
         var template = Array("/tmp/parley-test-XXXXXX".utf8CString)
         descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw TestProcess.Failure(description: "no temporary file: \(errno)") }
-        // A process may open its stream anew: then, too, it writes at the end.
+        // A process may open its stream again; it must append then, too.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_APPEND)
         unlink(template)
@@ -157,7 +157,7 @@ private final class NamelessFile: Sendable {
         }
     }
 
-    /// For the reader to begin at the beginning.
+    /// Writes the data, and rewinds for the reader.
     func fill(_ data: Data) throws {
         try FileHandle(fileDescriptor: descriptor).write(contentsOf: data)
         lseek(descriptor, 0, SEEK_SET)
