@@ -93,7 +93,7 @@ extension Store {
     /// A profile, with the user's presence if the viewer may see it. Throws `user_not_found`.
     package func user(_ user: UserID, for viewer: UserID) async throws -> JSONText {
         let row = try await reads.row(Statement("user_get", "select user_get($1, $2)"), [.id(user), .id(viewer)])
-        guard !row.isNull(0) else { throw Problem(.userNotFound, "There is no such user.") }
+        guard !row.isNull(0) else { throw Problem.userNotFound }
         return try await decoded { try row.json(0) }
     }
 

@@ -47,7 +47,9 @@ extension Store {
                 written.events.append(try event(row, in: batch[Int(try row.int4(0)) - 1].thread))
                 return .created(try row.json(2), Seq(try row.int8(3)))
             case "exists": return .exists(try row.json(2))
-            case "conflict": return .refused(Problem(.idTaken, "Another message of this thread has that id."))
+            case "conflict":
+                return .refused(
+                    Problem(.idTaken, "Another message of this thread has this id. Use a new id."))
             case "no_thread": return .refused(.threadNotFound)
             case "not_joined": return .refused(.notJoined)
             case "blocked": return .refused(.notReachable)
@@ -99,7 +101,7 @@ extension Store {
             case "ok": .done(isUntold: try row.bool(2))
             case "no_thread": .refused(.threadNotFound)
             case "not_joined": .refused(.notJoined)
-            case "past_head": .refused(.invalid("seq", "The thread has no message of that seq yet."))
+            case "past_head": .refused(.invalid("seq", "Must not be above the thread's last seq."))
             case let other: .refused(Problem(.internalError, "Unknown outcome \(other)."))
             }
         }
@@ -158,7 +160,7 @@ extension Store {
         case let error as PostgresError:
             let problem = Problem(database: error)
             return problem.code == .internalError ? .data(problem) : .retryable(problem)
-        default: return .retryable(Problem(.unavailable, "The service is stopping.", retryAfterS: 1))
+        default: return .retryable(.stopping)
         }
     }
 
@@ -173,7 +175,7 @@ extension Store {
             guard all.count == count else { throw PostgresError.decoding("an item without an outcome") }
             return all
         } catch {
-            throw .data(Problem(.internalError, "The database gave an unexpected answer to a batch: \(error)"))
+            throw .data(Problem(.internalError, "The database returned an unexpected result for a batch: \(error)"))
         }
     }
 }
@@ -220,7 +222,7 @@ extension Store {
         do {
             return try MessageType(text: text)
         } catch {
-            throw Problem(.internalError, "A message that somebody sent has the type \(text).")
+            throw Problem(.internalError, "A stored message has the unknown type \(text).")
         }
     }
 
@@ -264,7 +266,7 @@ extension ArchiveBound? {
 }
 
 extension Problem {
-    package static let threadNotFound = Problem(.threadNotFound, "You have no part in such a thread.")
+    package static let threadNotFound = Problem(.threadNotFound, "There is no such thread, or you are not a member.")
     package static let notJoined = Problem(.notJoined, "Accept the invitation to this thread first.")
-    package static let notReachable = Problem(.notReachable, "You can't write to, invite or add this person.")
+    package static let notReachable = Problem(.notReachable, "You cannot write to, invite or add this user.")
 }

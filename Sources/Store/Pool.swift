@@ -27,7 +27,7 @@ struct Pool: Sendable {
     /// The first row of a statement that always gives one.
     func row(_ statement: Statement, _ parameters: [Parameter]) async throws -> Row {
         guard let row = try await rows(statement, parameters).first else {
-            throw Problem(.internalError, "The database gave no answer.")
+            throw Problem(.internalError, "The database returned no row.")
         }
         return row
     }

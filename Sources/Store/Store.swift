@@ -52,11 +52,11 @@ extension Problem {
         case .server(let error):
             self.init(server: error)
         case .connectionLost, .unavailable, .closed:
-            self.init(.unavailable, "The database is not available right now.", retryAfterS: 1)
+            self = .databaseUnavailable
         case .poolFull, .waitTimedOut:
-            self.init(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
+            self = .busy
         case .decoding(let what):
-            self.init(.internalError, "The database gave an unexpected value: \(what)")
+            self.init(.internalError, "The database returned an unexpected value: \(what)")
         }
     }
 
@@ -70,17 +70,18 @@ extension Problem {
         switch error.sqlState {
         // Lock not available, statement timeout, idle in transaction, deadlock, serialization: another try may do.
         case "55P03", "57014", "25P03", "40P01", "40001":
-            self.init(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
+            self = .busy
         // No partition of the log ahead, in a surge: one is about to be made. (Constraints of ours have names.)
         case "23514" where error.constraint == nil:
-            self.init(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
+            self = .busy
         // Insufficient resources (disk full, out of memory, too many connections), operator intervention, I/O error,
         // a read-only server (a standby that the address still points at).
         case let state
         where state.hasPrefix("53") || state.hasPrefix("57") || state.hasPrefix("58") || state == "25006":
-            self.init(.unavailable, "The database is not available right now.", retryAfterS: 2)
+            self = .databaseUnavailable
+            retryAfterS = 2
         default:
-            self.init(.internalError, "The database refused: \(error.sqlState)")
+            self.init(.internalError, "The database failed with SQLSTATE \(error.sqlState)")
         }
     }
 }

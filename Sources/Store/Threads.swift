@@ -43,7 +43,7 @@ extension Store {
     }
 
     private func made(_ rows: Rows) async throws -> (created: Bool, thread: JSONText) {
-        guard let row = rows.first else { throw Problem(.internalError, "The database gave no answer.") }
+        guard let row = rows.first else { throw Problem(.internalError, "The database returned no row.") }
         return try await decoded { (try row.bool(0), try row.json(1)) }
     }
 
@@ -94,7 +94,7 @@ extension Store {
                 .int4(Int32(limits.groupMemberCountMax)), .int4(Int32(limits.roomMemberCountMax)),
                 .int4(orNull: rules.threadCountMax32), .bool(rules.strangers == .invite),
             ], spending: rules.buckets)
-        guard let row = rows.first else { throw Problem(.internalError, "The database gave no answer.") }
+        guard let row = rows.first else { throw Problem(.internalError, "The database returned no row.") }
         return try await decoded { (try row.json(0), Int(try row.int4(1))) }
     }
 

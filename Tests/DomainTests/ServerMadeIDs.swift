@@ -41,7 +41,7 @@ struct Cursors {
             let invalid = #expect(throws: Invalid.self) { try Cursor(text: String(repeating: "A", count: count)) }
             return invalid?.fields.first?.detail
         }
-        #expect(refusal(2_048) == "Is not a cursor that this service gave.")
+        #expect(refusal(2_048) == "Must be a cursor that this service returned.")
         #expect(refusal(2_049) == "Must have at most 2048 characters.")
     }
 }

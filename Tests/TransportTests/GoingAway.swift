@@ -22,7 +22,10 @@ struct GoingAway {
                     logger: logger)
             }
             #expect(error?.reason == .portTaken)
-            #expect(error?.description == "Cannot listen on 127.0.0.1:\(server.port): another process has that port.")
+            #expect(
+                error?.description
+                    == "Cannot listen on 127.0.0.1:\(server.port): another process uses this port. Stop it or choose another port."
+            )
         }
     }
 

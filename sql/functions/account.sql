@@ -19,7 +19,8 @@ begin
     values (p_user, p_username, p_key, p_name, p_password_hash, stamp())
     on conflict (username_key) do nothing;
     if not found then
-        raise exception using errcode = 'PY409', message = 'username_taken', detail = 'That username is taken.';
+        raise exception using errcode = 'PY409', message = 'username_taken',
+            detail = 'This username is taken. Choose another username.';
     end if;
     insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
 end $$;
@@ -67,7 +68,7 @@ begin
     where u.id = p_user and u.erased_at is null returning u.* into v_user;
     if not found then
         raise exception using errcode = 'PY401', message = 'invalid_token',
-            detail = 'The token is not, or is no more, a session''s.';
+            detail = 'The token is invalid, or its session has ended. Sign in again.';
     end if;
     if v_changes ? 'name' then
         delete from user_words w where w.user_id = p_user;

@@ -7,7 +7,7 @@ create or replace function block_refuse() returns void
 language plpgsql volatile as $$
 begin
     raise exception using errcode = 'PY403', message = 'not_reachable',
-        detail = 'You can''t write to, invite or add this person.';
+        detail = 'You cannot write to, invite or add this user.';
 end $$;
 
 -- Raises when one of `p_users` has blocked `p_actor`. Call it with the log's lock held: then a block that comes before in
@@ -49,7 +49,7 @@ declare
 begin
     if p_user = p_other then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'user_id',
-            detail = 'Nobody can block themselves.';
+            detail = 'You cannot block yourself.';
     elsif not exists (select from users u where u.id = p_other and u.erased_at is null) then
         perform user_refuse();
     end if;

@@ -67,10 +67,11 @@ begin
     end if;
     if t.kind = 'direct' and (p_actor <> p_user or v_old.status = 'joined') then
         raise exception using errcode = 'PY409', message = 'direct_members_fixed',
-            detail = 'Nobody leaves a direct thread; archive it instead.';
+            detail = 'A direct thread cannot be left. Archive it instead.';
     end if;
     if v_old.status is null then
-        raise exception using errcode = 'PY404', message = 'member_not_found', detail = 'The thread has no such member.';
+        raise exception using errcode = 'PY404', message = 'member_not_found',
+            detail = 'The thread has no such member.';
     elsif p_actor <> p_user and not (v_actor.role = 'owner' or (v_actor.role = 'admin' and v_old.role = 'member')) then
         raise exception using errcode = 'PY403', message = 'not_allowed',
             detail = 'Owners may remove anyone, admins only members.';

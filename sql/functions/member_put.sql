@@ -23,7 +23,7 @@ begin
     if t.kind = 'direct' and (p_old.status is null or p_role <> p_old.role
         or (p_actor <> p_user and p_old.status = 'left' and p_status = 'joined')) then
         raise exception using errcode = 'PY409', message = 'direct_members_fixed',
-            detail = 'A direct thread has its two people and no others; who declined it can be invited again.';
+            detail = 'A direct thread always has the same two members. A user who declined can be invited again.';
     end if;
     if p_actor = p_user and p_old.blocked and p_old.status <> 'joined' then
         perform block_refuse();
@@ -32,7 +32,8 @@ begin
         raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only an owner may change a role.';
     end if;
     if p_actor <> p_user and v_actor.role = 'member' and t.kind <> 'direct' then
-        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
+        raise exception using errcode = 'PY403', message = 'not_allowed',
+            detail = 'Only owners and admins may do this.';
     end if;
     if not exists (select from users u where u.id = p_user and u.erased_at is null) then
         perform user_refuse();
@@ -40,12 +41,12 @@ begin
     if p_actor <> p_user and p_status is distinct from 'invited' and t.kind <> 'direct' and p_old.status in ('left', 'removed')
         and coalesce(p_old.left_by_choice, p_old.status = 'left') then
         raise exception using errcode = 'PY403', message = 'member_left',
-            detail = 'This person left the thread by their own choice. Invite them instead: {"status": "invited"}.';
+            detail = 'This user left the thread. Invite them instead: {"status": "invited"}.';
     end if;
     if p_actor = p_user and p_old.role = 'owner' and p_role <> 'owner' and not exists (select from members m
         where m.thread_id = t.id and m.role = 'owner' and m.status = 'joined' and m.user_id <> p_user) then
         raise exception using errcode = 'PY409', message = 'last_owner',
-            detail = 'A thread has an owner: make somebody else one first.';
+            detail = 'A thread needs an owner. Make another member owner first.';
     end if;
 end $$;
 

@@ -72,7 +72,8 @@ declare
     v_message messages := message_of(member_joined(p_thread, p_user), p_message);
 begin
     if v_message.sender_id is distinct from p_user then
-        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only its sender may edit a message.';
+        raise exception using errcode = 'PY403', message = 'not_allowed',
+            detail = 'Only its sender may edit a message.';
     elsif v_message.payload is null then
         perform message_refuse_deleted();
     end if;
@@ -83,5 +84,5 @@ end $$;
 create or replace function message_refuse_deleted() returns void
 language plpgsql volatile as $$
 begin
-    raise exception using errcode = 'PY409', message = 'message_deleted', detail = 'What this message said is gone.';
+    raise exception using errcode = 'PY409', message = 'message_deleted', detail = 'This message was deleted.';
 end $$;

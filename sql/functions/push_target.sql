@@ -17,7 +17,7 @@ begin
     perform from sessions s where s.id = p_session and s.user_id = p_user for key share;
     if not found then
         raise exception using errcode = 'PY401', message = 'invalid_token',
-            detail = 'The token is not, or is no more, a session''s.';
+            detail = 'The token is invalid, or its session has ended. Sign in again.';
     end if;
     perform from push_targets t where t.session_id = p_session or t.token_digest = v_digest
     order by t.session_id for update;

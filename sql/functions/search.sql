@@ -122,7 +122,7 @@ begin
     v_prefixes := search_words(v_state.config, p_query);
     if cardinality(v_prefixes) not between 1 and 16 then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'q',
-            detail = 'Must have a word to look for, and at most 16.';
+            detail = 'Must have 1 to 16 words.';
     end if;
 
     for v_place in

@@ -16,9 +16,11 @@ declare
 begin
     select u.suspended_at into v_suspended_at from users u where u.id = p_user and u.erased_at is null for no key update;
     if not found then
-        raise exception using errcode = 'PY401', message = 'wrong_credentials', detail = 'You can''t sign in like this.';
+        raise exception using errcode = 'PY401', message = 'wrong_credentials',
+            detail = 'There is no such account, or it was erased. Sign in with another account.';
     elsif v_suspended_at is not null then
-        raise exception using errcode = 'PY403', message = 'account_suspended', detail = 'This account is suspended.';
+        raise exception using errcode = 'PY403', message = 'account_suspended',
+            detail = 'This account is suspended. Contact the operator of the service.';
     end if;
     insert into sessions (id, user_id, token_digest, device_name, created_at, last_used_at)
     values (p_session, p_user, p_digest, p_device, stamp(), stamp())

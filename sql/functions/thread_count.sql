@@ -37,10 +37,10 @@ begin
     order by c.user_id <> p_actor limit 1;
     if v_full = p_actor then
         raise exception using errcode = 'PY422', message = 'too_many_threads',
-            detail = format('You have %s threads, and an account may have no more. Leave one first.', p_max);
+            detail = format('An account may have at most %s threads. Leave one first.', p_max);
     elsif v_full is not null then
         raise exception using errcode = 'PY422', message = 'too_many_threads',
-            detail = 'Somebody among these members has as many threads as an account may have.';
+            detail = 'One of these members has reached the limit of threads. Leave that member out.';
     end if;
 end $$;
 

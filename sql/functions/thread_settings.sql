@@ -27,7 +27,7 @@ begin
     v_old := member_joined(p_thread, p_user);
     if (v_changes ->> 'hidden_before_seq')::bigint > thread_head(p_thread) + 1 then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'hidden_before_seq',
-            detail = 'The thread has no message of that seq yet.';
+            detail = 'Must not be above the thread''s last seq.';
     end if;
     v_new := v_old;
     if v_changes ? 'muted_until' then

@@ -46,7 +46,8 @@ end $$;
 create or replace function title_refuse() returns void
 language plpgsql stable as $$
 begin
-    raise exception using errcode = 'PY409', message = 'title_taken', detail = 'There is a room of that title.';
+    raise exception using errcode = 'PY409', message = 'title_taken',
+        detail = 'Another room has this title. Choose another title.';
 end $$;
 
 -- Raises unless the member may change this of the thread.
@@ -57,12 +58,13 @@ begin
         if p_changes ?| array['title', 'image'] then
             raise exception using errcode = 'PY422', message = 'invalid',
                 hint = case when p_changes ? 'title' then 'title' else 'image' end,
-                detail = 'A direct thread is shown with the other one''s name and image.';
+                detail = 'A direct thread has no title or image. Clients show the other member''s name and image.';
         elsif m.blocked then
             perform block_refuse();
         end if;
     elsif m.role = 'member' then
-        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'Only owners and admins may do this.';
+        raise exception using errcode = 'PY403', message = 'not_allowed',
+            detail = 'Only owners and admins may do this.';
     elsif t.kind = 'room' and p_changes ? 'title' and p_changes ->> 'title' is null then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'title', detail = 'A room needs a title.';
     end if;

@@ -246,14 +246,16 @@ end $$;
 create or replace function thread_refuse() returns void
 language plpgsql volatile as $$
 begin
-    raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'You have no part in such a thread.';
+    raise exception using errcode = 'PY404', message = 'thread_not_found',
+        detail = 'There is no such thread, or you are not a member.';
 end $$;
 
 -- Raises for invited people, who see the thread and not what is in it.
 create or replace function thread_refuse_invited() returns void
 language plpgsql volatile as $$
 begin
-    raise exception using errcode = 'PY403', message = 'not_joined', detail = 'Accept the invitation to this thread first.';
+    raise exception using errcode = 'PY403', message = 'not_joined',
+        detail = 'Accept the invitation to this thread first.';
 end $$;
 
 -- The membership that lets its holder read and write in the thread.

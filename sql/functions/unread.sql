@@ -15,7 +15,7 @@ begin
     v_member := member_joined(p_thread, p_user);
     if p_from not between 1 and thread_head(p_thread) then
         raise exception using errcode = 'PY422', message = 'invalid', hint = 'from',
-            detail = 'The thread has no message of that seq yet.';
+            detail = 'Must not be above the thread''s last seq.';
     end if;
     select * into v_marks from member_marks(v_member);
     if p_from > v_marks.own_seq then

@@ -166,7 +166,7 @@ extension Fields where Raw == JSONValue {
     /// Fields of one way to sign in don't go with those of another.
     fileprivate mutating func refuseMixing(_ name: String, with others: [String]) {
         for other in others where has(other) {
-            _ = given(other) { _ throws(Invalid) in throw Invalid("Does not go together with `\(name)`.") }
+            _ = given(other) { _ throws(Invalid) in throw Invalid("Cannot be combined with `\(name)`.") }
         }
     }
 }

@@ -48,7 +48,8 @@ extension API {
 
 extension Problem {
     fileprivate static let mailNotConfigured = Problem(
-        .mailNotConfigured, "This service can't send mail, so e-mail addresses can't be used to sign in.",
+        .mailNotConfigured, "This service cannot send e-mail. Sign in another way.",
         retryAfterS: 3600)
-    fileprivate static let wrongCode = Problem(.wrongCredentials, "The code is wrong, or not good any more.")
+    fileprivate static let wrongCode = Problem(
+        .wrongCredentials, "The code is wrong or has expired. Request a new one.")
 }

@@ -86,10 +86,10 @@ struct PasswordLogin: Sendable {
 }
 
 extension Problem {
-    fileprivate static let wrongPassword = Problem(.wrongCredentials, "The username or the password is wrong.")
+    fileprivate static let wrongPassword = Problem(.wrongCredentials, "The username or password is wrong.")
     /// Not 401: that would say that the session has ended.
     fileprivate static let wrongCurrentPassword = Problem(
         .wrongPassword, "`current` is not the account's password.")
     fileprivate static let noPassword = Problem(
-        .noPassword, "This account has no password: it signs in by mailed codes or by the host app's tokens.")
+        .noPassword, "This account has no password. It signs in with mailed codes or tokens of the host app.")
 }

@@ -42,7 +42,7 @@ extension API {
             if ended.count < transactionCount { return }
         } while ContinuousClock.now < deadline
         throw Problem(
-            .unavailable, "Not all sessions have ended yet. Repeat DELETE /v1/sessions until it answers 204.",
+            .unavailable, "Not all sessions have ended yet. Repeat DELETE /v1/sessions until it returns 204.",
             retryAfterS: 1)
     }
 }

@@ -75,11 +75,11 @@ package final class SignIns: Sendable {
         case .account:
             refusedByAccount.add()
             throw Problem(
-                .rateLimited, "Too many sign-ins to this account are under way. Retry after 1 s.", retryAfterS: 1)
+                .rateLimited, "Too many sign-ins to this account are running. Retry after 1 s.", retryAfterS: 1)
         case .address:
             refusedByAddress.add()
             throw Problem(
-                .rateLimited, "Too many sign-ins from this address are under way. Retry after 1 s.", retryAfterS: 1)
+                .rateLimited, "Too many sign-ins from this address are running. Retry after 1 s.", retryAfterS: 1)
         }
     }
 
@@ -117,18 +117,18 @@ package final class SignIns: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.counter(
-            "parley_sign_in_failures_total", "Tries to sign in that were wrong, by what was tried.",
+            "parley_sign_in_failures_total", "Sign-ins with wrong credentials, by method.",
             zip(SignInAttempt.Way.allCases, failures).map { ([("way", $0.rawValue)], $1.value) })
         let counts = failing.withLock { $0.counts(now: .now) }
         text.gauge(
             "parley_sign_in_failing",
-            "Different accounts and addresses whose sign-ins failed on this node within a minute.",
+            "Accounts and client addresses with failed sign-ins on this node, in windows of one minute.",
             [
                 ([("what", "accounts")], Double(counts.accounts)), ([("what", "addresses")], Double(counts.addresses)),
             ])
         text.counter(
             "parley_sign_ins_refused_total",
-            "Sign-ins refused because too many of one account or address were under way.",
+            "Sign-ins refused because too many of one account or address were running.",
             [([("bound", "account")], refusedByAccount.value), ([("bound", "address")], refusedByAddress.value)])
     }
 }

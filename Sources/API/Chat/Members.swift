@@ -54,7 +54,7 @@ private struct WantedStatus: TextField {
         switch MemberStatus(rawValue: text) {
         case .joined?: status = .joined
         case .invited?: status = .invited
-        case .left?, .removed?: throw Invalid("To leave or to remove somebody, use DELETE.")
+        case .left?, .removed?: throw Invalid("Must be invited or joined. To leave or to remove a member, use DELETE.")
         case nil: throw Invalid("Must be one of: invited, joined.")
         }
     }

@@ -99,7 +99,7 @@ private struct ReceiptMarks: Sendable {
         read = fields.optional("read", Seq.self)
         delivered = fields.optional("delivered", Seq.self)
         if read == nil, delivered == nil, !fields.isRefused("read"), !fields.isRefused("delivered") {
-            fields.refuse("read", "Give `read`, `delivered` or both.")
+            fields.refuse("read", "Send `read`, `delivered` or both.")
         }
     }
 

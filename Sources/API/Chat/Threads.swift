@@ -115,9 +115,9 @@ struct ThreadDraft: Sendable {
         let others = (members ?? []).withoutRepeats.filter { $0 != creator }
         switch kind {
         case .direct:
-            if title != nil { fields.refuse("title", "A direct thread has no title.") }
+            if title != nil { fields.refuse("title", "Must be left out: a direct thread has no title.") }
             if others.count != 1, !fields.isRefused("members") {
-                fields.refuse("members", "A direct thread needs exactly one other person.")
+                fields.refuse("members", "Must name exactly one other user.")
             }
         case .group:
             if others.count >= limits.groupMemberCountMax {
@@ -125,7 +125,7 @@ struct ThreadDraft: Sendable {
             }
         case .room:
             if title == nil, !fields.isRefused("title") { fields.refuse("title", "A room needs a title.") }
-            if !others.isEmpty { fields.refuse("members", "Everyone joins a room for themselves.") }
+            if !others.isEmpty { fields.refuse("members", "Must be empty for a room: users join rooms themselves.") }
         case nil: break
         }
         self.kind = try fields.values(kind)

@@ -36,7 +36,7 @@ final class AdminGuard: Sendable {
         guard let guess = AuthorizationHeader.bearerToken(in: authorization), token.matches(guess) else {
             rates.guessedAdminToken(from: address)
             warn()
-            throw Problem(.invalidToken, "This is not the admin token.")
+            throw Problem(.invalidToken, "The admin token is wrong. Send the token that the operator configured.")
         }
     }
 
@@ -56,5 +56,5 @@ final class AdminGuard: Sendable {
 
 extension Problem {
     fileprivate static let noAdminToken = Problem(
-        .unauthenticated, "This call needs the admin token: Authorization: Bearer …")
+        .unauthenticated, "The admin token is missing. Send it as `Authorization: Bearer …`.")
 }

@@ -55,6 +55,8 @@ package struct Authenticator: Sendable {
 }
 
 extension Problem {
-    package static let noToken = Problem(.unauthenticated, "This call needs a session's token: Authorization: Bearer …")
-    package static let badToken = Problem(.invalidToken, "The token is not, or is no more, a session's.")
+    package static let noToken = Problem(
+        .unauthenticated, "The session token is missing. Send it as `Authorization: Bearer …`.")
+    package static let badToken = Problem(
+        .invalidToken, "The token is invalid, or its session has ended. Sign in again.")
 }

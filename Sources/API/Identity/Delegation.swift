@@ -21,7 +21,7 @@ package struct Delegation: Sendable {
 extension API {
     func logIn(byToken text: String, session: NewSession) async throws -> SignedIn {
         guard let delegation else {
-            throw Problem(.wrongCredentials, "Signing in with the host app's tokens is not configured here.")
+            throw Problem(.wrongCredentials, "This service does not accept tokens of a host app. Sign in another way.")
         }
         let given: DelegatedToken
         do {
@@ -30,8 +30,9 @@ extension API {
                 now: Date().timeIntervalSince1970)
         } catch {
             // Why, the log says to whoever sets this up; a client that makes up tokens needn't know how far it has come.
-            logger.debug("a delegated token was refused", metadata: ["reason": "\(error.rawValue)"])
-            throw Problem(.wrongCredentials, "The token is not good.")
+            logger.debug("refused a token of the host app", metadata: ["reason": "\(error.rawValue)"])
+            throw Problem(
+                .wrongCredentials, "The sign-in token is invalid or has expired. Get a new one from the host app.")
         }
         try await rates.signIn(byTokenOf: given.subject)
         return try await store.delegate(

@@ -87,8 +87,8 @@ package final class AccountReads: Sendable {
         refused.add()
         throw Problem(
             .rateLimited,
-            "Too many reads at once: \(runningCountMax) of this account run, and the others waited too long. "
-                + "Wait for answers before you ask for more.", retryAfterS: 1)
+            "This account already has \(runningCountMax) reads running. Wait for their answers, then retry.",
+            retryAfterS: 1)
     }
 
     private func giveUp(_ id: UInt64, of account: UserID, after time: Duration) async {
@@ -103,9 +103,11 @@ package final class AccountReads: Sendable {
     package func write(to text: inout MetricsText) {
         text.counter(
             "parley_account_reads_waited_total",
-            "Reads that waited because their account had as many under way as may be.",
+            "Reads that waited because their account had reached its limit of concurrent reads.",
             waited.value)
-        text.counter("parley_account_reads_refused_total", "Those that were refused after it, with 429.", refused.value)
+        text.counter(
+            "parley_account_reads_refused_total",
+            "Reads refused with 429 because too many of their account waited, or for too long.", refused.value)
     }
 }
 

@@ -48,7 +48,7 @@ extension RateLimits {
     }
 
     private static let wrongInARow =
-        "Too many wrong passwords in a row. Wait for the seconds that Retry-After names, then retry."
+        "Too many wrong passwords in a row. Retry after the seconds in Retry-After."
 
     /// Whatever becomes of it: a session that was made, and a code that was used for it, are not to be lost with an answer
     /// for this. What isn't given back comes back by itself.

@@ -142,10 +142,10 @@ package final class RateLimits: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.counter(
-            "parley_admin_wrong_tokens_total", "Calls with an admin token that was not the configured one.",
+            "parley_admin_wrong_tokens_total", "Calls with a wrong admin token.",
             adminGuessCount.value)
         text.counter(
-            "parley_rate_limited_total", "Requests that this node refused as too often, by limit (docs/limits.md).",
+            "parley_rate_limited_total", "Requests refused by a rate limit on this node, by limit (docs/limits.md).",
             zip(RateLimit.all, refusals).map { ([("limit", Self.label($0))], $1.value) })
     }
 

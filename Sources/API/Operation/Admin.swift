@@ -31,7 +31,7 @@ extension API {
         try adminGuard.check(call.request.headers[.authorization], from: call.clientAddress(rates.proxies))
         let name = call.request.headers[.parleyActor] ?? "admin"
         guard name.unicodeScalars.count <= 128, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
-            throw .invalid("Parley-Actor", "Must have at most 128 characters, none of them for control.")
+            throw .invalid("Parley-Actor", "Must have at most 128 characters and no control characters.")
         }
         return AdminActor(name: name, requestID: call.context.id)
     }
@@ -120,7 +120,7 @@ private struct NewUser: Sendable {
         username = fields.optional("username", Username.self)
         password = fields.optional("password", Password.self)
         if password != nil, username == nil, !fields.isRefused("username") {
-            fields.refuse("username", "A password needs a username to go with.")
+            fields.refuse("username", "Is required with `password`.")
         }
         let name = fields.required("name", DisplayName.self)
         self.name = try fields.values(name)

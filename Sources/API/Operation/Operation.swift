@@ -29,7 +29,8 @@ extension API {
 
     private func getReadiness(_ call: Call) throws -> Answer {
         guard isReady() else {
-            throw Problem(.unavailable, "This node is starting, stopping, or behind the log.", retryAfterS: 1)
+            throw Problem(
+                .unavailable, "This node is starting, stopping or behind the log. Use another node.", retryAfterS: 1)
         }
         return .json(.status("ready"))
     }

@@ -43,7 +43,7 @@ package final class RequestLog: Sendable {
         ]
         if let took = request.took { metadata["took_ms"] = "\((took / .microseconds(1)).rounded() / 1000)" }
         if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
-        logger.log(level: level, "answered", metadata: metadata)
+        logger.log(level: level, "request answered", metadata: metadata)
     }
 }
 

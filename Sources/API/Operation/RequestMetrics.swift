@@ -26,10 +26,11 @@ package final class RequestMetrics: Sendable {
     /// An operation and class shows from its first request on: most never come together.
     package func write(to text: inout MetricsText) {
         text.counter(
-            "parley_http_requests_total", "Answered requests, by operation (as in openapi.yaml) and class of status.",
+            "parley_http_requests_total",
+            "Answered requests, by operation (operationId in openapi.yaml) and class of status.",
             answered.enumerated().filter { $1.value > 0 }.map { (Self.labels($0), $1.value) })
         text.histogram(
-            "parley_http_request_seconds", "From a whole request to its answer; polls that had to wait aren't in it.",
+            "parley_http_request_seconds", "Time from a complete request to its answer, without polls that waited.",
             took.map(\.values).enumerated().filter { $1.count > 0 }.map { (Self.labels($0), $1) })
     }
 

@@ -21,7 +21,10 @@ struct Failure {
         case let error as JSONError: self.init(Problem(error))
         case is CancellationError: self.init(.stopping)
         case CredentialsError.hasherBusy:
-            self.init(Problem(.overloaded, "Many people sign in right now. Try again.", retryAfterS: 2))
+            self.init(
+                Problem(
+                    .overloaded, "Too many sign-ins are running. Retry after the seconds in Retry-After.",
+                    retryAfterS: 2))
         case is NIOTooManyBytesError: self.init(.bodyTooLarge)
         case let error as HTTPError: self.init(error)
         default: self.init(.internalError, cause: "\(error)")
@@ -32,7 +35,7 @@ struct Failure {
     private init(_ error: HTTPError) {
         switch error.status {
         case .contentTooLarge: self.init(.bodyTooLarge)
-        case .badRequest: self.init(Problem(.malformedRequest, "The request can't be read."))
+        case .badRequest: self.init(Problem(.malformedRequest, "The request is not valid. Check its headers and body."))
         default: self.init(.internalError, cause: "\(error)")
         }
     }
@@ -45,33 +48,50 @@ struct Failure {
     /// The answer. A fault of ours gets a request id, by which the log tells more.
     func answer(requestID: String, logger: Logger) -> Answer {
         guard let cause else { return ProblemDocument.answer(problem) }
-        logger.error("a request failed", metadata: ["request": "\(requestID)", "reason": "\(cause)"])
+        logger.error("request failed; the client got 500", metadata: ["request": "\(requestID)", "reason": "\(cause)"])
         return ProblemDocument.answer(problem, requestID: requestID)
     }
 }
 
 extension Problem {
-    static let stopping = Problem(.unavailable, "The service is stopping. Try again.", retryAfterS: 1)
     static let internalError = Problem(.internalError, "")
-    static let bodyTooLarge = Problem(.bodyTooLarge, "The body is larger than this service takes.")
+    static let bodyTooLarge = Problem(.bodyTooLarge, "The body is too large for this call. Send a smaller body.")
 
-    /// What the transport refused before the request was whole.
+    /// The problem for a request that the transport refused.
     init(_ failure: TransportFailure) {
         switch failure {
         case .malformed:
-            self.init(.malformedRequest, "This is not an HTTP/1.1 request that can be read in one way only.")
-        case .targetTooLong: self.init(.targetTooLong, "The request's target is too long.")
-        case .headersTooLarge: self.init(.headersTooLarge, "The request's headers are too large or too many.")
+            self.init(
+                .malformedRequest,
+                "The request is not valid HTTP/1.1, or two parsers could read it differently. "
+                    + "Check its request line and headers.")
+        case .targetTooLong: self.init(.targetTooLong, "The path and query are too long. Shorten them.")
+        case .headersTooLarge:
+            self.init(
+                .headersTooLarge, "The request has too many header bytes or fields. Send fewer or shorter headers.")
         case .bodyTooLarge: self = .bodyTooLarge
-        case .headerTimeout: self.init(.requestTimeout, "The request's headers took too long to arrive.")
-        case .bodyTimeout: self.init(.requestTimeout, "The request's body took too long to arrive.")
-        case .expectationFailed: self.init(.expectationFailed, "The only expectation that can be met is 100-continue.")
-        case .notImplemented: self.init(.notImplemented, "The only transfer coding taken is chunked.")
-        case .versionNotSupported: self.init(.versionNotSupported, "This service speaks HTTP/1.0 and HTTP/1.1.")
+        case .headerTimeout:
+            self.init(.requestTimeout, "The headers took too long to arrive. Send the request again, without pauses.")
+        case .bodyTimeout:
+            self.init(.requestTimeout, "The body took too long to arrive. Send the request again, without pauses.")
+        case .expectationFailed:
+            self.init(
+                .expectationFailed, "The only Expect value accepted is 100-continue. Change or remove the header.")
+        case .notImplemented:
+            self.init(
+                .notImplemented, "The only Transfer-Encoding accepted is chunked. Change or remove the header.")
+        case .versionNotSupported:
+            self.init(.versionNotSupported, "This service supports HTTP/1.0 and HTTP/1.1 only. Use HTTP/1.1.")
         case .tooManyConnections:
-            self.init(.overloaded, "This node has as many connections as it takes.", retryAfterS: 2)
+            self.init(
+                .overloaded,
+                "This node has reached its limit of connections. Retry after the seconds in Retry-After.",
+                retryAfterS: 2)
         case .tooManyBodies:
-            self.init(.overloaded, "This node is receiving as much as it can hold. Try again.", retryAfterS: 2)
+            self.init(
+                .overloaded,
+                "This node is receiving too many request bodies. Retry after the seconds in Retry-After.",
+                retryAfterS: 2)
         case .unanswered: self = .internalError
         }
     }

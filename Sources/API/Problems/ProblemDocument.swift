@@ -55,6 +55,10 @@ extension ProblemCode {
 
 /// `{type, title, status, detail, code, errors?, request_id?}`, as `application/problem+json`.
 package enum ProblemDocument {
+    /// Shown in place of the cause of an internal error, which may hold SQL or secrets.
+    private static let internalErrorDetail =
+        "The service failed to process the request. Retry. If that fails too, report the answer's X-Request-Id."
+
     /// - Parameters:
     ///   - requestID: by which the log tells more; for faults of ours, whose detail stays here.
     ///   - extra: members that only this kind of problem has, after the common ones.
@@ -70,7 +74,7 @@ package enum ProblemDocument {
         writer.raw(",\"status\":")
         writer.write(status.code)
         writer.raw(",\"detail\":")
-        writer.write(problem.code == .internalError ? "Something went wrong on our side." : problem.detail)
+        writer.write(problem.code == .internalError ? internalErrorDetail : problem.detail)
         writer.raw(",\"code\":")
         writer.write(problem.code.rawValue)
         if !problem.fields.isEmpty { writer.writeErrors(problem.fields) }

@@ -14,7 +14,6 @@ package struct APIHandler: RequestHandler {
     private let router: RouterAdapter<RouteResponder>
     private let requestMetrics: RequestMetrics
     private let log: RequestLog
-    private let logger: Logger
 
     /// - Parameter crossOrigin: the transport's; nil lets no other origin in.
     package init(_ api: API, sync: SyncEndpoint, crossOrigin: CrossOriginPolicy? = nil) {
@@ -23,7 +22,6 @@ package struct APIHandler: RequestHandler {
         preflights = Preflights(policy: crossOrigin, table: table)
         send = api.send
         let logger = api.logger
-        self.logger = logger
         requestMetrics = api.requestMetrics
         log = api.log
         responder = RouteResponder(api: api, table: table)
@@ -54,7 +52,6 @@ package struct APIHandler: RequestHandler {
     package func problem(for failure: TransportFailure, _ number: RequestNumber) -> OutboundResponse {
         let problem = Problem(failure)
         guard problem.code == .internalError else { return ProblemDocument.response(problem) }
-        logger.error("a request was left without an answer", metadata: ["request": "\(number.text)"])
         return ProblemDocument.answer(problem, requestID: number.text).outbound
     }
 

@@ -79,7 +79,7 @@ enum JSONBody {
         if let type, !ContentTypeHeader.isJSON(type) {
             throw Problem(.unsupportedMediaType, "The body must be application/json.")
         }
-        if bytes.readableBytes == 0 { throw Problem(.malformedJSON, "The body is empty; it must be a JSON object.") }
+        if bytes.readableBytes == 0 { throw Problem(.malformedJSON, "The body is empty. Send a JSON object.") }
         return try JSONReader.read(bytes.readableBytesUInt8Span, valueCountMax: limits.jsonValueCountMax)
     }
 }
@@ -95,6 +95,5 @@ extension Request {
 extension Problem {
     static let messageNotFound = Problem(.messageNotFound, "The thread has no such message.")
     static let memberNotFound = Problem(.memberNotFound, "The thread has no such member.")
-    static let userNotFound = Problem(.userNotFound, "There is no such user.")
     static let sessionNotFound = Problem(.sessionNotFound, "You have no such session.")
 }

@@ -96,5 +96,5 @@ extension Answer {
 }
 
 extension Problem {
-    static let nothingHere = Problem(.notFound, "There is nothing at this path.")
+    static let nothingHere = Problem(.notFound, "No call has this path. The calls are listed at /openapi.yaml.")
 }

@@ -96,7 +96,7 @@ final class EventStreams: Sendable {
                     try await reads.run(for: identity.user) {
                         try await SyncEndpoint.expiry(of: cursor, identity, store)
                     })
-            case .cold, .parked: throw Problem(.overloaded, "Ask again.", retryAfterS: 1)
+            case .cold, .parked: throw Problem.busy
             }
         } catch {
             reply.send(SyncEndpoint.failure(error, number, logger))
@@ -106,7 +106,7 @@ final class EventStreams: Sendable {
     /// A stream's end for a reason of ours.
     func log(_ error: any Error) {
         guard let cause = Failure(error).cause else { return }
-        logger.error("an event stream failed", metadata: ["reason": "\(cause)"])
+        logger.error("event stream failed; the client reconnects", metadata: ["reason": "\(cause)"])
     }
 }
 
@@ -129,12 +129,13 @@ package final class StreamMetrics: Sendable {
 
     package func write(to text: inout MetricsText) {
         let counts = ended.map(\.value)
-        text.gauge("parley_streams", "Open streams of server-sent events.", max(0, begun.value - counts.reduce(0, +)))
-        text.counter("parley_streams_total", "Streams begun.", begun.value)
+        text.gauge(
+            "parley_streams", "Open event streams (server-sent events).", max(0, begun.value - counts.reduce(0, +)))
+        text.counter("parley_streams_total", "Event streams opened.", begun.value)
         text.counter(
             "parley_streams_ended_total",
-            "Streams by how they ended; `gone`: the client went, or took nothing for too long; `displaced`: its session or "
-                + "account had more polls and streams than may wait.",
+            "Event streams that ended, by reason. gone: the client left or stopped reading. displaced: its session or "
+                + "account opened too many.",
             zip(End.allCases, counts).map { ([("reason", $0.rawValue)], $1) })
     }
 }

@@ -131,7 +131,7 @@ package final class SyncEndpoint: Sendable {
             }
         case .cold, .expired:
             // Both were dealt with where they came up.
-            waiter.reply.send(Self.refusal(Problem(.overloaded, "Ask again.", retryAfterS: 1)))
+            waiter.reply.send(Self.refusal(.busy))
         }
     }
 
@@ -189,7 +189,8 @@ extension SyncEndpoint {
     /// 410, with where to go on and the threads to load again.
     static func expiry(of cursor: Cursor, _ identity: Identity, _ store: Store) async throws -> OutboundResponse {
         let fresh = try await store.restart(identity.user, from: cursor)
-        let problem = Problem(.cursorExpired, "The log no longer holds what follows this cursor. Reload these threads.")
+        let problem = Problem(
+            .cursorExpired, "This cursor has expired. Reload the threads listed here, then sync from the new cursor.")
         let place = JSONText(utf8: Array("\"\(fresh.cursor)\"".utf8))
         return refusal(problem, extra: [("cursor", place), ("threads", fresh.threads)])
     }

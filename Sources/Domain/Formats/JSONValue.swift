@@ -87,23 +87,23 @@ extension Problem {
     package init(_ error: JSONError) {
         let what =
             switch error.reason {
-            case .unexpectedByte: "a character that JSON doesn't have there"
+            case .unexpectedByte: "a character that JSON does not allow there"
             case .unexpectedEnd: "the end of the text"
             case .trailingBytes: "text after the end of the document"
             case .notUTF8: "a string that is not UTF-8"
             case .loneSurrogate: "half of a surrogate pair"
             case .tooDeep: "arrays and objects nested more than \(JSONReader.depthMaxDefault) deep"
             case .tooManyValues: "more values than a body may have"
-            case .repeatedKey: "a key that its object has already"
-            case .nulCharacter: "the character U+0000, which can't be stored"
+            case .repeatedKey: "a repeated key in an object"
+            case .nulCharacter: "the character U+0000"
             case .numberOutOfRange:
                 "a number outside a double's range, or with more than \(JSONReader.numberByteCountMax) characters"
             }
         switch error.reason {
         case .nulCharacter where !error.path.isEmpty, .numberOutOfRange where !error.path.isEmpty:
-            self = .invalid(error.path, "This has \(what).")
+            self = .invalid(error.path, "Must not have \(what).")
         default:
-            self.init(.malformedJSON, "Reading the body as JSON met \(what), at byte \(error.offset).")
+            self.init(.malformedJSON, "The body is not valid JSON: found \(what) at byte \(error.offset).")
         }
     }
 }

@@ -12,23 +12,23 @@ extension Fields where Raw == String {
         // What follows the last that is looked at stays in one piece.
         for pair in query.utf8.split(separator: UInt8(ascii: "&"), maxSplits: queryParameterCountMax) {
             guard given.count + mistakes.count < queryParameterCountMax else {
-                mistakes.append(Problem.Field("query", "Has too many parameters."))
+                mistakes.append(Problem.Field("query", "Must have at most \(queryParameterCountMax) parameters."))
                 break
             }
             let nameEnd = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
             guard let name = percentDecoded(pair[..<nameEnd]) else {
-                mistakes.append(Problem.Field("query", "A parameter's name has a percent-encoding that can't be read."))
+                mistakes.append(Problem.Field("query", "A parameter's name must be valid percent-encoded UTF-8."))
                 continue
             }
             guard let value = percentDecoded(pair[nameEnd...].dropFirst()) else {
                 mistakes.append(
-                    Problem.Field(FieldPath.step(name), "Has a percent-encoding that can't be read as UTF-8."))
+                    Problem.Field(FieldPath.step(name), "Must be valid percent-encoded UTF-8."))
                 continue
             }
             if given.contains(where: { $0.name == name }) {
-                mistakes.append(Problem.Field(FieldPath.step(name), "Is given more than once."))
+                mistakes.append(Problem.Field(FieldPath.step(name), "Must be given only once."))
             } else if value.utf8.contains(0) {
-                mistakes.append(Problem.Field(FieldPath.step(name), "Has the character U+0000."))
+                mistakes.append(Problem.Field(FieldPath.step(name), "Must not have the character U+0000."))
             } else {
                 given.append((name, value))
             }

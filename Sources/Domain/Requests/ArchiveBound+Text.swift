@@ -5,7 +5,7 @@ extension ArchiveBound: TextField {
     package init(text: String) throws(Invalid) {
         guard text.utf8.count <= 64 else { throw Invalid("Must be a seq, a message's id or an RFC 3339 time.") }
         if !text.isEmpty, text.utf8.allSatisfy({ (Byte.zero...Byte.nine).contains($0) }) {
-            guard let seq = Int64(text) else { throw Invalid("Is no seq: too large.") }
+            guard let seq = Int64(text) else { throw Invalid("Must be a seq below 2^63.") }
             self = .seq(Seq(seq))
         } else if let id = MessageID(parsing: text) {
             self = .message(id)

@@ -67,14 +67,14 @@ extension Cursor: TextField {
         guard text.utf8.count <= Cursor.textByteCountMax else {
             throw Invalid("Must have at most \(Cursor.textByteCountMax) characters.")
         }
-        guard let cursor = Cursor(parsing: text) else { throw Invalid("Is not a cursor that this service gave.") }
+        guard let cursor = Cursor(parsing: text) else { throw Invalid("Must be a cursor that this service returned.") }
         self = cursor
     }
 }
 
 extension PageKey: TextField {
     package init(text: String) throws(Invalid) {
-        guard let key = PageKey(parsing: text) else { throw Invalid("Is not the `next` of a page.") }
+        guard let key = PageKey(parsing: text) else { throw Invalid("Must be the `next` of an earlier page.") }
         self = key
     }
 }

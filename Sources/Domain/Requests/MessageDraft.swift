@@ -78,7 +78,7 @@ extension MessageType: TextField {
         case "message": self = .message
         case "location": self = .location
         case "encrypted": self = .encrypted
-        case "system": throw Invalid("System messages are made by the service alone.")
+        case "system": throw Invalid("Must not be system: only the service creates system messages.")
         default:
             let name = text.dropFirst(2)
             guard text.hasPrefix("x-"), (1...Self.customByteCountMax).contains(name.utf8.count),

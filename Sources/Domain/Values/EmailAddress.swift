@@ -20,7 +20,7 @@ package struct EmailAddress: Hashable, Sendable, TextField {
         guard typed.utf8.count <= Self.byteCountMax, parts.count == 2 else { throw Self.invalid }
         let local = parts[0]
         guard local.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw Invalid("Must have only ASCII letters, digits and signs before the @.")
+            throw Invalid("Must have only ASCII letters, digits and symbols before the @.")
         }
         guard local.utf8.count <= Self.localByteCountMax, Self.isDotString(local) else { throw Self.invalid }
         guard let domain = String(parts[1]).asciiHostName, Self.isHostName(domain) else { throw Self.invalid }

@@ -23,7 +23,7 @@ package struct Emoji: Hashable, TextField, Sendable {
     /// From a segment of a path.
     package init(percentEncoded segment: Substring) throws(Invalid) {
         guard let text = percentDecoded(segment.utf8, plusIsSpace: false) else {
-            throw Invalid("Has a percent-encoding that can't be read as UTF-8.")
+            throw Invalid("Must be valid percent-encoded UTF-8.")
         }
         try self.init(text: text)
     }

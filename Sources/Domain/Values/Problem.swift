@@ -84,8 +84,18 @@ package struct Problem: Error, Equatable {
 
     /// 422 for one or more fields.
     package static func invalid(_ fields: [Field]) -> Problem {
-        Problem(.invalid, "The request has fields that are not valid.", fields: fields)
+        Problem(.invalid, "Some fields are invalid. See `errors`.", fields: fields)
     }
 
     package static func invalid(_ field: String, _ detail: String) -> Problem { .invalid([Field(field, detail)]) }
+
+    // Refusals that several layers make.
+
+    package static let userNotFound = Problem(.userNotFound, "There is no such user.")
+    package static let stopping = Problem(
+        .unavailable, "This node is stopping. Retry after the seconds in Retry-After.", retryAfterS: 1)
+    package static let busy = Problem(
+        .overloaded, "The service is busy. Retry after the seconds in Retry-After.", retryAfterS: 1)
+    package static let databaseUnavailable = Problem(
+        .unavailable, "The database is unavailable. Retry after the seconds in Retry-After.", retryAfterS: 1)
 }

@@ -117,7 +117,7 @@ extension Problem {
         var problem = Problem(
             .rateLimited,
             "Too many requests: \(limit.name) allows \(limit.quota) in \(limit.windowS) s. "
-                + "Wait for the seconds that Retry-After names, then retry.",
+                + "Retry after the seconds in Retry-After.",
             retryAfterS: max(1, (waitMs + 999) / 1000))
         problem.limit = limit
         return problem

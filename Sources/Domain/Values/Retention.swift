@@ -44,7 +44,7 @@ extension Retention: JSONField {
         case .seconds:
             if seconds == nil, !fields.isRefused("seconds") { fields.refuse("seconds", "Is required.") }
         case .forever, .untilDelivered:
-            if fields.has("seconds") { fields.refuse("seconds", "Goes together with `seconds` only.") }
+            if fields.has("seconds") { fields.refuse("seconds", "Must be left out unless `keep` is `seconds`.") }
         case nil: break
         }
         switch try fields.values(keep) {

@@ -104,7 +104,7 @@ package final class Hub: Sendable {
                 }
             }
         }
-        throw Problem(.overloaded, "The node is catching up. Ask again.", retryAfterS: 1)
+        throw Problem(.overloaded, "This node is catching up. Retry after the seconds in Retry-After.", retryAfterS: 1)
     }
 
     /// Gives the tail time to notice an epoch that the database is in already: what opens it also notifies.

@@ -40,7 +40,9 @@ extension Tail {
                     if hub.head != read { continue }
                     guard part.epoch == read.epoch else {
                         // Two connections lead to databases of different history.
-                        throw Problem(.unavailable, "The node is finding its place in the log.", retryAfterS: 1)
+                        throw Problem(
+                            .unavailable, "This node is starting. Retry after the seconds in Retry-After.",
+                            retryAfterS: 1)
                     }
                 }
                 take(part.events, after: read.position)

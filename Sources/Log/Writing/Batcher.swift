@@ -80,7 +80,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         case .queued: if isFirst { sendNext() }
         case .full: refuse([entry])
         case .closed:
-            answer([(waiter, .failure(Problem(.unavailable, "The service is stopping.", retryAfterS: 1)))])
+            answer([(waiter, .failure(.stopping))])
         }
     }
 
@@ -91,7 +91,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
 
     private func refuse(_ entries: [Entry]) {
         metrics.refusals.add(entries.count)
-        let problem = Problem(.overloaded, "The service is busy. Try again.", retryAfterS: 1)
+        let problem = Problem.busy
         answer(entries.map { ($0.waiter, .failure(problem)) })
     }
 

@@ -76,7 +76,9 @@ extension HTTPConnection {
     /// The handler has let go of request `id`.
     func answerUnanswered(_ id: UInt32) {
         guard phase == .waiting, id == requestID else { return }
-        server.logger.error("a request was let go of without an answer")
+        server.logger.error(
+            "the request handler returned no answer; the client got 500", metadata: ["request": "\(requestNumber.text)"]
+        )
         server.counters.failures.add(1, ordering: .relaxed)
         answer(id, server.handler.problem(for: .unanswered, requestNumber))
     }

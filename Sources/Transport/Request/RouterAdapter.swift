@@ -95,7 +95,7 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
         } catch {
             // The head is out, so the only honest end is a cut connection.
             if !reply.isClientGone {
-                logger.error("a streamed answer failed half-way", metadata: ["error": "\(error)"])
+                logger.error("a streamed answer failed; closed the connection", metadata: ["error": "\(error)"])
             }
             stream.abort()
         }

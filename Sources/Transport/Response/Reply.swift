@@ -110,7 +110,7 @@ package final class Reply: Sendable {
 
     fileprivate func claim() -> Bool {
         let isFirst = take()
-        assert(isFirst, "a request was answered twice")
+        assert(isFirst, "a request must be answered once")
         return isFirst
     }
 }

@@ -28,10 +28,10 @@ package struct BindError: Error, Hashable, Sendable, CustomStringConvertible {
         switch (error as? IOError)?.errnoCode {
         case EADDRINUSE:
             reason = .portTaken
-            description = "Cannot listen on \(place): another process has that port."
+            description = "Cannot listen on \(place): another process uses this port. Stop it or choose another port."
         case EADDRNOTAVAIL:
             reason = .addressNotAvailable
-            description = "Cannot listen on \(place): this machine has no such address."
+            description = "Cannot listen on \(place): this machine does not have this address."
         case EACCES, EPERM:
             reason = .notPermitted
             description = "Cannot listen on \(place): permission denied (ports under 1024 need a privilege)."
@@ -40,7 +40,7 @@ package struct BindError: Error, Hashable, Sendable, CustomStringConvertible {
             description = "Cannot listen on \(place): \(error)."
         case nil where error is SocketAddressError.UnknownHost || error is SocketAddressError:
             reason = .unknownHost
-            description = "Cannot listen on \(place): the host name is not known."
+            description = "Cannot listen on \(place): the host name cannot be resolved."
         case nil:
             reason = .other
             description = "Cannot listen on \(place): \(error)."

@@ -62,9 +62,11 @@ package final class TLSIdentity: Sendable {
             do {
                 let fresh = try Self.load(files)
                 context.withLock { $0 = fresh }
-                logger.notice("the TLS certificate was read anew: new connections get it")
+                logger.notice("loaded a new TLS certificate; new connections use it")
             } catch {
-                logger.error("the new TLS certificate is not used: the old one stays", metadata: ["reason": "\(error)"])
+                logger.error(
+                    "loading the new TLS certificate failed; the old one stays in use", metadata: ["reason": "\(error)"]
+                )
             }
         }
     }
@@ -73,7 +75,7 @@ package final class TLSIdentity: Sendable {
         let chain = try read("certificate", files.certificate) { try NIOSSLCertificate.fromPEMFile($0) }
         let key = try read("key", files.key) { try NIOSSLPrivateKey(file: $0, format: .pem) }
         guard !chain.isEmpty else {
-            throw TLSError(description: "The TLS certificate file \(files.certificate) holds no certificate.")
+            throw TLSError(description: "The TLS certificate file \(files.certificate) has no certificate.")
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -85,7 +87,7 @@ package final class TLSIdentity: Sendable {
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw TLSError(
-                description: "The TLS key in \(files.key) is not that of the certificate in \(files.certificate).")
+                description: "The TLS key in \(files.key) does not match the certificate in \(files.certificate).")
         }
     }
 
@@ -100,7 +102,7 @@ package final class TLSIdentity: Sendable {
         do {
             return try body(path)
         } catch {
-            throw TLSError(description: "The TLS \(what) file \(path) is not PEM as it should be.")
+            throw TLSError(description: "The TLS \(what) file \(path) is not a PEM file.")
         }
     }
 }

@@ -15,7 +15,7 @@ extension SystemTests {
         private func line(_ number: String?, _ node: Node) async throws -> JSON {
             try await eventually("a line about request \(number ?? "none")") {
                 try lines(node).first {
-                    $0["message"] == "answered" && number != nil && $0["metadata"]["request"].string == number
+                    $0["message"] == "request answered" && number != nil && $0["metadata"]["request"].string == number
                 }
             }
         }
