@@ -1,13 +1,13 @@
-// How connections begin: a place among the open ones, made by closing the longest idle one when there is none left.
+// How connections begin: each needs a place among the open ones. If none is free, the longest idle connection is closed.
 
 import Basics
 import NIOCore
 import Synchronization
 
 extension HTTPConnection {
-    /// Refused connections that may be open at once; past it they are closed without a word.
+    /// Refused connections that may be open at once. More are closed without an answer.
     private static let refusedCountMax = 256
-    /// A connection on which nothing has come yet is not closed for this long: its first request is on its way.
+    /// A connection that has received nothing is not closed for this long: its first request is on its way.
     private static let unusedGrace = TimeAmount.milliseconds(250)
 
     /// Counts a new connection. If the node is full, it closes the longest idle connection to make room. If the node is nearly
@@ -27,8 +27,8 @@ extension HTTPConnection {
         }
     }
 
-    /// Closes an idle connection of this loop, or else of another. Nothing is read before the outcome is known, so no request
-    /// begins on a connection that is refused in the end.
+    /// Closes an idle connection of this loop, or else of another. Reading pauses until the outcome is known, so no request
+    /// begins on a connection that is refused.
     private func makeRoom(of address: IPAddress?) {
         isAwaitingAdmission = true
         if loop.closeLongestIdle(of: address) {
@@ -41,12 +41,12 @@ extension HTTPConnection {
 
     private func ask(_ loops: ArraySlice<NIOLoopBound<LoopState>>, of address: IPAddress?) {
         guard let next = loops.first else { return turnAway() }
-        guard let connection = handle?.connection else { return }
+        guard let connection = reference?.connection else { return }
         next.eventLoop.execute {
             let hasRoom = next.value.closeLongestIdle(of: address)
             connection.eventLoop.execute {
                 let connection = connection.value
-                guard connection.phase != .closed else { return }
+                guard !connection.phase.isClosed else { return }
                 if !hasRoom { return connection.ask(loops.dropFirst(), of: address) }
                 connection.isAwaitingAdmission = false
                 connection.resumeReading()
@@ -61,7 +61,7 @@ extension HTTPConnection {
         counters.connectionsOpen.subtract(1, ordering: .relaxed)
         counters.connectionsRefused.add(1, ordering: .relaxed)
         let refusedCount = counters.connectionsRefusedOpen.add(1, ordering: .relaxed).newValue
-        // Over TLS the handshake would cost more than the words are worth.
+        // Over TLS the handshake would cost more than the answer is worth.
         guard refusedCount <= Self.refusedCountMax, server.settings.tls == nil else { return close() }
         refuse(.tooManyConnections)
         flushIfNeeded()
@@ -74,23 +74,27 @@ extension HTTPConnection {
         close()
     }
 
-    /// Since when the connection has been idle; nil while a request is here or an answer is on its way.
+    /// When the connection became idle. Nil while a request is here or an answer is being sent.
     var idleSince: NIODeadline? {
-        guard isUnused, !isReading, !isAwaitingAdmission, !isRefused else { return nil }
-        if mayHaveOutput, unsentByteCount > 0 { return nil }
-        if phase == .head, NIODeadline.now() < idleStart + Self.unusedGrace { return nil }
-        return idleStart
+        guard !isReading, !isAwaitingAdmission, !isRefused else { return nil }
+        let start: NIODeadline
+        switch phase {
+        case .new(let opened) where NIODeadline.now() >= opened + Self.unusedGrace: start = opened
+        case .idle(let since) where queue.hasNothing: start = since
+        default: return nil
+        }
+        return output.mayHaveOutput && unsentByteCount > 0 ? nil : start
     }
 
-    // MARK: addresses
+    // MARK: Addresses
 
-    /// The address that the connection counts for; nil for trusted proxies and Unix sockets, which have no share.
+    /// The address that the connection counts for. Nil for trusted proxies and Unix sockets: they have no limit.
     var countedAddress: IPAddress? {
         guard let peerAddress, !server.settings.trustedProxies.contains(peerAddress) else { return nil }
         return peerAddress.client
     }
 
-    /// Counts the connection for its address. Returns whether the address has more than its share now.
+    /// Counts the connection for its address. Returns true if the address now has more than its share.
     private func joinAddress() -> Bool {
         guard let address = countedAddress else { return false }
         return server.addresses.add(address) > server.settings.addressConnectionCountMax
@@ -98,26 +102,5 @@ extension HTTPConnection {
 
     func leaveAddress() {
         if let address = countedAddress { server.addresses.remove(address) }
-    }
-}
-
-/// How many connections each client address has, on all loops.
-final class AddressCounts: Sendable {
-    private let counts = Mutex<[IPAddress: Int]>([:])
-
-    /// Returns the count with this one.
-    func add(_ address: IPAddress) -> Int {
-        counts.withLock { counts in
-            let count = (counts[address] ?? 0) + 1
-            counts[address] = count
-            return count
-        }
-    }
-
-    func remove(_ address: IPAddress) {
-        counts.withLock { counts in
-            guard let count = counts[address] else { return }
-            counts[address] = count > 1 ? count - 1 : nil
-        }
     }
 }

@@ -1,263 +1,145 @@
-// How answers leave a connection: whole ones, streamed ones, and the transport's own refusals.
+// How whole answers leave a connection: those of the handler, and the transport's refusals.
 
 import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// An answer's bytes for many connections: but for the request's number they are the same for all.
-struct SharedAnswer {
-    var bytes = ByteBuffer()
-    let numberIndex: Int
-    /// Whom it is for; see `CrossOriginPolicy`.
-    let originNumber: Int
-
-    /// For HTTP/1.1 connections that go on.
-    init(_ response: OutboundResponse, common: ByteBuffer, crossOrigin: ByteBuffer?, originNumber: Int) {
-        self.originNumber = originNumber
-        bytes.reserveCapacity(response.body.readableBytes + 512)
-        numberIndex = bytes.writeHead(
-            response.status, response.headers, number: RequestNumber(value: 0),
-            framing: .length(response.body.readableBytes), connection: .none, common: common, crossOrigin: crossOrigin)
-        bytes.writeImmutableBuffer(response.body)
-    }
-}
-
 extension HTTPConnection {
-    /// Bodies up to this size are copied behind their head, so that one buffer is one write; larger ones are not.
+    /// Bodies up to this size are copied behind their head, so that the answer is one write.
     private static let copiedBodyByteCountMax = 4 * 1024
 
-    /// Writes the answer to request `id`; nothing if that one is no longer waiting.
+    /// The request with this id, if it waits for its answer.
+    func waiting(_ id: UInt32) -> RequestState? {
+        guard case .waiting(let request) = phase, request.id == id else { return nil }
+        return request
+    }
+
+    /// Writes the answer to a request. Does nothing if the request no longer waits.
     func answer(_ id: UInt32, _ response: OutboundResponse) {
-        guard let keepsAlive = beginAnswer(id, response) else { return }
-        writeWhole(response, keepsAlive: keepsAlive)
-        report(response.operation, response.status.code, hasWaited: response.hasWaited)
-        endRequest(keepsAlive: keepsAlive)
+        guard let request = waiting(id) else { return }
+        let keepsAlive = staysOpen(after: response, to: request)
+        writeWhole(response, to: request, keepsAlive: keepsAlive)
+        finishAnswer(response, to: request, keepsAlive: keepsAlive)
     }
 
-    private func report(_ operation: UInt8, _ status: Int, hasWaited: Bool) {
-        server.handler.ended(
-            EndedRequest(
-                number: requestNumber, operation: operation, status: status,
-                took: hasWaited ? nil : .nanoseconds((NIODeadline.now() - requestStart).nanoseconds)))
-    }
-
-    /// The same for an answer that many get: `shared` holds it once one of them has made it.
+    /// As `answer`, for an answer that many connections get. The first of them stores its bytes in `shared`.
     func answer(_ id: UInt32, _ response: OutboundResponse, sharing shared: inout SharedAnswer?) {
-        guard let keepsAlive = beginAnswer(id, response) else { return }
-        if !keepsAlive || requestIsHTTP10 || requestIsHead || shared.map({ $0.originNumber != originNumber }) == true {
-            writeWhole(response, keepsAlive: keepsAlive)
-        } else {
+        guard let request = waiting(id) else { return }
+        let keepsAlive = staysOpen(after: response, to: request)
+        if keepsAlive, !request.isHTTP10, !request.isHead,
+            shared?.originNumber ?? request.originNumber == request.originNumber
+        {
             let answer =
                 shared
                 ?? SharedAnswer(
-                    response, common: loop.commonLines, crossOrigin: crossOriginLines, originNumber: originNumber)
-            // Taken away, so that the bytes are written over in place, and not copied, once they are sent.
+                    response, common: loop.commonLines, crossOrigin: crossOriginLines(request.originNumber),
+                    originNumber: request.originNumber)
+            // The only reference moves out, so that the next request's number overwrites the bytes without a copy.
             shared = nil
-            shared = write(answer)
+            shared = write(answer, to: request)
+        } else {
+            writeWhole(response, to: request, keepsAlive: keepsAlive)
         }
-        report(response.operation, response.status.code, hasWaited: response.hasWaited)
-        endRequest(keepsAlive: keepsAlive)
+        finishAnswer(response, to: request, keepsAlive: keepsAlive)
     }
 
-    private func write(_ answer: consuming SharedAnswer) -> SharedAnswer {
+    private func write(_ answer: consuming SharedAnswer, to request: RequestState) -> SharedAnswer {
         var answer = answer
-        answer.bytes.setRequestNumber(requestNumber, at: answer.numberIndex)
+        answer.bytes.setRequestNumber(request.number, at: answer.numberIndex)
         write(answer.bytes)
         return answer
     }
 
-    /// Whether the connection goes on after the answer; nil if the request is no longer waiting.
-    private func beginAnswer(_ id: UInt32, _ response: OutboundResponse) -> Bool? {
-        guard phase == .waiting, id == requestID else { return nil }
-        goneHandler = nil
-        return requestKeepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
-    }
-
-    /// The handler has let go of request `id`.
+    /// Answers a request that the handler released without an answer.
     func answerUnanswered(_ id: UInt32) {
-        guard phase == .waiting, id == requestID else { return }
+        guard let request = waiting(id) else { return }
         server.logger.error(
-            "the request handler returned no answer; the client got 500", metadata: ["request": "\(requestNumber.text)"]
-        )
+            "the request handler returned no answer; the client got 500",
+            metadata: ["request": "\(request.number.text)"])
         server.counters.failures.add(1, ordering: .relaxed)
-        answer(id, server.handler.problem(for: .unanswered, requestNumber))
+        answer(id, server.handler.problem(for: .unanswered, request.number))
     }
 
-    /// Answers a request whose body has not come, and drops the rest of a small body. Otherwise the connection closes, so
-    /// that no byte of the body is ever read as a request.
-    func answerEarly(_ response: OutboundResponse, to request: PendingRequest) {
-        let keepsAlive =
-            requestKeepsAlive && request.canBeDropped(server.settings) && !response.closesConnection
-            && !server.isClosing.load(ordering: .relaxed)
-        writeWhole(response, keepsAlive: keepsAlive)
-        report(response.operation, response.status.code, hasWaited: false)
+    /// Answers a request whose body has not arrived, and drops the rest of a small body. After a large one the connection
+    /// closes, so that no byte of the body is ever read as a request.
+    func answerEarly(_ response: OutboundResponse, to request: PendingRequest, _ state: RequestState) {
+        let keepsAlive = staysOpen(after: response, to: state) && request.canBeDropped(server.settings)
+        writeWhole(response, to: state, keepsAlive: keepsAlive)
+        report(state, response.operation, response.status.code, hasWaited: false)
         guard keepsAlive else { return startLingering() }
         queue.dropIncoming()
-        phase = .dropping
-        deadline = loop.deadline(after: server.settings.bodyTimeout)
+        enter(.dropping, timeout: server.settings.bodyTimeout)
     }
 
-    /// Tells the client what is wrong, and closes.
+    /// Answers input that is not an acceptable request, and closes.
     func refuse(_ failure: TransportFailure) {
         server.counters.failures.add(1, ordering: .relaxed)
-        // The request's method is unknown, or beside the point: a body is always sent.
-        requestIsHead = false
-        requestIsHTTP10 = false
-        originNumber = lastOriginNumber
-        requestNumber = loop.nextNumber()
-        let response = server.handler.problem(for: failure, requestNumber)
-        writeWhole(response, keepsAlive: false)
-        // There was no whole request from which on to take the time.
-        report(response.operation, response.status.code, hasWaited: true)
+        // The method is unknown or does not matter: a body is always sent.
+        let request = RequestState(
+            number: loop.nextNumber(), start: .now(), id: 0, originNumber: lastOriginNumber, isHead: false,
+            isHTTP10: false, keepsAlive: false)
+        let response = server.handler.problem(for: failure, request.number)
+        writeWhole(response, to: request, keepsAlive: false)
+        // No complete request arrived, so there is no time to measure.
+        report(request, response.operation, response.status.code, hasWaited: true)
         startLingering()
     }
 
-    private func writeWhole(_ response: OutboundResponse, keepsAlive: Bool) {
+    private func staysOpen(after response: OutboundResponse, to request: RequestState) -> Bool {
+        request.keepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
+    }
+
+    private func writeWhole(_ response: OutboundResponse, to request: RequestState, keepsAlive: Bool) {
         let byteCount = response.body.readableBytes
         let framing: BodyFraming
         if response.status.forbidsBody {
             framing = .none
-        } else if requestIsHead, byteCount == 0, let given = response.headers[.contentLength].flatMap({ Int($0) }) {
+        } else if request.isHead, byteCount == 0, let given = response.headers[.contentLength].flatMap({ Int($0) }) {
             framing = .length(max(0, given))
         } else {
             framing = .length(byteCount)
         }
-        let sendsBody = byteCount > 0 && !requestIsHead && !response.status.forbidsBody
+        let sendsBody = byteCount > 0 && !request.isHead && !response.status.forbidsBody
         let isCopied = sendsBody && byteCount <= Self.copiedBodyByteCountMax
-        loop.scratch.clear()
-        loop.scratch.writeHead(
-            response.status, response.headers, number: requestNumber, framing: framing,
-            connection: connectionHeader(keepsAlive), common: loop.commonLines, crossOrigin: crossOriginLines)
+        renderHead(response.status, response.headers, framing, to: request, keepsAlive: keepsAlive)
         if isCopied { loop.scratch.writeImmutableBuffer(response.body) }
         write(loop.scratch)
         if sendsBody && !isCopied { write(response.body) }
     }
 
-    private var crossOriginLines: ByteBuffer? { server.settings.crossOrigin?.lines(number: originNumber) }
-
-    private func connectionHeader(_ keepsAlive: Bool) -> ConnectionHeader {
-        if !keepsAlive { return .close }
-        return requestIsHTTP10 ? .keepAlive : .none
+    /// Puts the head of an answer into the loop's scratch buffer.
+    func renderHead(
+        _ status: HTTPResponse.Status, _ headers: HTTPFields, _ framing: BodyFraming, to request: RequestState,
+        keepsAlive: Bool
+    ) {
+        loop.scratch.clear()
+        loop.scratch.writeHead(
+            status, headers, number: request.number, framing: framing,
+            connection: !keepsAlive ? .close : request.isHTTP10 ? .keepAlive : .none, common: loop.commonLines,
+            crossOrigin: crossOriginLines(request.originNumber))
     }
 
-    private func endRequest(keepsAlive: Bool) {
-        if handledByteCount > 0 {
-            handledByteCount = 0
-            countHeld()
-        }
+    private func crossOriginLines(_ number: Int) -> ByteBuffer? { server.settings.crossOrigin?.lines(number: number) }
+
+    private func finishAnswer(_ response: OutboundResponse, to request: RequestState, keepsAlive: Bool) {
+        report(request, response.operation, response.status.code, hasWaited: response.hasWaited)
+        endRequest(request, keepsAlive: keepsAlive)
+    }
+
+    func report(_ request: RequestState, _ operation: UInt8, _ status: Int, hasWaited: Bool) {
+        server.handler.ended(
+            EndedRequest(
+                number: request.number, operation: operation, status: status,
+                took: hasWaited ? nil : .nanoseconds((NIODeadline.now() - request.start).nanoseconds)))
+    }
+
+    /// The answer to a request is complete: the connection becomes idle or closes.
+    func endRequest(_ request: RequestState, keepsAlive: Bool) {
         if keepsAlive { becomeIdle() } else { startLingering() }
-        // A read that is going on turns to the next request itself, at its end.
+        if request.countedBodyByteCount > 0 { countHeld() }
+        // During a read, the end of the read takes the next request.
         if !isGathering { advance() }
     }
 
-    /// The last request has been answered, and the connection goes on.
-    func becomeIdle() {
-        phase = .idle
-        idleStart = .now()
-        deadline = loop.deadline(after: server.settings.idleTimeout)
-    }
-
-    // MARK: streams
-
-    func startStream(
-        _ id: UInt32, _ status: HTTPResponse.Status, _ headers: HTTPFields, contentLength: Int?, operation: UInt8
-    ) {
-        guard phase == .waiting, id == requestID else { return }
-        phase = .streaming
-        streamOperation = operation
-        streamStatus = UInt16(status.code)
-        let hasNoBody = requestIsHead || status.forbidsBody
-        if let contentLength, !status.forbidsBody {
-            streamFraming = .length(contentLength)
-        } else if hasNoBody {
-            streamFraming = .none
-        } else {
-            streamFraming = requestIsHTTP10 ? .untilClose : .chunked
-        }
-        if case .untilClose = streamFraming { requestKeepsAlive = false }
-        if server.isClosing.load(ordering: .relaxed) { requestKeepsAlive = false }
-        loop.scratch.clear()
-        loop.scratch.writeHead(
-            status, headers, number: requestNumber, framing: streamFraming,
-            connection: connectionHeader(requestKeepsAlive), common: loop.commonLines, crossOrigin: crossOriginLines)
-        write(loop.scratch)
-        if !isGathering { flushIfNeeded() }
-    }
-
-    /// False once the stream is over, by its end or the client's.
-    @discardableResult
-    func writeStream(_ id: UInt32, _ bytes: ByteBuffer) -> Bool {
-        guard phase == .streaming, id == requestID else { return false }
-        guard bytes.readableBytes > 0, !requestIsHead else { return true }
-        switch streamFraming {
-        case .chunked:
-            var chunk = ByteBuffer()
-            chunk.reserveCapacity(bytes.readableBytes + 16)
-            chunk.writeChunk(bytes)
-            write(chunk)
-        case .length(let missingCount):
-            // More than was announced would be taken for the next answer.
-            let slice = bytes.getSlice(at: bytes.readerIndex, length: min(missingCount, bytes.readableBytes))
-            guard let slice else { return false }
-            streamFraming = .length(missingCount - slice.readableBytes)
-            write(slice)
-        case .untilClose:
-            write(bytes)
-        case .none:
-            break
-        }
-        if !isGathering { flushIfNeeded() }
-        return true
-    }
-
-    /// A piece from who doesn't wait for the client: one that falls too far behind is cut.
-    func pushStream(_ id: UInt32, _ bytes: ByteBuffer) {
-        guard writeStream(id, bytes), let context else { return }
-        if streamSource != nil { return offerRoom() }
-        guard !context.channel.isWritable else { return }
-        if unsentByteCount > server.settings.unsentByteCountMax { close() }
-    }
-
-    func endStream(_ id: UInt32) {
-        guard phase == .streaming, id == requestID else { return }
-        goneHandler = nil
-        let hasSource = streamSource.take() != nil
-        switch streamFraming {
-        case .chunked: write(ByteBuffer(string: "0\r\n\r\n"))
-        case .length(let missingCount) where missingCount > 0 && !requestIsHead: return close()
-        case .length, .untilClose, .none: break
-        }
-        report(streamOperation, Int(streamStatus), hasWaited: hasSource)
-        endRequest(keepsAlive: requestKeepsAlive && !server.isClosing.load(ordering: .relaxed))
-    }
-
-    /// A stream that fails half-way must not look whole: the connection is cut.
-    func abortStream(_ id: UInt32) {
-        guard phase == .streaming, id == requestID else { return }
-        goneHandler = nil
-        streamSource = nil
-        close()
-    }
-
-    // MARK: bytes
-
-    func write(_ bytes: ByteBuffer) {
-        guard let context else { return }
-        context.write(Self.wrapOutboundOut(bytes), promise: nil)
-        needsFlush = true
-        writtenByteCount += bytes.readableBytes
-        if !mayHaveOutput {
-            mayHaveOutput = true
-            stalledSince = loop.now
-        }
-    }
-
-    /// Bytes that the kernel hasn't taken yet.
-    var unsentByteCount: Int { (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0 }
-
-    func flushIfNeeded() {
-        guard needsFlush, let context else { return }
-        needsFlush = false
-        context.flush()
-    }
+    func becomeIdle() { enter(.idle(since: .now()), timeout: server.settings.idleTimeout) }
 }

@@ -1,32 +1,39 @@
-// How connections end: time-outs, clients that go away, lingering closes, drains. How they begin is in
-// HTTPConnection+Admission.swift.
+// How connections end: clients that leave, closes that wait for the client, timeouts, drains.
 
 import NIOCore
 import Synchronization
 
 extension HTTPConnection {
-    // MARK: the client's end
+    // MARK: The client's end
 
-    func setGoneHandler(_ id: UInt32, atHalfClose: Bool, _ body: @escaping @Sendable () -> Void) {
-        guard id == requestID, phase == .waiting || phase == .streaming else {
-            // Answered already, or gone while this was on its way.
-            if phase == .closed { loop.eventLoop.execute(body) }
-            return
+    /// Registers what to call if the client goes away before the answer to request `id`.
+    func setGoneHandler(_ id: UInt32, _ handler: GoneHandler) {
+        switch phase {
+        case .waiting(var request) where request.id == id:
+            request.goneHandler = handler
+            phase = .waiting(request)
+        case .streaming(var request, let body) where request.id == id:
+            request.goneHandler = handler
+            phase = .streaming(request, body)
+        case .closed:
+            return loop.eventLoop.execute(handler.run)
+        default:
+            return  // Answered already.
         }
-        goneHandler = body
-        isGoneAtHalfClose = atHalfClose
-        // Not at once: the caller may hold a lock that `body` wants.
-        if isInputClosed && atHalfClose { loop.eventLoop.execute { [handle] in handle?.connection.value.inputEnded() } }
+        // Later, because the caller may hold a lock that the handler needs.
+        if isInputClosed && handler.isCalledAtHalfClose {
+            loop.eventLoop.execute { [reference] in reference?.connection.value.inputEnded() }
+        }
     }
 
-    /// What the end of the input means now. Also called again when the phase has changed since.
+    /// Applies the end of the input to the current phase. Called again when the phase has changed.
     func inputEnded() {
         switch phase {
-        case .idle, .head, .body, .dropping:
-            // Whatever was whole has been dispatched; a part of a request will never be more.
+        case .new, .idle, .head, .body, .dropping:
+            // Every complete request has been dispatched, and an incomplete one will never be complete.
             if !isGathering { closeOnceWritten() }
-        case .waiting where isGoneAtHalfClose && goneHandler != nil, .streaming where isGoneAtHalfClose:
-            close()
+        case .waiting(let request) where request.endsAtHalfClose: close()
+        case .streaming(let request, let body) where request.endsAtHalfClose || body.source != nil: close()
         case .waiting, .streaming:
             deadline = min(deadline, loop.deadline(after: server.settings.halfCloseGrace))
         case .lingering:
@@ -37,20 +44,19 @@ extension HTTPConnection {
     }
 
     func outputEnded() {
-        guard phase == .lingering else { return }
+        guard phase.isLingering else { return }
         if isInputClosed { return close() }
         deadline = loop.deadline(after: server.settings.lingerTimeout)
     }
 
-    // MARK: our end
+    // MARK: The server's end
 
-    /// After the last answer: our side is closed once it is written, and the client's bytes are discarded for a while.
+    /// Closes the sending side once the last answer is written, and discards input for a while.
     func startLingering() {
-        guard phase != .closed, let context else { return }
-        phase = .lingering
+        guard !phase.isClosed, let context else { return }
+        // Until the answer is written only `writeTimeout` applies. `outputEnded` sets the other deadline.
+        enter(.lingering, timeout: nil)
         releaseBodies()
-        // Until the answer is written only `writeTimeout` applies; `outputEnded` sets the linger's.
-        deadline = .distantFuture
         needsFlush = false
         context.flush()
         if isInputClosed {
@@ -60,38 +66,44 @@ extension HTTPConnection {
         }
     }
 
-    /// With the input closed, closing the output at once would drop what isn't written yet.
+    /// Closes after all bytes are written. With the input closed, closing the output at once would drop them.
     private func closeOnceWritten() {
         guard let context else { return }
-        phase = .lingering
-        deadline = .distantFuture
+        enter(.lingering, timeout: nil)
         let written = context.eventLoop.makePromise(of: Void.self)
         written.futureResult.assumeIsolated().whenComplete { _ in self.close() }
         needsFlush = false
         context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer()), promise: written)
     }
 
-    /// Closes now, whatever is unwritten.
+    /// Closes now and drops unwritten bytes.
     func close() {
-        guard phase != .closed else { return }
+        guard !phase.isClosed else { return }
         context?.close(mode: .all, promise: nil)
         finish()
     }
 
-    /// The connection is gone: tells who waits for it, once.
+    /// Releases everything after the connection has closed, and notifies those who wait for the client. Does so once.
     func finish() {
-        guard phase != .closed else { return }
-        let wasWaiting = phase == .waiting || phase == .streaming
+        let last = phase
+        guard !last.isClosed else { return }
         phase = .closed
         releaseBodies()
-        handle?.isClosed.store(true, ordering: .releasing)
-        handle = nil
+        reference?.isClosed.store(true, ordering: .releasing)
+        reference = nil
         if slot != nil { countOut() }
         loop.remove(self)
-        if wasWaiting { server.counters.clientsGone.add(1, ordering: .relaxed) }
-        writableWaiter.take()?.resume(throwing: ChannelError.ioOnClosedChannel)
-        goneHandler.take()?()
-        streamSource.take()?.clientIsGone()
+        switch last {
+        case .waiting(let request):
+            server.counters.clientsGone.add(1, ordering: .relaxed)
+            request.goneHandler?.run()
+        case .streaming(let request, let body):
+            server.counters.clientsGone.add(1, ordering: .relaxed)
+            body.writableWaiter.take()?.resume(throwing: ChannelError.ioOnClosedChannel)
+            request.goneHandler?.run()
+            body.source?.clientIsGone()
+        case .new, .head, .body, .idle, .dropping, .lingering, .closed: break
+        }
     }
 
     private func countOut() {
@@ -104,52 +116,52 @@ extension HTTPConnection {
         server.openGateIfDrained()
     }
 
-    // MARK: time
+    /// Closes a connection between requests, because the server drains. Others close after their answer.
+    func drain() {
+        switch phase {
+        case .new, .dropping: close()
+        case .idle where queue.hasNothing: close()
+        case .idle, .head, .body, .waiting, .streaming, .lingering, .closed: break
+        }
+    }
 
-    /// When the sweep is to look at it next.
-    var lookTime: NIODeadline { mayHaveOutput ? .uptimeNanoseconds(0) : deadline }
+    // MARK: Time
 
-    func noteLookTime() {
-        if let slot { loop.note(lookTime, at: slot) }
+    /// When the sweep must look at this connection next.
+    var lookTime: NIODeadline { output.mayHaveOutput ? .uptimeNanoseconds(0) : deadline }
+
+    func updateLookTime() {
+        if let slot { loop.setLookTime(lookTime, at: slot) }
     }
 
     /// Called by the loop's sweep.
     func tick() {
-        if mayHaveOutput { watchOutput() }
+        if output.mayHaveOutput { checkOutput() }
         if loop.now >= deadline { timeOut() }
     }
 
     private func timeOut() {
         server.counters.timeouts.add(1, ordering: .relaxed)
         switch phase {
-        case .head where isUnused, .idle, .dropping, .lingering, .waiting, .streaming: close()
         case .head: refuse(.headerTimeout)
         case .body: refuse(.bodyTimeout)
+        case .new, .idle, .dropping, .lingering, .waiting, .streaming: close()
         case .closed: break
         }
     }
 
-    /// A client must take something of what waits for it within each `writeTimeout`.
-    private func watchOutput() {
+    /// Closes the connection if its client has read nothing for `writeTimeout`.
+    private func checkOutput() {
         let byteCount = unsentByteCount
-        guard byteCount > 0 else {
-            mayHaveOutput = false
-            return
-        }
-        // Not idle: it is still busy with the last answer.
-        if phase == .idle { deadline = loop.deadline(after: server.settings.idleTimeout) }
-        if writtenByteCount - byteCount > takenByteCount {
-            takenByteCount = writtenByteCount - byteCount
-            stalledSince = loop.now
-        } else if loop.now >= stalledSince + TimeAmount(server.settings.writeTimeout) {
+        let timeout = TimeAmount(server.settings.writeTimeout)
+        let state = output.check(unsentByteCount: byteCount, now: loop.now, timeout: timeout)
+        if state == .empty { return updateLookTime() }
+        // Not idle: the last answer is still being sent.
+        if phase.isIdle { deadline = loop.deadline(after: server.settings.idleTimeout) }
+        if state == .stalled {
             server.counters.timeouts.add(1, ordering: .relaxed)
             return close()
         }
         loop.unsentByteCount += byteCount
-    }
-
-    /// The server is going: what is between requests closes now, the rest after its answer.
-    func drain() {
-        if isUnused || phase == .dropping { close() }
     }
 }

@@ -47,7 +47,7 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
     /// between them. Its owner is the connection, which holds it as long as the request lasts and cancels it when the
     /// client goes away or the server's drain ends; the drain waits for it.
     package func handle(_ request: InboundRequest, _ reply: Reply) {
-        let executor = reply.handle.executor
+        let executor = reply.reference.executor
         executor.server.taskBegins()
         let task = Task(executorPreference: executor) {
             await respond(to: request, reply)

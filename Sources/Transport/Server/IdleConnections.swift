@@ -34,7 +34,8 @@ struct IdleConnections {
         nextSearch[address] = .now() + Self.fruitlessInterval
     }
 
-    mutating func note(_ idle: [(connection: HTTPConnection, since: NIODeadline)]) {
+    /// Replaces the result of the last search.
+    mutating func store(_ idle: [(connection: HTTPConnection, since: NIODeadline)]) {
         found = idle.sorted { $0.since < $1.since }.prefix(Self.foundCountMax).reversed()
     }
 
@@ -50,7 +51,7 @@ extension LoopState {
             return true
         }
         guard idle.maySearch(for: address) else { return false }
-        idle.note(idleConnections(of: address))
+        idle.store(idleConnections(of: address))
         guard let connection = idle.take(of: address) else {
             idle.foundNothing(for: address)
             return false

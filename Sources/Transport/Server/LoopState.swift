@@ -86,8 +86,8 @@ final class LoopState {
         last.slot = slot
     }
 
-    /// A connection's time has changed.
-    func note(_ lookTime: NIODeadline, at slot: Int) { lookTimes[slot] = lookTime }
+    /// Changes when the sweep looks at the connection in `slot`.
+    func setLookTime(_ lookTime: NIODeadline, at slot: Int) { lookTimes[slot] = lookTime }
 
     /// A moment at least `timeout` away. The coarse clock may be one interval behind, so one is added.
     func deadline(after timeout: Duration) -> NIODeadline { now + TimeAmount(timeout) + sweepInterval }
@@ -119,7 +119,7 @@ final class LoopState {
     private var unsentShare: Int { server.settings.unsentTotalByteCountMax / max(1, server.settings.threadCount) }
 
     private func cutStalled() {
-        let stalled = connections.filter { $0.mayHaveOutput && now >= $0.stalledSince + sweepInterval }
+        let stalled = connections.filter { $0.output.mayHaveOutput && now >= $0.output.waitingSince + sweepInterval }
         for (connection, byteCount) in stalled.map({ ($0, $0.unsentByteCount) }).sorted(by: { $0.1 > $1.1 }) {
             guard unsentByteCount > unsentShare else { return }
             unsentByteCount -= byteCount

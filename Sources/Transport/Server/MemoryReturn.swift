@@ -15,8 +15,8 @@ struct MemoryReturn {
     private var peakByteCount = 0
     private var nextTrim = NIODeadline.uptimeNanoseconds(0)
 
-    /// A peak may come and go between two sweeps.
-    mutating func note(byteCount: Int) { peakByteCount = max(peakByteCount, byteCount) }
+    /// Records a size. A peak may come and go between two sweeps.
+    mutating func record(byteCount: Int) { peakByteCount = max(peakByteCount, byteCount) }
 
     mutating func tick(byteCount: Int, now: NIODeadline) {
         if isDue(byteCount: byteCount, now: now) { Self.trim() }
@@ -24,7 +24,7 @@ struct MemoryReturn {
 
     /// Whether most of a peak has gone.
     mutating func isDue(byteCount: Int, now: NIODeadline) -> Bool {
-        note(byteCount: byteCount)
+        record(byteCount: byteCount)
         guard peakByteCount >= Self.peakByteCountMin, byteCount < peakByteCount / 4, now >= nextTrim else {
             return false
         }
