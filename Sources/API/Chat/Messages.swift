@@ -1,8 +1,8 @@
-// Sending messages, changing and deleting them, and reading the archive.
+// Messages: reading, editing and deleting. Sending is mostly in Send.swift.
 import Domain
 
 extension API {
-    private static var path: String { "/v1/threads/{thread_id}/messages" }
+    private static var path: String { SendEndpoint.pattern }
 
     var messageRoutes: [Route] {
         [
@@ -14,7 +14,7 @@ extension API {
         ]
     }
 
-    /// Only what ``SendEndpoint`` left to the router comes here.
+    /// Handles the requests that ``SendEndpoint`` leaves to the router.
     private func sendMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
         let body = try await call.body()
@@ -42,7 +42,7 @@ extension API {
         .json(try await store.message(call.message(), in: call.thread(), for: identity.user))
     }
 
-    /// What the payload must hold depends on the message's type, which has to be looked up first.
+    /// The message's type decides what its payload must have, so it is looked up first.
     private func editMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
         let message = try call.message()
@@ -75,5 +75,5 @@ extension API {
     }
 }
 
-/// For whom a message is deleted.
+/// The people for whom a message is deleted.
 private enum Audience: String, WordField { case everyone, me }

@@ -1,4 +1,4 @@
-// Finding messages by their words.
+// Searching messages by words.
 import Domain
 
 extension API {
@@ -17,8 +17,7 @@ extension API {
     }
 }
 
-/// What `GET /v1/search` was asked with. Whether there is a word in it is the database's to say, which knows what words
-/// are.
+/// The parameters of `GET /v1/search`. The database decides what a word is, and refuses a query without one.
 private struct MessageSearch {
     static let queryCharacterCountMax = 256
 
@@ -26,7 +25,6 @@ private struct MessageSearch {
     let thread: ThreadID?
     let request: PageRequest
 
-    @inline(never)
     init(_ given: Fields<String>) throws {
         var fields = given
         let query = fields.required("q") { text throws(Invalid) in

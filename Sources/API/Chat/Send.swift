@@ -1,6 +1,6 @@
-// Sending a message. Nearly every request of a busy service is one, so the usual one goes past the router: read on the
-// connection's event loop, queued, and answered with its batch; no task waits for it. What is unusual about a request
-// (a session that this node doesn't know yet, a large body) takes the router, to the same end.
+// Sending a message, the most frequent write. A usual request goes past the router: it is read on the connection's event loop,
+// queued, and answered with its batch, without a task. A request with a session that this node does not know yet, or with a
+// large body, takes the router to the same end.
 import Domain
 import HTTPTypes
 import Log
@@ -8,17 +8,19 @@ import Logging
 import Store
 import Transport
 
-/// Who waits for a message to be stored.
+/// What waits for a message to be stored.
 package enum SendWaiter: Sendable {
-    /// A connection, and nothing else.
+    /// A connection only.
     case reply(Reply, RequestNumber)
     case task(CheckedContinuation<Answer, any Error>)
 }
 
 /// `POST /v1/threads/{thread_id}/messages`.
 package struct SendEndpoint: Sendable {
-    static let pathStart = "/v1/threads/"
-    static let pathEnd = "/messages"
+    /// The path of the call, for its route and for `thread(of:)`.
+    static let pattern = "/v1/threads/{thread_id}/messages"
+    private static let pathStart = String(pattern.prefix { $0 != "{" })
+    private static let pathEnd = String(pattern.drop { $0 != "}" }.dropFirst())
 
     let writer: Writer<SendWaiter>
     let authenticator: Authenticator
@@ -26,7 +28,7 @@ package struct SendEndpoint: Sendable {
     let limits: Limits
     let logger: Logger
 
-    /// Takes the request if it is a usual one; false leaves it to the router. On the connection's event loop.
+    /// Handles the request if it is a usual one. Returns false to leave it to the router. On the connection's event loop.
     func handle(_ request: InboundRequest, _ reply: Reply) -> Bool {
         guard request.query == nil, request.body.readableBytes <= JSONBody.onLoopByteCountMax,
             let thread = Self.thread(of: request.path)
@@ -35,7 +37,7 @@ package struct SendEndpoint: Sendable {
             guard case .identity(let identity) = try authenticator.known(request.headers[.authorization]) else {
                 return false
             }
-            // Before the body is parsed: an account that sends too often has no work done.
+            // Before the body is parsed, so an account that sends too often costs no work.
             try rates.send(by: identity.user)
             let body = try JSONBody.readAtOnce(
                 request.body, type: request.headers[.contentType], limits: limits)
@@ -46,7 +48,7 @@ package struct SendEndpoint: Sendable {
         return true
     }
 
-    /// The thread's id in the path of this call; nil for another path.
+    /// The thread's id in the path of this call. Nil for another path.
     static func thread(of path: Substring) -> ThreadID? {
         let path = path.utf8
         guard path.count == pathStart.utf8.count + ThreadID.textByteCount + pathEnd.utf8.count,
@@ -56,7 +58,7 @@ package struct SendEndpoint: Sendable {
         return ThreadID(parsing: Substring(path.dropFirst(pathStart.utf8.count).prefix(ThreadID.textByteCount)))
     }
 
-    /// Queues a message whose rate has been asked for.
+    /// Queues a message. The caller has checked the rate limit.
     func append(_ body: JSONValue, to thread: ThreadID, by identity: Identity, waiter: SendWaiter) throws {
         let draft = try MessageDraft(body, limits: limits)
         writer.append(
@@ -66,7 +68,8 @@ package struct SendEndpoint: Sendable {
             waiter: waiter)
     }
 
-    /// What tells those who wait what became of their messages, with one hop to each event loop.
+    /// Returns the function that answers waiting requests with the outcomes of their messages, with one hop to each event
+    /// loop.
     package static func answer(logger: Logger) -> @Sendable ([(SendWaiter, Writer<SendWaiter>.Appended)]) -> Void {
         { outcomes in
             var replies: [(response: OutboundResponse, replies: [Reply])] = []

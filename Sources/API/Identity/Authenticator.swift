@@ -1,16 +1,16 @@
-// Who is asking: from the Authorization header to an identity.
+// Finds the identity behind an Authorization header.
 import Credentials
 import Domain
 import Foundation
 import Log
 
-/// Resolves bearer tokens, from the node's cache as long as its tail is fresh, else from the database: a token that was
-/// signed out anywhere is dead here within a second, or the moment the database can't be asked, unknown.
+/// Resolves session tokens: from the node's cache while its tail is fresh, otherwise from the database. So a session that
+/// ended on any node ends here within a second. While the database is unavailable no token resolves.
 package struct Authenticator: Sendable {
     package let sessions: SessionCache
     private let isFresh: @Sendable () -> Bool
 
-    /// - Parameter isFresh: whether this node's tail has come to the log's end lately.
+    /// - Parameter isFresh: whether this node's tail has recently reached the end of the log.
     package init(sessions: SessionCache, isFresh: @escaping @Sendable () -> Bool) {
         self.sessions = sessions
         self.isFresh = isFresh
@@ -18,11 +18,12 @@ package struct Authenticator: Sendable {
 
     package enum Known: Sendable {
         case identity(Identity)
-        /// Not known on this node: ask the database for the session with this digest.
+        /// This node does not know the session. The database is asked for it by this digest.
         case digest([UInt8])
     }
 
-    /// What can be said without suspending. Throws `unauthenticated` when there is no well-formed token.
+    /// Looks up a token without suspending. Throws `unauthenticated` without a token, and `invalid_token` for a text that is
+    /// no token.
     package func known(_ authorization: String?) throws(Problem) -> Known {
         guard let authorization else { throw .noToken }
         guard let text = AuthorizationHeader.bearerToken(in: authorization), let token = SessionToken(parsing: text)
@@ -34,21 +35,25 @@ package struct Authenticator: Sendable {
         return .identity(identity)
     }
 
-    /// Asks the database. Throws `unauthenticated` for a token that isn't, or is no more, a session's.
+    /// Asks the database. Throws `invalid_token` if no session has this digest.
     package func find(_ digest: [UInt8]) async throws -> Identity {
         guard let identity = try await sessions.find(digest, now: nowMicros) else { throw Problem.badToken }
         return identity
     }
 
-    /// `known`, and the database where that doesn't tell.
+    /// The identity of a request, from the cache or else from the database.
     package func identity(_ authorization: String?) async throws -> Identity {
-        switch try known(authorization) {
+        try await identity(known(authorization))
+    }
+
+    func identity(_ known: Known) async throws -> Identity {
+        switch known {
         case .identity(let identity): identity
         case .digest(let digest): try await find(digest)
         }
     }
 
-    /// Whether a session goes on that was found before, by what this node knows. It counts as used.
+    /// Whether a session that was found before still exists, as far as this node knows. Counts as a use of it.
     func goesOn(_ session: SessionID) -> Bool { sessions.touch(session, now: nowMicros) }
 
     private var nowMicros: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }

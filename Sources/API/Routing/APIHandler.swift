@@ -1,11 +1,11 @@
-// The API as the transport's request handler: the long poll and the usual send, which need no task,
-// and the routes' endpoints for all else.
+// The API as the request handler of the transport. Polls and most sends are handled without a task. Everything else goes to
+// the router.
 import Domain
 import Hummingbird
 import Logging
 import Transport
 
-/// Everything that the service answers over HTTP.
+/// Answers every request of the service.
 package struct APIHandler: RequestHandler {
     private let sync: SyncEndpoint
     private let send: SendEndpoint
@@ -15,7 +15,7 @@ package struct APIHandler: RequestHandler {
     private let requestMetrics: RequestMetrics
     private let log: RequestLog
 
-    /// - Parameter crossOrigin: the transport's; nil lets no other origin in.
+    /// - Parameter crossOrigin: the transport's policy. Nil allows no other origin.
     package init(_ api: API, sync: SyncEndpoint, crossOrigin: CrossOriginPolicy? = nil) {
         self.sync = sync
         let table = RouteTable(api.routes)
@@ -44,7 +44,7 @@ package struct APIHandler: RequestHandler {
         case .head where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
         case .options:
             if let answer = preflights.answer(request) { reply.send(answer) } else { router.handle(request, reply) }
-        // Other methods go on to the router, which refuses them.
+        // The router refuses other methods.
         default: router.handle(request, reply)
         }
     }
@@ -59,8 +59,4 @@ package struct APIHandler: RequestHandler {
         requestMetrics.record(request)
         log.record(request)
     }
-}
-
-extension SyncEndpoint {
-    static let route = Route(.get, "/v1/sync", .sync, query: .read, .direct)
 }

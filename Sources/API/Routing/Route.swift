@@ -1,46 +1,46 @@
-// The list of routes as the single truth: what a path names, how large a body may be, the answer to a wrong method and the
-// test of openapi.yaml all come from it. Paths are matched in RouteTable.swift.
+// A route of the API. The list of routes (API.swift) is the only source of paths, methods and body sizes. The router, 405,
+// preflights and the test of openapi.yaml read it. Polls and sends, which go past the router, take their paths from it too.
 import Domain
 import HTTPTypes
 import Store
 
 /// One call of the API.
 package struct Route: Sendable {
-    /// Who may call, and what answers.
+    /// Who may call, and the function that answers.
     enum Endpoint: Sendable {
         /// Anyone.
         case open(@Sendable (Call) async throws -> Answer)
-        /// Whoever sends the token of a session.
+        /// Callers with a session token.
         case signedIn(@Sendable (Call, Identity) async throws -> Answer)
-        /// Whoever sends the admin's token.
+        /// Callers with the admin token.
         case admin(@Sendable (Call, AdminActor) async throws -> Answer)
-        /// A handler that is asked before the router answers; the router never sees it.
+        /// Handled before the router; see `APIHandler`.
         case direct
     }
 
     enum Query: Sendable {
-        /// Takes no parameter: any is refused.
+        /// Every parameter is refused.
         case none
-        /// The endpoint reads them.
+        /// The endpoint reads the parameters.
         case read
-        /// For probes and scrapers, which may send what they like.
+        /// Parameters are ignored, for probes and scrapers.
         case ignored
     }
 
-    /// What a call does with a body. Consulted before the body is read. Every size stands here and nowhere else.
+    /// The size of body that a call accepts, known before the body is read. All sizes are defined here.
     package enum Body: Sendable, CaseIterable {
-        /// None is needed; a short one is ignored, or read where an empty object is as good.
+        /// No body is needed. A short one is ignored, or must be an empty object.
         case unneeded
-        /// A few short fields: names, passwords, tokens, flags.
+        /// A few short fields, such as names, passwords, tokens and flags.
         case small
-        /// Fields and lists: enough to name all members of a group.
+        /// Fields and lists, large enough to name all members of a group.
         case plain
-        /// ``API/receiptCountMax`` entries of `POST /v1/receipts`, in whatever layout.
+        /// ``API/receiptCountMax`` entries of `POST /v1/receipts`, in any layout.
         case receipts
-        /// A message, however its text is escaped.
+        /// A message, with any escaping of its text.
         case message
 
-        /// The most bytes that such a body may have.
+        /// The largest size of such a body.
         package func byteCountMax(_ limits: Limits) -> Int {
             switch self {
             case .unneeded: 4 * 1024
@@ -60,7 +60,7 @@ package struct Route: Sendable {
     package let body: Body
     let endpoint: Endpoint
 
-    /// - Parameter body: unless given, GET and DELETE need none, and others have fields.
+    /// - Parameter body: by default `.unneeded` for GET and DELETE, and `.plain` for other methods.
     init(
         _ method: HTTPRequest.Method, _ pattern: String, _ operation: OperationID, query: Query = .none,
         body: Body? = nil, _ endpoint: Endpoint
@@ -80,14 +80,14 @@ package struct Route: Sendable {
         }
     }
 
-    /// The token is the admin's, and no session's.
+    /// Whether the call needs the admin token.
     package var needsAdminToken: Bool { if case .admin = endpoint { true } else { false } }
 
-    /// The parameters of the path, in their order.
+    /// The names of the path parameters, in order.
     var parameterNames: [Substring] {
         pattern.split(separator: "/").filter { $0.first == "{" }.map { $0.dropFirst().dropLast() }
     }
 
-    /// What a client may use: HEAD wherever there is GET.
+    /// The methods that a client may use. GET includes HEAD.
     package var methods: [HTTPRequest.Method] { method == .get ? [.get, .head] : [method] }
 }
