@@ -1,5 +1,6 @@
 // The number of connections of each client address, on all event loops.
 
+import Basics
 import Synchronization
 
 /// Counts connections by client address. From any thread.
