@@ -99,8 +99,8 @@ struct InvokingBench {
             ])
         #expect(
             mistakes("send", "--baseline", "--connections", "3") == [
-                "--baseline runs on the nodes' PostgreSQL: say where it is with --database.",
-                "--connections is odd, but two connections make a thread.",
+                "--baseline runs on the nodes' PostgreSQL: set its address with --database.",
+                "--connections must be even, because two connections make a thread.",
             ])
         // Sender and poller share one.
         #expect(
@@ -109,10 +109,10 @@ struct InvokingBench {
             ])
         #expect(
             mistakes("send", "--baseline", "--old-snapshot", "--messages", "5") == [
-                "--baseline runs on the nodes' PostgreSQL: say where it is with --database.",
-                "--old-snapshot is taken in the nodes' database: say where it is with --database.",
-                "--baseline and --old-snapshot are measured in a run each.",
-                "--baseline is measured for --seconds, and so is what is beside it: leave out --messages.",
+                "--baseline runs on the nodes' PostgreSQL: set its address with --database.",
+                "--old-snapshot opens a transaction in the nodes' database: set its address with --database.",
+                "--baseline and --old-snapshot need separate runs: remove one of them.",
+                "--baseline measures for --seconds: remove --messages.",
             ])
         #expect(mistakes("send", "--seconds", "1", "--seconds", "2") == ["--seconds is given more than once."])
     }

@@ -1,19 +1,19 @@
-// The one list of `parley bench`'s flags. Parsing and help come from it. Unlike the service's settings they are flags
-// only: a measurement says on its command line what it was.
+// The one list of `parley bench`'s flags, for parsing and help. Unlike settings they are flags only, so that a command line
+// describes its measurement completely.
 
 /// A flag of `parley bench WORKLOAD`.
 package struct BenchFlag: Sendable {
     package let name: String
-    /// What stands for the value in the help; nil for a switch.
+    /// The name of the value in the help; nil for a switch.
     package let placeholder: String?
     /// A phrase without a full stop.
     package let help: String
     package let workloads: Set<BenchSettings.Workload>
     package let isRepeatable: Bool
     package let defaultText: String
-    /// A connection string, which is never repeated in a complaint.
+    /// Whether the value is a connection string, which error messages never repeat.
     let isSecret: Bool
-    /// Puts the text's value in its place; the sentence's rest ("is not …") for an illegal one.
+    /// Parses the text and stores the value. Returns the rest of a sentence ("is not …") if the value is invalid.
     let accept: @Sendable (String, inout BenchSettings) -> String?
 
     private static let everywhere = Set(BenchSettings.Workload.allCases)
@@ -37,7 +37,7 @@ package struct BenchFlag: Sendable {
         }
     }
 
-    /// One that may be given several times.
+    /// A flag that may be repeated.
     private init<Value>(
         _ name: String, list field: WritableKeyPath<BenchSettings, [Value]> & Sendable, _ format: ValueFormat<Value>,
         _ placeholder: String, _ help: String, for workloads: Set<BenchSettings.Workload> = everywhere,
@@ -74,32 +74,32 @@ package struct BenchFlag: Sendable {
         }
     }
 
-    /// In the order in which people read them.
+    /// All flags, in the order of the help.
     package static let all: [BenchFlag] = [
         BenchFlag(
             "--url", list: \.urls, .httpURL, "URL",
-            "a running node; several times for several, which the connections are spread over (latency: the sender "
+            "address of a running node; repeat the flag to spread connections over several nodes (latency: the sender "
                 + "uses the first, the poller the last)", default: "http://127.0.0.1:8080"),
         BenchFlag("--seconds", \.seconds, .integer(1...86_400), "SECONDS", "how long to measure"),
         BenchFlag(
             "--messages", \.messageCount, .optional(.integer(1...100_000_000)), "COUNT",
-            "measure until so many are answered, in place of --seconds", for: [.send]),
+            "measure until this many messages are answered, instead of --seconds", for: [.send]),
         BenchFlag(
-            "--warm-up", \.warmUpSeconds, .integer(0...600), "SECONDS", "how long to load the nodes before",
+            "--warm-up", \.warmUpSeconds, .integer(0...600), "SECONDS", "load the nodes for this time before measuring",
             for: [.send, .latency, .mixed]),
         BenchFlag(
             "--connections", \.connectionCount, .integer(2...20_000), "COUNT",
-            "connections that send, each for a user of its own; two make a direct thread", for: [.send]),
+            "connections that send, each for its own user; two make a direct thread", for: [.send]),
         BenchFlag(
             "--bytes", \.textByteCount, .integer(1...16_384), "COUNT", "length of each text",
             for: [.send, .latency, .fanout, .mixed]),
         BenchFlag(
             "--rate", \.rate, .optional(.integer(1...100_000)), "COUNT",
-            "a second: messages (latency, fanout) or calls (mixed)", for: [.latency, .fanout, .mixed],
+            "per second: messages (latency, fanout) or calls (mixed)", for: [.latency, .fanout, .mixed],
             default: "latency 50, fanout 1, mixed 500"),
         BenchFlag(
             "--members", list: \.memberCounts, .integer(1...100_000), "COUNT",
-            "members who wait in the room; several times for several runs", for: [.fanout], default: "500 and 2000"),
+            "members who wait in the room; repeat the flag for several runs", for: [.fanout], default: "500 and 2000"),
         BenchFlag("--polls", \.pollCount, .integer(1...100_000), "COUNT", "waiting polls", for: [.idle]),
         BenchFlag(
             "--users", \.userCount, .integer(10...100_000), "COUNT", "people, each with a poll of their own",
@@ -109,31 +109,32 @@ package struct BenchFlag: Sendable {
             for: [.send, .fanout, .idle, .mixed]),
         BenchFlag(
             "--baseline", switch: \.isBaseline,
-            "measure in turns with what it is compared with: pgbench with a transaction a message (send; wants "
-                + "--database and the right to create one), nginx with nchan (fanout)", for: [.send, .fanout]),
+            "measure in turns with a baseline: pgbench with one transaction per message (send; needs --database and "
+                + "the right to create a database), nginx with nchan (fanout)", for: [.send, .fanout]),
         BenchFlag(
             "--old-snapshot", switch: \.isOldSnapshot,
-            "measure in turns without and with a transaction that holds a snapshot from before the turn, as a backup does "
-                + "(wants --database and the right to take checkpoints)", for: [.send]),
+            "measure in turns without and with a transaction that holds an old snapshot, as a backup does (needs "
+                + "--database and the right to run checkpoints)", for: [.send]),
         BenchFlag(
             "--rounds", \.roundCount, .integer(1...100), "COUNT",
             "turns with the baseline or the snapshot; the median counts", for: [.send, .fanout]),
         BenchFlag(
             "--database", \.databaseURL, .optional(.connectionString), "URL",
-            "the nodes' PostgreSQL: accounts are inserted there at once, where registering takes 75 ms each",
+            "PostgreSQL of the nodes, to insert accounts directly: registering takes 75 ms each",
             isSecret: true),
         BenchFlag(
             "--server-pid", list: \.serverPIDs, .integer(1...4_194_304), "PID",
-            "a node's process on this machine, to say what it takes; several times for several"),
+            "process id of a node on this machine, to report its processor time and memory; repeat the flag for several"
+        ),
         BenchFlag(
             "--postgres-pid", \.postgresPID, .optional(.integer(1...4_194_304)), "PID",
-            "PostgreSQL's first process on this machine, to say what it and its children take"),
+            "process id of PostgreSQL's main process on this machine, to report what it and its children use"),
         BenchFlag("--json", switch: \.isJSON, "print the report as one JSON object"),
     ]
 }
 
 extension BenchSettings {
-    /// Reads the flags after the workload's name, and reports everything that is wrong at once.
+    /// Parses the flags after the workload's name, and reports all mistakes together.
     static func load(_ workload: Workload, arguments: [String]) throws(ConfigurationErrors) -> BenchSettings {
         let known = BenchFlag.all.filter { $0.workloads.contains(workload) }
         let flags = Flags(
@@ -154,23 +155,23 @@ extension BenchSettings {
         return settings
     }
 
-    /// What no flag can say alone, as whole sentences.
+    /// One sentence for each rule about several flags that the settings break.
     private var contradictions: [String] {
         var found: [String] = []
         if workload == .send, isBaseline, databaseURL == nil {
-            found.append("--baseline runs on the nodes' PostgreSQL: say where it is with --database.")
+            found.append("--baseline runs on the nodes' PostgreSQL: set its address with --database.")
         }
         if isOldSnapshot, databaseURL == nil {
-            found.append("--old-snapshot is taken in the nodes' database: say where it is with --database.")
+            found.append("--old-snapshot opens a transaction in the nodes' database: set its address with --database.")
         }
         if isOldSnapshot, isBaseline {
-            found.append("--baseline and --old-snapshot are measured in a run each.")
+            found.append("--baseline and --old-snapshot need separate runs: remove one of them.")
         }
         if messageCount != nil, isBaseline {
-            found.append("--baseline is measured for --seconds, and so is what is beside it: leave out --messages.")
+            found.append("--baseline measures for --seconds: remove --messages.")
         }
         if workload == .send, connectionCount % 2 == 1 {
-            found.append("--connections is odd, but two connections make a thread.")
+            found.append("--connections must be even, because two connections make a thread.")
         }
         return found
     }
