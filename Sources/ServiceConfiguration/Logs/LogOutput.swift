@@ -1,13 +1,8 @@
 // The log handler: one line per event on standard error, as text or JSON.
 import FoundationEssentials
+import Glibc
 package import Logging
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A log handler that passes each event to `write` as one complete line.
 package struct LineLogHandler: LogHandler {
@@ -89,11 +84,7 @@ package enum StandardError {
                 var rest = UnsafeRawBufferPointer(bytes)
                 while let start = rest.baseAddress, !rest.isEmpty {
                     // Qualified: `write` alone is this function.
-                    #if canImport(Glibc)
-                        let count = Glibc.write(STDERR_FILENO, start, rest.count)
-                    #else
-                        let count = Darwin.write(STDERR_FILENO, start, rest.count)
-                    #endif
+                    let count = Glibc.write(STDERR_FILENO, start, rest.count)
                     if count < 0, errno == EINTR { continue }
                     guard count > 0 else { return }
                     rest = UnsafeRawBufferPointer(rebasing: rest[count...])

@@ -1,11 +1,6 @@
 // Reads and parses the configuration file. SettingsTable.swift defines the keys.
 import FoundationEssentials
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// One `key = value` per line. Blank lines and lines that start with `#` are ignored. A value ends with its line.
 enum ConfigurationFile {
