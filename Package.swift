@@ -198,6 +198,12 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // docs/ and README.md, as far as no server is needed to check them.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["Domain", "TestSupport", .product(name: "Yams", package: "Yams")],
+            swiftSettings: settings),
+
         // Black box: the built executable, curl, several processes; Bench for its many polls.
         .testTarget(name: "SystemTests", dependencies: ["Bench", "TestSupport"], swiftSettings: settings),
     ]

@@ -9,11 +9,9 @@ extension SystemTests {
     struct WalkThrough {
         /// The fenced block after a marker, as it stands in the README.
         private func block(_ marker: String) throws -> String {
-            let readme = try String(contentsOf: Repository.file("README.md"), encoding: .utf8)
-            let parts = readme.components(separatedBy: "<!-- \(marker) -->\n```")
-            try #require(parts.count == 2, "the README has one block marked \(marker)")
-            let text = parts[1].drop { $0 != "\n" }.dropFirst()
-            return try String(text[..<#require(text.range(of: "```")).lowerBound])
+            let blocks = try Document("README.md").markedBlocks.filter { $0.marker == marker }
+            try #require(blocks.count == 1, "the README has one block marked \(marker)")
+            return blocks[0].code
         }
 
         private func run(_ script: String, against node: Node, in directory: TemporaryDirectory) async throws -> String

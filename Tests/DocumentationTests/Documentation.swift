@@ -1,0 +1,78 @@
+// What is written about Parley, held against the code and against itself. Needs no server.
+
+import Domain
+import Foundation
+import TestSupport
+import Testing
+import Yams
+
+@Suite("The documentation")
+struct Documentation {
+    @Test("has no link to a file or heading that does not exist")
+    func links() throws {
+        for document in try Document.all() {
+            let folder = Repository.file(document.path).deletingLastPathComponent()
+            for link in document.links where !link.contains("://") && !link.hasPrefix("mailto:") {
+                let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+                let file = parts[0].isEmpty ? nil : folder.appending(path: String(parts[0])).standardized
+                #expect(
+                    file.map { FileManager.default.fileExists(atPath: $0.path) } ?? true, "\(document.path): \(link)")
+                guard parts.count == 2, file?.pathExtension ?? "md" == "md" else { continue }
+                let prefix = Repository.directory.standardized.path + "/"
+                let target = try file.map { try Document($0.path.replacing(prefix, with: "")) } ?? document
+                #expect(target.anchors.contains(String(parts[1])), "\(document.path): \(link)")
+            }
+        }
+    }
+
+    @Test("names no source file that does not exist")
+    func files() throws {
+        // Parts of the repository that texts leave out of a path.
+        let folders = ["", "Sources/", "Tests/", "docs/"]
+        for document in try Document.all() {
+            for name in document.prose.matches(of: /`([A-Za-z.][\w.+\/-]*\/[\w.+-]+\.(?:swift|sql|md|sh|yaml))`/).map(
+                \.1)
+            {
+                let exists = folders.contains {
+                    FileManager.default.fileExists(atPath: Repository.file($0 + name).path)
+                }
+                #expect(exists, "\(document.path): \(name)")
+            }
+        }
+    }
+
+    @Test("explains each problem code in the client guide, in the order of the API")
+    func problemCodes() throws {
+        let codes = ProblemCode.allCases.map(\.rawValue)
+        let explained = try Document("docs/client-guide.md").firstCells.filter { codes.contains($0) }
+        #expect(explained == codes)
+    }
+
+    @Test("has a section and an example for each type of event")
+    func eventTypes() throws {
+        let description = try Yams.compose(
+            yaml: String(contentsOf: Repository.file("docs/openapi.yaml"), encoding: .utf8))
+        let event = description?["components"]?["schemas"]?["Event"]?["properties"]?["type"]?["enum"]
+        let types = try #require(event?.sequence).compactMap(\.string)
+        let events = try Document("docs/events.md")
+        let sections = events.prose.matches(of: /(?m)^## (.+)$/).map { String($0.1) }
+        #expect(sections == types)
+        #expect(events.firstCells.filter { types.contains($0) } == types)
+        for type in types {
+            #expect(events.markedBlocks.contains { $0.marker == "example: \(type)" }, "\(type)")
+        }
+    }
+
+    @Test("is short where everybody begins", arguments: [("README.md", 130), ("docs/architecture.md", 150)])
+    func lengths(_ path: String, lineCountMax: Int) throws {
+        let lineCount = try Document(path).text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+        #expect(lineCount <= lineCountMax)
+    }
+
+    @Test("lists the words of the glossary by the alphabet, each once")
+    func glossary() throws {
+        let words = try Document("docs/glossary.md").prose.matches(of: /(?m)^\*\*(.+?)\*\*/).map { $0.1.lowercased() }
+        #expect(words.count > 30)
+        #expect(words == words.sorted() && Set(words).count == words.count)
+    }
+}

@@ -1,0 +1,50 @@
+// The repository's Markdown files as tests read them: marked blocks of code, headings, links.
+
+import Foundation
+
+/// A Markdown file of the repository.
+package struct Document: Sendable {
+    package struct Mistake: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// From the repository's root: `docs/events.md`.
+    package let path: String
+    package let text: String
+
+    package init(_ path: String) throws {
+        self.path = path
+        text = try String(contentsOf: Repository.file(path), encoding: .utf8)
+    }
+
+    /// README.md and all of docs/*.md, by name.
+    package static func all() throws -> [Document] {
+        let docs = try FileManager.default.contentsOfDirectory(atPath: Repository.file("docs").path)
+        return try (["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }).map(Self.init)
+    }
+
+    /// The code blocks that stand right behind a comment `<!-- marker -->`, with what the comment says, in their order.
+    package var markedBlocks: [(marker: String, code: String)] {
+        text.matches(of: /(?m)^<!-- (.+) -->\n```[a-z]*\n((?s).*?)^```$/).map { (String($0.1), String($0.2)) }
+    }
+
+    /// The text without its code blocks.
+    package var prose: String { text.replacing(/(?m)^```(?s).*?^```$/, with: "") }
+
+    /// What links may name behind `#`, as GitHub makes it of the headings. Headings of one file differ.
+    package var anchors: Set<String> {
+        Set(
+            prose.matches(of: /(?m)^#+ (.+)$/).map { heading -> String in
+                let kept = heading.1.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
+                return kept.replacing(" ", with: "-")
+            })
+    }
+
+    /// The targets of all links.
+    package var links: [String] { prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.1) } }
+
+    /// The first cell of each row of each table, without back quotes.
+    package var firstCells: [String] {
+        prose.matches(of: /(?m)^\| ([^|]+) \|/).map { String($0.1.replacing(/[`\[\]]|\(#.*\)/, with: "")) }
+    }
+}
