@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
-# `parley bench` on a private PostgreSQL and release nodes that are gone afterwards.
+# Runs `parley bench` on a private PostgreSQL and release nodes, and removes both afterwards.
 #
 #   swift build -c release --product parley && Tests/Measure/bench.sh send --seconds 10 [any flag of parley bench]
 #
-# NODES: how many, 1. PARLEY_EXECUTABLE: another build than .build/release/parley, for the nodes; BENCH_EXECUTABLE: for
-# the load generator. POSTGRES_SETTINGS: more of PostgreSQL's, such as "-c synchronous_commit=off". RUN: another command
-# in place of parley bench, which finds PARLEY_URL (the nodes' addresses), PARLEY_PIDS, PARLEY_DATABASE_URL and
-# POSTGRES_PID in its environment.
+# NODES              number of nodes, 1 by default
+# PARLEY_EXECUTABLE  the nodes' executable, .build/release/parley by default
+# BENCH_EXECUTABLE   the load generator's executable, the nodes' by default
+# POSTGRES_SETTINGS  further PostgreSQL options, such as "-c synchronous_commit=off"
+# RUN                a command to run instead of parley bench. Its environment has PARLEY_URL (the nodes' addresses),
+#                    PARLEY_PIDS, PARLEY_DATABASE_URL and POSTGRES_PID.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 parley=${PARLEY_EXECUTABLE:-$here/../../.build/release/parley}
 bench=${BENCH_EXECUTABLE:-$parley}
-[ -x "$parley" ] || { echo "There is no $parley: build it first." >&2; exit 1; }
+[ -x "$parley" ] || { echo "$parley does not exist. Build it first: swift build -c release --product parley" >&2; exit 1; }
 bin=$(for program in /usr/lib/postgresql/*/bin/initdb "$(command -v initdb)"; do
     if [ -x "$program" ]; then dirname "$program"; fi
 done | sort -V | tail -n 1)
-[ -n "$bin" ] || { echo "There is no PostgreSQL here: initdb is not found." >&2; exit 1; }
+[ -n "$bin" ] || { echo "initdb was not found. Install PostgreSQL first: .ci/deps" >&2; exit 1; }
 directory=$(mktemp -d /tmp/parley-bench-XXXXXX)
 nodes=()
 
@@ -37,7 +39,7 @@ trap end EXIT
 trap 'exit 130' INT TERM
 
 cd "$directory"
-# As Parley's own PostgreSQL is set up (Sources/EmbeddedPostgres/ClusterSettings.swift).
+# The settings of the embedded PostgreSQL (Sources/EmbeddedPostgres/ClusterSettings.swift).
 "${as_owner[@]}" "$bin/initdb" -D "$directory/postgres" -U parley --auth=trust -E UTF8 --locale=C >/dev/null
 "${as_owner[@]}" "$bin/pg_ctl" -D "$directory/postgres" -s -w -l "$directory/postgres/log" -o "-c listen_addresses= \
     -c unix_socket_directories=$directory -c unix_socket_permissions=0777 -c max_connections=200 \

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# What the inbox and the unread counts cost the database: a generated one, in which one user has many long threads.
+# Measures the database time of the inbox and the unread counts, in a generated database where one user has many long threads.
 #
 #   swift build -c release --product parley && Tests/Measure/inbox.sh
 #
-# THREADS: how many threads the user is in, 1000. MESSAGES: in each, 10000. LONG: unread in one thread more, 100000. The
-# whole takes some 4 GB under /tmp and a few minutes, nearly all of it to generate. Prints milliseconds inside the database.
+# THREADS   number of threads of the user, 1000 by default
+# MESSAGES  number of messages in each, 10000 by default
+# LONG      number of unread messages in one further thread, 100000 by default
+#
+# Needs about 4 GB under /tmp and a few minutes, most of them to generate the data. Prints milliseconds in the database.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ -z "${PARLEY_DATABASE_URL:-}" ]; then

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What sending alerts takes from sending messages: RATE alerts a second (2000) to an nginx that takes all of them over
-# HTTP/2 and TLS, beside `parley bench send`, and the same without alerts, ROUNDS times each (4) for SECONDS_EACH (5) in turn.
+# Measures how much sending alerts slows down sending messages: `parley bench send` with and without RATE alerts a second
+# (2000) to an nginx that accepts all of them over HTTP/2 and TLS. Alternates ROUNDS times (4), SECONDS_EACH s each (5).
 #
 #   swift build -c release --product parley && Tests/Measure/push.sh
 #
-# Each alert is a device's of its own, whose account is in THREADS threads (2), one of them with an unread message. Prints
-# messages a second, alerts a second as nginx counted them, and over how many connections they came.
+# Each alert goes to a different device, whose account is in THREADS threads (2), one of them with an unread message. Prints
+# messages a second, alerts a second as nginx counted them, and the number of connections.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 rate=${RATE:-2000}
@@ -52,7 +52,7 @@ sql() { psql -X -q -A -t -v ON_ERROR_STOP=1 -v count="$((rate * (seconds + 4) * 
     -v threads="${THREADS:-2}" "$@" "$PARLEY_DATABASE_URL"; }
 sql -f "$here/push.sql"
 
-# From the beginning of the warm-up on.
+# Prints messages a second.
 measure() {
     read -r -a url <<<"$PARLEY_URL"
     "$parley" bench send --seconds "$seconds" --warm-up 1 "${url[@]/#/--url=}" --database "$PARLEY_DATABASE_URL" --json | python3 -c '
@@ -71,11 +71,10 @@ alerted() {
     echo "with alerts: $found messages/s, $(((before - after) * 1000000000 / ($(date +%s%N) - began))) alerts/s"
     sql -c "truncate push_jobs"
 }
-# A database that has just been made is faster than it will ever be again, so the first time doesn't count; and which of the
-# two comes first is taken in turn.
+# A new database is faster than it will ever be again, so the first run is not counted. The order alternates.
 measure >"$SINK/first"
 for round in $(seq "$rounds"); do
     if [ $((round % 2)) = 1 ]; then plain; alerted; else alerted; plain; fi
 done
 sleep 1.5
-echo "nginx took $(wc -l <"$SINK/access") alerts over $(sort -u "$SINK/access" | wc -l) connections"
+echo "nginx accepted $(wc -l <"$SINK/access") alerts over $(sort -u "$SINK/access" | wc -l) connections"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What schemathesis (PyPI) finds between the served openapi.yaml and the answers: none may be undescribed, and none a 5xx.
-# Its exit status is 0 if it finds nothing.
+# Compares the answers with the served openapi.yaml by schemathesis (PyPI): no answer may be undescribed, and none a 5xx.
+# The exit status is 0 if nothing was found.
 #
 #   python3 -m venv VENV && VENV/bin/pip install schemathesis
 #   PATH=$PWD/VENV/bin:$PATH Tests/Measure/schemathesis.sh --max-examples 120 --seed 3 [any flag of schemathesis run]
@@ -9,7 +9,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ -z "${PARLEY_URL:-}" ]; then
-    command -v schemathesis >/dev/null || { echo "There is no schemathesis here." >&2; exit 1; }
+    command -v schemathesis >/dev/null || { echo "schemathesis was not found on PATH. The header of this script shows how to install it." >&2; exit 1; }
     export PARLEY_ADMIN_TOKEN=${PARLEY_ADMIN_TOKEN:-an-admin-for-schemathesis}
     RUN=$(printf '%q ' "$here/schemathesis.sh" "$@") exec "$here/bench.sh"
 fi
@@ -22,8 +22,8 @@ sign_in() {
 }
 curl -sS -o /dev/null -H 'Content-Type: application/json' "$PARLEY_URL/v1/auth/register" -d "$account"
 status=0
-# For whom, and then which operations. Those that would sign the run itself out come last, and after them those that change
-# or end its account.
+# run WHO OPTIONS...: tests some operations as a user or as the admin. Operations that sign the run out come last, and after
+# them those that change or erase its account.
 run() {
     local token
     PARLEY_TOKEN=$(sign_in)

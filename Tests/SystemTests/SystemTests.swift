@@ -3,6 +3,6 @@
 
 import Testing
 
-/// One after the other: they kill nodes, stop databases and bound how long things take.
+/// Serialized, because suites kill nodes, stop databases and limit durations.
 @Suite("The service from outside", .serialized)
 struct SystemTests {}

@@ -93,7 +93,7 @@ struct BlockingPeople {
         #expect(try await bob.client.delete("\(members)/me").status == 204)
         let opening = #"{"kind":"direct","members":["\#(ann.id)"]}"#
         #expect(try await bob.client.post("/v1/threads", opening).problemCode == "not_reachable")
-        // Who declined isn't invited again by those whom they block.
+        // A person who declined can't be invited again by people whom they block.
         try await Self.unblock(bob, by: ann)
         try await Self.block(ann, by: bob)
         let again = try await ann.client.put("\(members)/\(bob.id)", #"{"status":"invited"}"#)

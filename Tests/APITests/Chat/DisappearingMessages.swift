@@ -33,7 +33,7 @@ struct DisappearingMessages {
         return reply
     }
 
-    /// How long after its time a message says that it goes; nil for never.
+    /// The seconds from sending to expiry; nil if the message never expires.
     private func keptS(_ message: Reply) throws -> Double? {
         guard let expires = message["expires_at"]?.string else { return nil }
         let sent = try Timestamp(text: try message.string("timestamp"))
@@ -134,7 +134,7 @@ struct DisappearingMessages {
         let left = "select count(*) from events where body like '%evanescent%' and body like '%\(id)%'"
         #expect(try await sql(left) == "0")
         #expect(try await sql("select retention_expire(100, now() + interval '3601 seconds')") == "0")
-        // As one that was deleted: the same send again gives what is left.
+        // As for a deleted message: a retried send returns the tombstone.
         let again = try await ann.client.post(path, #"{"id":"\#(id)","payload":{"text":"evanescent"}}"#)
         #expect(again.status == 200 && again["payload"] == .null)
     }

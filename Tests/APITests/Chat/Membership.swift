@@ -111,7 +111,7 @@ struct Membership {
         #expect(try await ann.client.delete("/v1/threads/\(room)/members/\(bob.id)").status == 204)
         #expect(try await bob.client.post("/v1/rooms", #"{"title":"\#(title)"}"#).problemCode == "thread_not_found")
         #expect(try await ann.client.get("/v1/threads/\(room)/messages").integer("head") == 0)
-        // Who runs it may let them in again.
+        // Owners and admins may add them again.
         #expect(try await ann.put(bob, in: room).string("status") == "joined")
     }
 
@@ -198,7 +198,7 @@ struct Membership {
             #expect(try await ann.client.delete("/v1/threads/\(thread)/members/\(person.id)").status == 204)
             #expect(try await ann.put(person, in: thread).string("status") == "joined")
         }
-        // So may a person who never answered.
+        // The same holds for a person who never answered.
         let dan = try await Person.make()
         _ = try await ann.put(dan, in: thread, #"{"status":"invited"}"#)
         #expect(try await ann.client.delete("/v1/threads/\(thread)/members/\(dan.id)").status == 204)

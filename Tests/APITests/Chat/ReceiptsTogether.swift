@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Receipts in large threads")
 struct ReceiptsTogether {
-    /// The `receipt.updated` events after a cursor, once there are so many.
+    /// Returns the `receipt.updated` events after a cursor, once there are `count`.
     private func receipts(_ person: Person, _ start: String, count: Int) async throws -> [JSONValue] {
         var (cursor, events) = (start, [JSONValue]())
         for _ in 0..<20 where events.count < count {
@@ -54,7 +54,7 @@ struct ReceiptsTogether {
         let found = Dictionary(uniqueKeysWithValues: zip(marks.map { $0["user_id"]?.string }, seqs))
         #expect(found == [bob.id: [2, 2], cleo.id: [0, 2]])
         #expect(marks.allSatisfy { $0["unread_count"] == nil && $0["delivered_at"]?.string != nil })
-        // Bob's devices hear what the others do, after their own.
+        // Bob's devices get the combined event too, after their own.
         let bobHeard = try await receipts(bob, bobFrom, count: 3)
         #expect(bobHeard.map { $0["data"]?["unread_count"]?.integer } == [1, 0, nil])
         #expect(bobHeard.last == heard.last)

@@ -7,7 +7,7 @@ import Testing
 /// The columns of the table, in its order.
 private enum Standing: String, CaseIterable { case nobody, stranger, removed, invited, member, admin, owner, blocked }
 
-/// People who take part in one test, in every thread of it with the same standing.
+/// The people of one test, with the same role in each of its threads.
 private struct Cast {
     let people: [Standing: Person]
     let otherOwner: Person
@@ -32,7 +32,7 @@ private struct Cast {
     }
 }
 
-/// One thread with everyone in it who belongs there.
+/// One thread with all its members.
 private struct Ground {
     let cast: Cast
     let kind: String
@@ -41,7 +41,7 @@ private struct Ground {
     /// The other owner's; in a direct thread the other one's.
     let message: String
     let ownMessages: [Standing: String]
-    /// Somebody else than whoever tries.
+    /// A member other than the caller.
     let another: Person
 
     init(_ cast: Cast, kind: String) async throws {
@@ -81,7 +81,7 @@ private struct Ground {
     /// A direct thread that the blocked one has opened.
     static let openedDirect = "direct thread of one's own"
 
-    /// The direct thread of the blocked one and who has blocked them, after both have said something.
+    /// The direct thread of a blocked person and the blocker, after both have sent messages.
     /// - Parameter isOpener: whether the blocked one opened it.
     private static func direct(_ cast: Cast, isOpener: Bool) async throws -> (String, String, [Standing: String]) {
         let blocked = try #require(cast.people[.blocked])
@@ -216,7 +216,7 @@ struct AccessByRole {
                 let client = try #require(cast.people[standing]?.client)
                 guard let reply = try await attempt(stage, standing, client) else { continue }
                 #expect(outcome(reply) == cell, "\(standing) in a \(kind): \(call): \(reply.text)")
-                // What was done changes who is who there.
+                // The call may have changed roles, so each call gets a new thread.
                 if reply.status < 300 { ground = nil }
             }
         }

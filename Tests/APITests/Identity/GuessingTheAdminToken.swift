@@ -67,7 +67,7 @@ struct GuessingTheAdminToken {
     }
 }
 
-/// What a logger was told.
+/// Collects the lines of a logger.
 private struct LogLines: LogHandler {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])

@@ -89,7 +89,7 @@ struct BucketTables {
         #expect(buckets.take(7, now: 11 * Self.secondNs) == nil)
         buckets.giveBack(7)
         #expect(buckets.take(7, now: 11 * Self.secondNs) == nil)
-        // Nobody's bucket: nothing to give back to.
+        // An unknown bucket: there is nothing to refund.
         buckets.giveBack(8)
         for _ in 0..<10 { #expect(buckets.take(8, now: 0) == nil) }
         #expect(buckets.take(8, now: 0) != nil)

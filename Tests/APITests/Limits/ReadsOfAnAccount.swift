@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Concurrent reads of an account", .timeLimit(.minutes(1)))
 struct ReadsOfAnAccount {
-    /// Reads that end when they are told to.
+    /// Reads that end when the test says so.
     private final class Stage: Sendable {
         private struct State {
             var running: [CheckedContinuation<Void, Never>] = []

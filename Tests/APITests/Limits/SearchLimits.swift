@@ -9,7 +9,7 @@ import Testing
 struct SearchLimits {
     enum End: CaseIterable, Sendable { case done, failed, cancelled }
 
-    /// Searches that end when they are told to.
+    /// Searches that end when the test says so.
     private final class Stage: Sendable {
         struct Failed: Error {}
 
@@ -96,7 +96,7 @@ struct SearchLimits {
             }
         }
         for _ in 0..<5_000 where refusals.all.count < 16 { try await Task.sleep(for: .milliseconds(1)) }
-        // The third slot is nobody's who has two.
+        // An account that has two places does not get the third.
         let other = search(by: ben, slots, stage)
         try await stage.waitUntil(running: 3)
         #expect(stage.mostCount == 3)

@@ -84,7 +84,7 @@ struct Administering {
                 "/v1/auth/login", #"{"username":"\#(ann.username)","password":"\#(password)"}"#)
         }
         #expect(try await logIn("long enough").problemCode == "account_suspended")
-        // Who doesn't know the password isn't told.
+        // A caller with a wrong password gets no hint.
         #expect(try await logIn("wrong enough").problemCode == "wrong_credentials")
         #expect(try await admin.post(path + "/sessions").problemCode == "account_suspended")
         #expect(try await admin.get(path)["suspended_at"]?.string != nil)

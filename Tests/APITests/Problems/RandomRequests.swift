@@ -67,7 +67,7 @@ struct RandomRequests {
     private func send(_ count: Int, _ change: (String, inout SplitMix64) throws -> [UInt8]) async throws {
         let ground = try await Ground()
         let routes = try await TestNode.shared().routes.filter {
-            // Not what waits, nor what would take the ground away.
+            // Leaves out calls that wait, and calls that would remove the test's people and threads.
             ![OperationID.sync, .logout, .deleteMember].contains($0.operation)
         }
         var random = SplitMix64(seed: 3)

@@ -50,7 +50,7 @@ struct ReadingHeaders {
 @Suite("The cost of hostile headers", .serialized)
 struct CostOfHeaders {
     private static let byteCount = 32 * 1024
-    /// In passes over the bytes by a plain loop. A regular expression for each part takes thousands.
+    /// The limit, in passes over the bytes by a plain loop. A regular expression for each part would need thousands.
     private static let passCountMax = 60.0
 
     /// The shapes that make readers work: separators, parameters, combining characters, what is nearly right.

@@ -79,7 +79,7 @@ struct DescriptionOfTheAPI {
         ] {
             #expect(inbox.contains(piece))
             let changed = mistakes(inbox.replacing(piece, with: other))
-            // A payload may have any shape that some app gives it.
+            // A payload may have any shape.
             #expect(changed.isEmpty == piece.contains("text"), "\(piece)")
         }
     }

@@ -32,7 +32,7 @@ extension SystemTests {
             }
             #expect(try await Psql.run("select count(*) from users", conninfo: nodes.database) == "20")
 
-            // What one node was told, the other's client hears.
+            // A change received by one node reaches clients of the other.
             let ann = try await signIn(old, "user 0", "", on: 1)
             let person = Person(
                 id: ann.json["user"]["id"].string ?? "", username: "", password: "", session: "",

@@ -86,7 +86,7 @@ extension Answer {
         case 429, 503: #expect(headers["retry-after"] != nil, note, sourceLocation: sourceLocation)
         default: break
         }
-        // What lies behind the service is nobody's business.
+        // Problems must not reveal the implementation.
         for word in ["SQLSTATE", "relation", "libpq", "plpgsql", "Swift", "PY4", "22P0"] {
             #expect(!text.contains(word), note, sourceLocation: sourceLocation)
         }

@@ -1,7 +1,7 @@
 // Which fault happens when: random, but the same for the same seed.
 import TestSupport
 
-/// What is done to a running service. Each is a test of its own, too, in Faults/.
+/// A fault that is injected into a running service. Faults/ has a test for each.
 enum Fault: String, CaseIterable {
     case nodeKilled = "nodes killed"
     case nodeStopped = "nodes stopped"
@@ -14,7 +14,7 @@ enum Fault: String, CaseIterable {
     case slowReaders = "slow readers"
 }
 
-/// One fault, to whom, for how long, and how long after its beginning the next one comes.
+/// One fault, its node, its length, and the time until the next fault starts.
 struct ChaosStep: Equatable {
     let fault: Fault
     let node: Int
@@ -22,7 +22,7 @@ struct ChaosStep: Equatable {
     let pause: Duration
 }
 
-/// Faults without end: a shuffled deck after the other, each with every fault in it.
+/// An endless sequence of faults: shuffled decks, each with every fault.
 struct ChaosPlan: Sequence, IteratorProtocol {
     private let nodeCount: Int
     private var numbers: SplitMix64
@@ -35,7 +35,7 @@ struct ChaosPlan: Sequence, IteratorProtocol {
 
     mutating func next() -> ChaosStep? {
         if deck.isEmpty {
-            // kill -9 is what everything else comes down to in the end: it comes three times as often.
+            // kill -9 is three times as frequent, because it covers most other failures.
             deck = (Fault.allCases + [.nodeKilled, .nodeKilled]).shuffled(using: &numbers)
         }
         let fault = deck.removeLast()
@@ -47,11 +47,11 @@ struct ChaosPlan: Sequence, IteratorProtocol {
 
     private static func milliseconds(of fault: Fault) -> ClosedRange<Int> {
         switch fault {
-        // A moment, or long enough for everyone to notice.
+        // Between a moment and long enough for every client to be affected.
         case .nodeKilled, .databaseKilled: 0...3_000
         case .nodeStopped: 50...5_000
         case .clientsVanish, .slowReaders: 200...8_000
-        // They last as long as it takes the nodes.
+        // These last as long as the nodes need.
         case .rollingRestart, .sessionKilled, .listenerCut, .poolCut: 0...0
         }
     }

@@ -37,7 +37,7 @@ struct ChaosStage: Sendable {
             pollPath: "/v1/sync?cursor=\(cursor)&wait=25")
     }
 
-    /// What only one fault is done to at a time. Faults of different lanes come together as the plan has it.
+    /// A lane has one fault at a time. Faults of different lanes overlap as planned.
     private enum Lane: Hashable {
         case node(Int)
         case database
@@ -55,7 +55,7 @@ struct ChaosStage: Sendable {
         }
     }
 
-    /// Does what the plan says until the time is over, then waits until every node is well again.
+    /// Runs the plan until the deadline, then waits until every node is ready again.
     func run(_ plan: ChaosPlan, until deadline: ContinuousClock.Instant, _ tally: ChaosTally) async throws {
         var busy: [Lane: Task<Void, any Error>] = [:]
         defer { busy.values.forEach { $0.cancel() } }
@@ -68,7 +68,7 @@ struct ChaosStage: Sendable {
             try await Task.sleep(for: step.pause)
         }
         for work in busy.values { try await work.value }
-        // A half-open pool is missed after 20 s.
+        // A half-open pool is detected after 20 s.
         try await nodes.waitUntil(ready: true, within: .seconds(40))
     }
 
@@ -100,7 +100,7 @@ struct ChaosStage: Sendable {
         }
     }
 
-    /// What an earlier cut has left is reset: PostgreSQL has only so many sessions.
+    /// Resets connections stranded by an earlier cut: PostgreSQL's sessions are limited.
     private func strand(_ proxy: Proxy) {
         proxy.bury()
         proxy.strand()
@@ -124,6 +124,6 @@ struct ChaosStage: Sendable {
         try await Task.sleep(for: length)
     }
 
-    /// None where the node is away just now: then these clients can do it no harm.
+    /// Nil while the node is down: then these clients have no effect.
     private func silentClients(_ make: () throws -> SilentClients) -> SilentClients? { try? make() }
 }

@@ -21,7 +21,7 @@ final class ChaosTally: Sendable {
         return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
     }
 
-    /// Prints a line every so often, until cancelled.
+    /// Prints a line at each interval until cancelled.
     func report(_ traffic: Traffic, every interval: Duration) async throws {
         while true {
             try await Task.sleep(for: interval)
@@ -47,6 +47,6 @@ final class ChaosTally: Sendable {
             """)
     }
 
-    /// At once, also where standard output is no terminal.
+    /// Prints unbuffered, even if standard output is not a terminal.
     static func say(_ text: String) { FileHandle.standardOutput.write(Data("chaos: \(text)\n".utf8)) }
 }

@@ -9,7 +9,7 @@ private enum Law {
     private static let environment = ProcessInfo.processInfo.environment
     static let operationCount = environment["LAW_OPERATIONS"].map { Int($0) } ?? 1_200
     static let seed = environment["LAW_SEED"].map { UInt64($0) } ?? .random(in: 1...999_999)
-    /// Of a history: then other people begin anew.
+    /// The length of a history; the next one starts with new people.
     static let historyLength = 600
 }
 
@@ -44,11 +44,11 @@ extension SystemTests {
                 eventCount += player.devices.reduce(0) { $0 + $1.eventCount }
             }
             print("LAW_SEED=\(seed): \(doneCount) operations, \(eventCount) events applied; \(doneCounts)")
-            // In a short run somebody may not have been removed, say.
+            // A short run may miss some kinds of events.
             #expect(doneCount < 5_000 || doneCounts.count == Operation.nameCount, "LAW_SEED=\(seed)")
         }
 
-        /// Plays a history of so many operations that weren't refused; nil if the law was broken.
+        /// Plays a history until `count` operations were accepted; returns nil if a check failed.
         private func play(seed: UInt64, count: Int) async throws -> HistoryPlayer? {
             var player = try await HistoryPlayer(at: nodes.addresses, population: population)
             var generator = OperationGenerator(seed: seed)

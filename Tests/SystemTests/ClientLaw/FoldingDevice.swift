@@ -24,7 +24,7 @@ struct FoldingDevice: Sendable {
         (fold, cursor) = try await Self.load(person, at: caller)
     }
 
-    /// Forgets everything, and begins anew.
+    /// Forgets everything, and loads the inbox again.
     mutating func reload(at caller: some Caller) async throws {
         (fold, cursor) = try await Self.load(person, at: caller)
         latest = []
@@ -52,7 +52,7 @@ struct FoldingDevice: Sendable {
         for thread in fold.threadsToAsk {
             let path = "/v1/threads/\(thread)/messages?limit=1"
             let page = try await caller.get(path, as: person)
-            // It may have been left meanwhile, which the next events tell.
+            // The person may have left it meanwhile; the next events say so.
             if page.status == 200 { fold.learn(page.json, of: thread) }
         }
     }

@@ -157,7 +157,7 @@ struct HistoryPlayer: Names, Sendable {
     private mutating func open(_ answer: JSON, _ operation: Operation, _ others: [Int], _ part: Part) {
         let id = answer["id"].string ?? ""
         let person = Self.person(operation.device)
-        // A direct thread that stands already goes by the number that it has.
+        // An existing direct thread keeps its number.
         if let standing = threads.first(where: { $0.value.id == id })?.key {
             threads[standing]?.parts[person] = .joined
             return

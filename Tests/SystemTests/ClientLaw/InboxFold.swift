@@ -66,7 +66,7 @@ struct InboxFold: Sendable {
         return fold.inbox
     }
 
-    /// A fresh inbox without what no event of the log tells: presence, and where to go on.
+    /// A fresh inbox without presence and the cursor, which no event of the log carries.
     static func comparable(_ inbox: JSON) -> JSON {
         let threads = inbox["threads"].items.map { JSON.object(withoutPresence($0.members)) }
         return ["threads": .array(threads), "unread_total": inbox["unread_total"]]
@@ -166,7 +166,7 @@ extension InboxFold.Entry {
         return .object(inbox)
     }
 
-    /// A message as a GET gives it, or none.
+    /// Returns a message as a GET returns it; nil if there is none.
     fileprivate mutating func learn(_ message: JSON) {
         guard let seq = message["seq"].int else { return isKnownEmpty = true }
         let own = message["reactions"].members.filter { $0.value["me"] == true }
@@ -210,7 +210,7 @@ extension InboxFold.Entry {
         shown["last_activity_at"] = message["timestamp"]
         switch message["sender"]["id"].string {
         case user:
-            // Who sends has seen it all.
+            // Sending a message marks everything as read.
             me["read_seq"] = message["seq"]
             me["delivered_seq"] = message["seq"]
             for key in ["unread_count", "mention_count"] { shown[key] = 0 }

@@ -3,19 +3,19 @@
 /// One operation of a history. Threads and messages go by the number of the operation that made them.
 struct Operation: Sendable, CustomStringConvertible {
     enum Kind: Sendable {
-        /// A large one has others, too, who say and do nothing: there marks are told of in another way.
+        /// A large group has further silent members, so that receipts are combined.
         case openGroup(with: [Int], invite: Bool, isLarge: Bool)
         case openRoom
-        /// Another name, image or status.
+        /// Changes the name, image or status.
         case profile
         case openDirect(with: Int, invite: Bool)
         case thread(Int, ThreadKind)
         case message(in: Int, Int, MessageKind)
-        /// Follows the log for some pages, at most, of so many events.
+        /// Follows the log for at most `pages` pages of `limit` events.
         case poll(pages: Int, limit: Int, waitS: Int)
-        /// Forgets everything and begins anew with the inbox.
+        /// Forgets everything and loads the inbox again.
         case reload
-        /// Hangs up.
+        /// Disconnects.
         case disconnect
         /// Compares what the device shows with a fresh inbox.
         case check
@@ -51,7 +51,7 @@ struct Operation: Sendable, CustomStringConvertible {
     let node: Int
     let kind: Kind
 
-    /// The thread that it is about; nil for what a client does that nobody else sees.
+    /// The thread that the operation is about; nil for actions that nobody else sees.
     var thread: Int? {
         switch kind {
         case .thread(let thread, _), .message(in: let thread, _, _): thread
@@ -80,7 +80,7 @@ struct Operation: Sendable, CustomStringConvertible {
 /// What people, threads and messages are called by the service.
 protocol Names {
     func user(_ person: Int) -> String
-    /// Of those who say and do nothing.
+    /// The ids of the silent members.
     var population: [String] { get }
     /// Nil for what hasn't come about.
     func thread(_ number: Int) -> String?

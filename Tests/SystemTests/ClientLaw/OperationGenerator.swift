@@ -11,7 +11,7 @@ struct OperationGenerator {
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-    /// What happens at once: mostly one operation; sometimes a few, of which each device takes part in one.
+    /// Draws operations that happen at once: mostly one, sometimes a few on different devices.
     mutating func draw(_ player: HistoryPlayer, nodeCount: Int) -> [Operation] {
         let count = random.chance(3) ? 2 + random.below(4) : 1
         let devices = Array((0..<HistoryPlayer.deviceCount).shuffled(using: &random).prefix(count))
@@ -24,7 +24,7 @@ struct OperationGenerator {
         }
     }
 
-    /// Most devices follow the log all the time; some are away for long, others begin anew.
+    /// Most devices follow the log all the time; some are offline for long, others load the inbox again.
     private mutating func quiet() -> Operation.Kind {
         switch random.below(20) {
         case 0: return .reload
@@ -42,7 +42,7 @@ struct OperationGenerator {
         if let thread = invitations.randomElement(using: &random), random.chance(4) {
             return .thread(thread, random.chance(4) ? .leave : .join)
         }
-        // An operation that makes something takes its place in the order of those that there are.
+        // Operations that create something are referred to by their number.
         let joined = player.threads.filter { $0.value.parts[person] == .joined }.map(\.key).sorted()
         guard let number = joined.randomElement(using: &random), !random.chance(25) else {
             return opening(person, player)
@@ -128,7 +128,7 @@ struct OperationGenerator {
         }
     }
 
-    /// Who isn't in comes in, mostly, and who is goes now and then.
+    /// Mostly adds people who are not members, and sometimes removes members.
     private mutating func membership(_ person: Int, _ thread: HistoryPlayer.Thread) -> Operation.ThreadKind {
         let other = other(than: person)
         switch (random.below(9), thread.parts[other]) {

@@ -4,14 +4,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `make chaos` is told by its environment.
+/// The settings of `make chaos`, from the environment.
 private enum Chaos {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// Nil for what can't be read.
+    /// Nil for a value that can't be parsed.
     static let minutes: Double? = environment["CHAOS_MINUTES"].map { Double($0) } ?? 1.0 / 3
     static let seed: UInt64? = environment["CHAOS_SEED"].map { UInt64($0) } ?? .random(in: 1...999_999)
-    /// For what comes before and after, too.
+    /// Includes time for set-up and checks.
     static var minutesMax: Int { Int(minutes ?? 0) + 5 }
 }
 
@@ -24,7 +24,7 @@ extension SystemTests.Faults {
         ChaosTally.say("for \(length), CHAOS_SEED=\(seed)")
         let stage = try await ChaosStage.build(on: try await TestCluster.own())
         let tally = ChaosTally()
-        // Slow enough for a test to remember all of it, quick enough for several messages in any moment.
+        // Slow enough to keep all results in memory, fast enough for several messages at any moment.
         let plan = Traffic.Plan(
             wandererCount: 2, patience: .seconds(90), limit: length + .seconds(150), pause: .milliseconds(10))
         let outcome = try await Traffic.run(through: stage.nodes.addresses, plan) { traffic in

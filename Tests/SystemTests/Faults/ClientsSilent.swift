@@ -14,14 +14,14 @@ extension SystemTests.Faults {
             let before = node.residentMemoryMiB
             let clients = try pages.slowReaders(100, of: node.address)
             var peak = 0
-            // All have been answered, and have the node wait for them.
+            // All have been answered, and the node waits for them to read.
             try await eventually("100 open connections", within: .seconds(10)) {
                 peak = max(peak, node.residentMemoryMiB)
                 let count = try await node.metric("parley_http_connections") ?? 0
                 return count >= 100 ? true : nil
             }
             try await traffic.flow(100)
-            // A client may take nothing for 30 s.
+            // The node closes a connection whose client has read nothing for 30 s.
             try await eventually("the silent connections' end", within: .seconds(40), every: .milliseconds(100)) {
                 peak = max(peak, node.residentMemoryMiB)
                 let count = try await node.metric("parley_http_timeouts_total") ?? 0
@@ -44,7 +44,7 @@ extension SystemTests.Faults {
         let proxy = try Proxy(to: .tcp(node.address.port))
         let outcome = try await Traffic.run(through: [node]) { traffic in
             let (ann, bob) = (try await node.curl.register("Ann"), try await node.curl.register("Bob"))
-            // Neither hears of the other's coming: that would answer their polls.
+            // Neither shares presence, because an event about it would answer the other's polls.
             let alone: JSON = ["preferences": ["share_presence": false]]
             for person in [ann, bob] { _ = try await node.curl.call("PATCH", "/v1/users/me", alone, as: person) }
             let thread = try await node.curl.thread("direct", by: ann, with: [bob])
@@ -61,11 +61,11 @@ extension SystemTests.Faults {
             proxy.strand()
             let id = try await node.curl.sent("nobody is there", in: thread, as: ann)
             try await traffic.flow(60)
-            // All were answered, into nothing; what is left of them is gone.
+            // All were answered, although nobody reads; then nothing is left of them.
             try await eventually("no polls but the followers'", within: .seconds(15)) {
                 try await node.metric("parley_polls_waiting") ?? 0 <= 10 ? true : nil
             }
-            // Nothing of it is lost for who comes back.
+            // A client that returns misses nothing.
             let again = try await node.curl.sync(bob, from: cursor)
             #expect(again.told.map { $0["data"]["id"].string } == [id])
             clients.forEach { $0.close() }

@@ -10,11 +10,11 @@ extension SystemTests {
     struct Faults {}
 }
 
-/// What the traffic may be answered with while something is broken; 0 is no answer.
+/// The statuses that traffic may get while something is broken; 0 stands for no answer.
 let answersUnderFaults: Set<Int> = [0, 200, 201, 503]
 
 extension Node {
-    /// Waits until its log says something, once more than `count` times.
+    /// Waits until the node's log has the text more than `count` times.
     func waitUntilLogged(_ text: String, moreOftenThan count: Int = 0, within limit: Duration) async throws {
         try await eventually("\"\(text)\" in the log", within: limit, every: .milliseconds(20)) {
             loggedCount(text) > count ? true : nil
@@ -27,23 +27,23 @@ extension Node {
 }
 
 extension TestCluster {
-    /// Goes down without a word to anyone, and comes back after a while.
+    /// Crashes without notifying clients, and starts again after a while.
     func crash(away: Duration = .zero) async throws {
         await stop(.immediate)
         try await Task.sleep(for: away)
         try await start()
     }
 
-    /// kill -9 of a process that serves a node, which takes all others along; false if there is none.
+    /// Kills a session process of a node with SIGKILL, which ends all sessions; returns false if there is none.
     func killSession() async throws -> Bool {
         guard let pid = try await sessions().first else { return false }
         return kill(pid, SIGKILL) == 0
     }
 
-    /// A network in front of it.
+    /// Returns a breakable network in front of the server.
     func proxy() throws -> Proxy { try Proxy(to: .unix(socket)) }
 
-    /// The way through a proxy to a database of it.
+    /// Returns a connection string that leads through a proxy.
     static func conninfo(_ direct: String, through proxy: Proxy) -> String {
         // `host='…' port=5432 …`: what comes after the port says nothing of the place.
         let rest = direct.split(separator: " ").filter { !$0.hasPrefix("host=") && !$0.hasPrefix("port=") }

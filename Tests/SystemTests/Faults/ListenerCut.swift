@@ -17,7 +17,7 @@ extension SystemTests.Faults {
             try await eventually("two listeners through the proxy") { proxy.connectionCount == 2 ? true : nil }
             #expect(node.loggedCount("listening for notifications") == 2)
             proxy.strand()
-            // Nobody has noticed yet, and yet news come, at the latest a second after.
+            // The loss is not detected yet, but events still arrive within a second.
             let before = try await node.unheardReadCount()
             try await eventually("reads that find news unheard of", within: .seconds(5)) {
                 try await node.unheardReadCount() > before + 2 ? true : nil

@@ -71,7 +71,7 @@ extension SystemTests.Faults {
     }
 }
 
-/// Somebody who looks every second and a half, when the log of 3 s ago is still kept.
+/// Polls every 1.5 s, while the log keeps 3 s.
 private struct LateReader: Sendable {
     let person: Person
     var cursor: String

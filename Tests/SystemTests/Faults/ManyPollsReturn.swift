@@ -16,7 +16,7 @@ extension SystemTests.Faults {
         try await polls.swarm.waitUntilWaiting(within: .seconds(60))
         try await polls.tell("before")
 
-        // One half loses its connections in the same moment, and finds the other node.
+        // One half loses its connections at the same moment, and switches to the other node.
         var slowest = try await polls.slowestSend(at: nodes.addresses[1]) {
             try await nodes.kill(0)
             try await polls.tell("while a node is away", at: nodes.addresses[1])
@@ -26,7 +26,7 @@ extension SystemTests.Faults {
         #expect(polls.swarm.counts.reconnects >= polls.count / 2)
         try await nodes.restart(0)
 
-        // All of them are at the node that goes now, and have just asked. It sends them away one after the other.
+        // All polls wait at the node that stops now. It closes them spread over time.
         try await polls.tell("with both nodes")
         try await nodes[1].waitForPolls(polls.count)
         let closings = Spread { polls.swarm.counts.closings }
@@ -38,11 +38,11 @@ extension SystemTests.Faults {
         }
         #expect(slowest < .seconds(3), "a send took \(slowest) after SIGTERM")
         #expect(closings.total >= polls.count, "\(closings)")
-        // A sixth, if all goes evenly over the three seconds.
+        // A sixth of them, if they are spread evenly over the three seconds.
         #expect(closings.most(within: .milliseconds(500)) < polls.count / 3, "\(closings)")
         try await nodes.restart(1)
 
-        // All have asked at once, and the time of all is up while PostgreSQL is away: they ask again before it is back.
+        // All polls started together and time out while PostgreSQL is down: they poll again before it is back.
         try await polls.tell("before PostgreSQL goes")
         let before = polls.swarm.counts
         try await cluster.crash(away: .seconds(6))

@@ -40,7 +40,7 @@ extension SystemTests.Faults {
             try? await node.waitForPolls()
             let start = ContinuousClock.now
             let id = try await connections.0.sent("hi", in: thread, as: ann)
-            // A delivered mark of the message before may be what comes: such a round tells nothing.
+            // The event may be the delivered mark of the message before; such a round does not count.
             let events = try await poll.json["events"].items
             guard events.first?["type"] != "receipt.updated" else { continue }
             #expect(events.map { $0["data"]["id"].string } == [id])

@@ -16,11 +16,11 @@ extension SystemTests.Faults {
         let outcome = try await Traffic.run(through: [node, other]) { traffic in
             try await traffic.flow(60)
             proxy.strand()
-            // It says so, and nobody is sent there; who asks it all the same is answered.
+            // The node reports not ready, so proxies avoid it, but it still answers requests.
             try await node.waitUntil(ready: false, within: .seconds(5))
             try await traffic.flow(100, within: .seconds(20))
             #expect(try await Connection(node.address).get("/health/live").status == 200)
-            // A statement has 15 s in the server and 5 s more to be heard of.
+            // A statement may take 15 s in the server, and its answer 5 s more.
             try await node.waitUntil(ready: true, within: .seconds(30))
             try await traffic.flow(60)
         }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Two people's chat. It wears away, as some of the requests sign people out or leave threads, and is then made anew.
+/// Two people's chat. Some requests sign people out or leave threads, so it is created again from time to time.
 struct FuzzTargets: Sendable {
     let ann: Person
     let bob: Person
@@ -38,7 +38,7 @@ struct FuzzTargets: Sendable {
         }
     }
 
-    /// Bodies that calls take as they are. Calls that came later than this list get any of them, and other members.
+    /// Legal bodies for the calls. A call that is missing from this list gets any of them, with other members.
     var bodies: [String: [String]] {
         let thread = "/v1/threads/{thread_id}"
         return [

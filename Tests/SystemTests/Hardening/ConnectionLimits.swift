@@ -24,7 +24,7 @@ extension SystemTests {
             try await poll.begin(request)
             try await node.waitForPolls()
 
-            // Whoever keeps connections without a request holds nobody up.
+            // Clients that keep idle connections delay nobody.
             var hoard: [Connection] = []
             for _ in 0..<Self.countMax * 2 {
                 let connection = Connection(node.address)

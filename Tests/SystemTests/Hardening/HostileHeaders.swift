@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("Hostile headers")
     struct HostileHeaders {
-        /// Of the form of a session's token, and nobody's: `parley_`, 32 bytes and their CRC-32.
+        /// A well-formed session token that belongs to nobody: `parley_`, 32 bytes and their CRC-32.
         static let madeUpToken: String = {
             var bytes = (0..<32).map { _ in UInt8.random(in: 0...255) }
             var crc = ~UInt32(0)

@@ -8,7 +8,7 @@ extension SystemTests {
     struct LargeAnswers {
         private static let pageByteCountMax = (1 << 20) + 1_000
 
-        /// A room with so many more members, who all have its first message. The caller made it.
+        /// A room with `count` further members, who all received its first message. The caller created it.
         private func room(
             _ node: Node, _ database: String, by owner: Person, memberCount: Int
         ) async throws -> (String, String) {

@@ -128,7 +128,7 @@ extension SystemTests {
                 insert into members (thread_id, user_id, role, status, invited_at, invited_by)
                 select '\(group)', m.id, 'member', 'invited', now(), '\(ann.id)' from made m
                 """, conninfo: database)
-            // Two at once: those who had not been told of the first learn the second alone.
+            // Two changes at once: people who did not get the first event yet get only the second.
             let titles = [unique("First "), unique("Second ")]
             for title in titles {
                 let answer = try await node.curl.call(
@@ -136,7 +136,7 @@ extension SystemTests {
                 #expect(answer.status == 200)
             }
             try await eventually("all to have been told", within: .seconds(30)) {
-                // The members are told by one event for all.
+                // One event notifies all members.
                 try await Self.told(titles[1], in: database) == "1000|1000" ? true : nil
             }
             try await node.stop()

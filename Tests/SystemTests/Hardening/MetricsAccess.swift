@@ -67,7 +67,7 @@ extension SystemTests {
             _ = try await connection.post("/v1/auth/register", ["email": .string(wrong), "name": "Bob"])
             let stranger = "\(unique("stranger-"))@mail.example"
             var before = try await mailMetrics(node, once: 2)
-            // One that has an account to be, one that the relay refuses, and nobody.
+            // An address that will have an account, one that the relay refuses, and an unknown one.
             for (index, address) in [ann, wrong, stranger].enumerated() {
                 #expect(try await connection.post("/v1/auth/code", ["email": .string(address)]).status == 202)
                 let after = try await mailMetrics(node, once: 3 + Double(index))
@@ -76,7 +76,7 @@ extension SystemTests {
             }
         }
 
-        /// What is shown of mails once so many were handled, and what belongs to that has settled.
+        /// Returns the mail metrics once `count` mails were handled and the metrics are stable.
         private func mailMetrics(_ node: Node, once count: Double) async throws -> [String: Double] {
             try await eventually("\(count) mails") {
                 try await node.metric("parley_mails_total") == count ? true : nil

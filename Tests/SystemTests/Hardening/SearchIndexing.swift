@@ -21,7 +21,7 @@ extension SystemTests {
             let eve = try await node.curl.register("Eve")
             let flooded = try await node.curl.thread("group", by: eve, with: [])
             let attack: @Sendable (Connection, Int) async throws -> Void = { connection, _ in
-                // As an app's own type: of whatever type, `text` is searched.
+                // With a type of an app's own: `text` is searched in messages of every type.
                 let body: JSON = ["type": "x-flood", "payload": ["text": .string(Self.words)]]
                 _ = try await connection.post("/v1/threads/\(flooded)/messages", body, as: eve)
             }

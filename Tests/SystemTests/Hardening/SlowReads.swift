@@ -8,7 +8,7 @@ import Testing
 extension SystemTests {
     @Suite("Slow reads of one account", .timeLimit(.minutes(1)))
     struct SlowReads {
-        /// A node where looking at one's blocks takes so long: it stands for any read that somebody can make slow.
+        /// A node on which reading one's blocks takes this long, as an example of any slow read.
         private static func node(blocksTake seconds: Double, settings: [String: String] = [:]) async throws -> Node {
             let cluster = try await TestCluster.shared()
             let database = try await MigratedDatabase.create()

@@ -15,7 +15,7 @@ private struct Attacker: Sendable {
     /// Is invited to the group and withdrawn again.
     let invited: Person
 
-    /// - Parameter others: two who stand by: a member, and the one who is invited.
+    /// - Parameter others: two other people: a member, and one who gets invited.
     init(_ node: Node, _ others: [Person]) async throws {
         person = try await node.curl.register("Eve")
         invited = others[1]
@@ -180,7 +180,7 @@ extension SystemTests {
                 return try await node.curl.post(
                     "/v1/threads", ["kind": "group", "title": "G", "members": .array(members)], as: ann)
             }
-            // Three of five, then the same again, who are no strangers any more.
+            // Three of five, then the same three again, who are no longer strangers.
             let made = try await group(with: people[1...3], on: nodes.a)
             #expect(made.status == 201)
             for _ in 0..<3 { #expect(try await group(with: people[1...3], on: nodes.b).status == 201) }
@@ -189,7 +189,7 @@ extension SystemTests {
             #expect(refused.status == 429 && refused.headers["ratelimit"]?.contains("account-strangers") == true)
             #expect(refused.headers["ratelimit-policy"] == #""account-strangers";q=5;w=86400"#)
             #expect(Int(refused.headers["retry-after"] ?? "") ?? 0 > 3_600)
-            // A direct thread and an invitation take the last two, a blocked attempt none.
+            // A direct thread and an invitation use the last two, a blocked attempt none.
             let block = try await nodes.a.curl.call("PUT", "/v1/users/me/blocks/\(ann.id)", as: people[7])
             #expect(block.status == 204)
             #expect(try await group(with: people[7...7], on: nodes.a).status == 403)
@@ -199,7 +199,7 @@ extension SystemTests {
             #expect(try await nodes.b.curl.put("\(members)/\(people[5].id)", invite, as: ann).status == 200)
             #expect(try await nodes.b.curl.put("\(members)/\(people[6].id)", [:], as: ann).status == 429)
             #expect(try await nodes.a.curl.put("\(members)/\(people[4].id)", [:], as: ann).status == 200)
-            // Somebody who writes to the caller is no stranger to them.
+            // A person who writes to the caller is no stranger.
             _ = try await nodes.a.curl.thread("direct", by: people[6], with: [ann])
             #expect(try await nodes.b.curl.put("\(members)/\(people[6].id)", [:], as: ann).status == 200)
             #expect(try await nodes.a.metric("parley_rate_limited_total") == 0)
@@ -218,7 +218,7 @@ extension SystemTests {
             }
             let direct = try await node.curl.thread("direct", by: ann, with: [bob])
             #expect(try await status(of: bob, in: direct) == "invited")
-            // An invitation that was not answered makes nobody an acquaintance.
+            // An unanswered invitation does not make people acquainted.
             let group = try await node.curl.thread("group", by: ann, with: [bob])
             #expect(try await status(of: bob, in: group) == "invited")
             let added = try await node.curl.put("/v1/threads/\(group)/members/\(cid.id)", ["status": "joined"], as: ann)
@@ -282,7 +282,7 @@ extension SystemTests {
             for refusal in refusals {
                 #expect(refusal.status == 422 && refusal.code == "too_many_threads", "\(refusal)")
             }
-            // Of others the answer names nobody.
+            // The answer names nobody else.
             #expect(refusals.dropFirst(2).allSatisfy { !$0.text.contains(ann.id) && !$0.text.contains("Ann") })
             // To leave makes room for one.
             let left = try #require(own.first { $0["me"]["status"].string == "joined" }?["id"].string)
@@ -304,7 +304,7 @@ extension SystemTests {
                 for number in 0..<10 { _ = try await calls[lane % calls.count].call(connection, eve, number) }
             }
             notice.expect("renaming, editing and reacting in a loop", ratioMax: 12)
-            // The bucket, what comes back in the seconds that this takes, and what was made before.
+            // The bucket, its refill during the attack, and the calls made before.
             let events = try await Psql.run(
                 "select count(*) from events where thread_id = '\(eve.group)'", conninfo: database)
             #expect(Int(events) ?? 0 < 2 * 800, "\(events)")

@@ -69,7 +69,7 @@ extension SystemTests {
             return (ann, bob, try await curl.thread("direct", by: ann, with: [bob]))
         }
 
-        /// The first marks that somebody hears of; awaited by polling on.
+        /// Returns the first marks that a person receives, by polling.
         private func firstMark(_ node: Node, _ person: Person, from start: String) async throws -> JSON {
             var cursor = start
             return try await eventually("a delivered mark") {

@@ -120,7 +120,7 @@ extension SystemTests {
                 let message = try await node.curl.get(path, as: person).json
                 #expect(message["payload"] == .null && message["deleted_at"] == .null && message["seq"] == 1)
             }
-            // It is as unread as it was, and nobody is told that it is gone.
+            // It stays as unread as it was, and no event says that the content is gone.
             #expect(try await nodes.a.curl.get("/v1/inbox", as: bob).json["unread_total"] == 1)
             for (node, person) in pages {
                 let types = try await node.curl.sync(person, from: cursor).json["events"].items.map {
@@ -157,7 +157,7 @@ extension SystemTests {
             _ = try await nodes.a.curl.sync(ann, from: head)
             try await Task.sleep(for: .seconds(2))
             #expect(try await nodes.a.curl.get(path, as: ann).json["payload"]["text"].string == text + "!")
-            // A mark says so, too, as far as it goes: the next message, and with it all before.
+            // A delivered mark counts too: for its message and all before it.
             let mark: JSON = [
                 "delivered": .init(try await nodes.a.curl.say("next", in: thread, as: ann).json["seq"].int ?? 0)
             ]

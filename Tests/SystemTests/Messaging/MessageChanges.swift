@@ -71,7 +71,7 @@ extension SystemTests {
                 #expect(inbox["unread_total"] == 0 && inbox["threads"][0]["last_message"] == .null)
                 #expect(try await node.curl.get(path, as: ann).status == 200)
             }
-            // What Bob's devices have got, and that he is there, may be told meanwhile.
+            // Bob's delivered marks and presence may arrive in between.
             #expect(try await nodes.b.curl.sync(ann, from: annsCursor, wait: 0).told.isEmpty)
         }
 

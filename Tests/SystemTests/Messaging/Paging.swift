@@ -130,7 +130,7 @@ extension SystemTests {
                 try #require(sent.status == 201, "\(sent)")
                 let id = sent.json["id"].string ?? ""
                 let read = try await nodes.b.curl.get("/v1/threads/\(thread)/messages/\(id)", as: bob).json
-                // Scalar by scalar: Swift's == would take é for e and an accent.
+                // Compares scalars: Swift's == treats é and e with an accent as equal.
                 let scalars = read["payload"]["text"].string.map { Array($0.unicodeScalars) }
                 #expect(scalars == Array(text.unicodeScalars))
             }

@@ -19,7 +19,7 @@ extension SystemTests {
             }
         }
 
-        /// Polls on from a cursor until there is an event of the type; gives it and the cursor that it came with.
+        /// Polls from a cursor until an event of the type is received; returns the event and its answer's cursor.
         private func next(_ type: String, _ node: Node, _ person: Person, from start: String) async throws
             -> (event: JSON, cursor: String)
         {

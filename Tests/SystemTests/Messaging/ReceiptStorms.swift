@@ -67,7 +67,7 @@ extension SystemTests {
             }
         }
 
-        /// Polls on until so many people's marks have been told of; gives the events that told of them.
+        /// Polls until the marks of `count` people were received; returns the events that carried them.
         private func hear(of count: Int, _ person: Person, from start: String, on node: Node) async throws -> [JSON] {
             var cursor = start
             var events: [JSON] = []

@@ -13,7 +13,7 @@ extension SystemTests {
             let nginx: Nginx
             let database: String
 
-            /// The last node hears no notification: `LISTEN` leads to another database, so that its tail lags.
+            /// The last node gets no notification: it listens on another database, so that its tail lags.
             static func open(deaf: Bool = false, limitsRates: Bool = false) async throws -> Site {
                 let cluster = try await TestCluster.shared()
                 let database = try await cluster.createDatabase()

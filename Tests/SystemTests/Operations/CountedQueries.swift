@@ -24,7 +24,7 @@ extension SystemTests {
             let node = try await Node.start(database: database.conninfo)
             let (tokens, room) = try await InsertedPeople.room(of: 20, in: database.conninfo, on: database.cluster)
             let sender = Connection(node.address)
-            // Those who get each message, and one who writes none and gets none: whose polls run into their time.
+            // People who receive each message, and one who receives none, so that those polls time out.
             let idle = try await node.curl.register("Idle")
             let members = try PollSwarm(urls: ["\(node.address)"], members: tokens.map { .init(token: $0) })
             var brief = PolledDevice.Settings()
@@ -57,7 +57,7 @@ extension SystemTests {
             #expect(members.counts.answers - before.0.answers >= 10_000)
             #expect(Set(counts.keys).subtracting(Self.upkeep) == ["message_append"], "\(counts)")
             #expect(counts["message_append"]?.calls == messageCount)
-            // What the polls say they have got is written down every five seconds, however many polls there were.
+            // The marks that polls report are written every five seconds, however many polls there were.
             let markCalls = counts["receipt_deliver"]?.calls ?? 0
             #expect((1...(seconds / 5 + 2)).contains(markCalls), "\(counts)")
             // Two looks a second for safety. What the node wrote itself it doesn't read, unless a look comes first, or
@@ -123,7 +123,7 @@ extension SystemTests {
             let rows = messageCount * (nodes.count - 1)...messageCount * nodes.count
             #expect(rows.contains(counts["log_read"]?.rows ?? 0), "\(counts)")
 
-            // All but the sender are marked, in batches of a hundred, and nobody hears of it.
+            // All but the sender get delivered marks, in batches of a hundred, and nobody is notified.
             try await eventually("delivered marks", within: .seconds(30), every: .milliseconds(200)) {
                 let marked = "select count(*) from members where delivered_seq = \(messageCount)"
                 return try await database.sql(marked) == "1999" ? true : nil

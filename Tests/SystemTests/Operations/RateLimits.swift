@@ -52,7 +52,7 @@ extension SystemTests {
             #expect((1...30).contains(wait))
             #expect(refusal.headers["ratelimit"] == #""account-sign-ins";r=0;t=\#(wait)"#)
             #expect(refusal.headers["ratelimit-policy"] == #""account-sign-ins";q=30;w=900"#)
-            // Whoever guesses right now doesn't learn it; who is signed in goes on.
+            // Even a right guess is refused now; signed-in devices continue.
             let right: JSON = ["username": .string(ann.username.uppercased()), "password": .string(ann.password)]
             #expect(try await signIn(right, from: "203.0.113.200", on: 0).status == 429)
             #expect(try await connections[1].get("/v1/users/me", as: ann).status == 200)
@@ -61,7 +61,7 @@ extension SystemTests {
             let (unknown, other) = try await guesses("nobody")
             #expect((10...12).contains(unknown) && other.json["detail"] == refusal.json["detail"])
 
-            // From one address, whoever is meant.
+            // From one address, for any account.
             let refused = try await withThrowingTaskGroup(of: Int.self) { group in
                 for lane in 0..<8 {
                     group.addTask {
@@ -76,14 +76,14 @@ extension SystemTests {
                 }
                 return try await group.reduce(0, +)
             }
-            // 1,000 of 1,080, and one for each 0.9 s that this takes.
+            // 1,000 of 1,080, plus one for each 0.9 s of this test.
             #expect((60...80).contains(refused), "\(refused)")
             #expect(try await signIn(["token": "x"], from: "203.0.113.251", on: 0).status == 401)
             // What succeeds counts in a bucket of its own.
             let bob = try await nodes.a.curl.register("Bob")
             let good: JSON = ["username": .string(bob.username), "password": .string(bob.password)]
             for number in 0..<4 { #expect(try await signIn(good, from: "203.0.113.252", on: number % 2).status == 200) }
-            // Of failures Ann's, nobody's and that one address's bucket; of successes Bob's.
+            // Buckets of failures: Ann's, the unknown name's and that address's; of successes: Bob's.
             let used = "select count(*) from rate_limits where full_at > now() + interval '10 s'"
             #expect(try await Psql.run(used, conninfo: nodes.database) == "4")
             #expect(try await nodes.a.metric("parley_rate_limited_total") ?? 0 > 0)

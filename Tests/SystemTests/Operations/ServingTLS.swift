@@ -132,7 +132,7 @@ extension SystemTests {
                 let (_, text) = try await ground.answer("/metrics")
                 return text.contains("\nparley_polls_waiting 1") ? true : nil
             }
-            // A key of another certificate, then no PEM at all: what was good goes on.
+            // The key of another certificate, then a file that is not PEM: the node keeps the old pair.
             try ground.certificates.replace("now.key", by: "second.key")
             try await ground.logged("is not that of the certificate")
             try ground.certificates.write("nonsense", to: "now.crt")

@@ -19,7 +19,7 @@ extension SystemTests {
                 on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "2"])
             let ann = try await nodes.a.curl.register("Ann")
             var guests: [Person] = []
-            // Nobody hears of their coming: that would answer the others' polls.
+            // They do not share presence, because an event about it would answer the others' polls.
             let alone: JSON = ["preferences": ["share_presence": false]]
             for _ in 1...10 {
                 guests.append(try await nodes.a.curl.register("Guest"))
@@ -44,7 +44,7 @@ extension SystemTests {
                 try await eventually("a failing readiness check") {
                     try await health.get("/health/ready").status == 503 ? true : nil
                 }
-                // Who sends meanwhile is answered, and told to go elsewhere.
+                // Sends in the meantime are answered, with `Connection: close`.
                 let sent = try await sender.say("meanwhile", in: diary, as: ann)
                 #expect(sent.status == 201 && sent.headers["connection"]?.lowercased() == "close", "\(sent)")
                 return try await tasks.reduce(into: []) { $0.append($1) }
@@ -61,7 +61,7 @@ extension SystemTests {
                 try await nodes.a.program.waitForExit(within: .seconds(10)) == .status(0), "\(nodes.a.program.errors)")
             #expect(!nodes.a.program.errors.contains("too long"), "\(nodes.a.program.errors)")
 
-            // Nothing is lost on the way: the other node goes on where this one ended.
+            // Nothing is lost: the other node continues where this one stopped.
             let id = try await nodes.b.curl.sent("after", in: group, as: ann)
             for guest in drained {
                 let events = try await nodes.b.curl.sync(guest.person, from: guest.answer.json["cursor"].string ?? "")

@@ -6,7 +6,7 @@ import Testing
 extension SystemTests {
     @Suite("Alert lanes")
     struct AlertLanes {
-        /// Ann, who writes to Ben's phone, tablet and browser.
+        /// Ann, who writes to Ben, who has a phone, a tablet and a browser.
         private struct Talk {
             let sinks: PushSinks
             let ann: Person
@@ -35,7 +35,7 @@ extension SystemTests {
                 devices = [(.apns, phone.token), (.fcm, android), (.webpush, subscription.token)]
             }
 
-            /// Which messages a service has told Ben's device of, once there are so many.
+            /// Returns the messages that a service delivered to Ben's device, once there are `count`.
             func told(by service: PushSinks.Service, count: Int) async throws -> [String?] {
                 let token = devices.first { $0.service == service }?.token
                 return try await sinks.accepted(service, token: token, count: count).map { alert in
@@ -115,7 +115,7 @@ extension SystemTests {
             let database = try await TestCluster.shared().createDatabase()
             let first = try await Node.start(database: database, settings: settings)
             let talk = try await Talk(sinks, at: Connection(first.address))
-            // One node after the other: beside each other, the one that hears of an alert first nearly always sends it.
+            // One node after the other: if both ran, the node that is notified first would send nearly all alerts.
             var sent = [try await Connection(first.address).sent("hush one", in: talk.thread, as: talk.ann)]
             for (service, _) in talk.devices { #expect(try await talk.told(by: service, count: 1) == sent) }
             let second = try await Node.start(database: database, settings: settings)

@@ -64,7 +64,7 @@ extension SystemTests {
             for preference in preferences { readers.append(try await reader(preference)) }
             let thread = try await a.thread("group", by: ann, with: readers.map(\.person))
             let title = try #require(try await a.get("/v1/threads/\(thread)", as: ann).json["title"].string)
-            // Longer than any of them takes.
+            // Longer than any alert needs.
             let text = "the secret plan " + String(repeating: "👩‍👩‍👧‍👦\"", count: 400)
             let message = try await a.sent(text, in: thread, as: ann)
             let encrypted = try await a.post(

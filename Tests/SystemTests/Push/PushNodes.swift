@@ -9,7 +9,7 @@ struct PushNodes: Sendable {
     let sinks: PushSinks
 
     static func settings(_ sinks: PushSinks) -> [String: String] {
-        // As long as it takes to see that a device doesn't poll again.
+        // The time after which a device counts as not polling.
         sinks.settings.merging(["PARLEY_PUSH_WAIT_MS": "200"]) { $1 }
     }
 

@@ -28,7 +28,7 @@ extension SystemTests {
             return (ann, try await Phone.apns(ben, at: b), thread)
         }
 
-        /// What was taken is written down a moment later.
+        /// Outcomes are recorded a moment after sending.
         private func noneLeft(in thread: String) async throws {
             try await eventually("nothing to send") {
                 try await place.sql("select count(*) from push_jobs where thread_id = '\(thread)'") == "0" ? true : nil

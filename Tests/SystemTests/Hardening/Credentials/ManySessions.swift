@@ -90,7 +90,7 @@ extension SystemTests {
             print("attack: a profile with 100,000 sessions: \(before) ms before, \(after) ms after")
             #expect(after < 4 * max(1, before))
 
-            // Each answer says the truth: 204 when none is left, else 503, and then another call goes on.
+            // 204 means that none is left; after 503 another call continues.
             var answers: [Int] = []
             repeat {
                 let began = ContinuousClock.now

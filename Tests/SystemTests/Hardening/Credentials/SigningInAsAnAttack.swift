@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// People who sign in from an address of their own, one after the other.
+/// People who sign in one after another from an address of their own.
 struct OtherSignIns: Sendable {
     static let clientAddress = "198.51.100.7"
 
