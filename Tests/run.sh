@@ -103,7 +103,7 @@ alone() {
 
 # Prints the output of failed groups, then the failures of all of them, then each group's closing line.
 report() {
-    local name failed=0
+    local name closing failed=0
     for name in "${groups[@]}"; do
         [ "$(cat "$logs/$name.status")" = 0 ] && continue
         failed=1
@@ -116,7 +116,10 @@ report() {
         grep -a -A 2 '✘' "$logs/$name.log" || tail -n 20 "$logs/$name.log"
     done
     echo
-    for name in "${groups[@]}"; do printf '%s  [%s]\n' "$(closing "$name")" "$name"; done
+    for name in "${groups[@]}"; do
+        closing=$(closing "$name")
+        printf '%s  [%s]\n' "${closing:-✘ No closing line: $(cat "$logs/$name.status")}" "$name"
+    done
     return $failed
 }
 
@@ -137,7 +140,7 @@ check_counts() {
     ran=$(for name in "${groups[@]}"; do closing "$name"; done | sed -E 's/.*Test run with ([0-9]+) tests?.*/\1/' |
         awk '{ sum += $1 } END { print sum + 0 }')
     [ "$built" -eq "$ran" ] && return
-    say "the build has $built tests, and $ran ran: a test is in no group, or in two."
+    say "✘ the build has $built tests, and $ran ran: a group has failed, or a test is in no group, or in two."
     return 1
 }
 

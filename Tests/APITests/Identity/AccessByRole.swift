@@ -216,7 +216,7 @@ struct AccessByRole {
                 let client = try #require(cast.people[standing]?.client)
                 guard let reply = try await attempt(stage, standing, client) else { continue }
                 #expect(outcome(reply) == cell, "\(standing) in a \(kind): \(call): \(reply.text)")
-                // The call may have changed roles, so each call gets a new thread.
+                // An accepted call may have changed roles, so the next call gets a new thread.
                 if reply.status < 300 { ground = nil }
             }
         }

@@ -199,7 +199,7 @@ extension SystemTests {
             let ann = address("hang")
             try await register(ann, at: Connection(own.a.address))
             try await eventually("a mail under way") { try relay.attempts(to: ann) == 1 ? true : nil }
-            // Either node may have claimed it: the node that was asked is notified first, but the other polls too.
+            // Either node may have claimed it: the node that was asked is notified first, but the other node looks for due mails too.
             try await own.a.kill()
             let left = try await Psql.run("select attempt, due_at > now() from mails", conninfo: own.database)
             #expect(left == "1|t")

@@ -42,7 +42,7 @@ struct OperationGenerator {
         if let thread = invitations.randomElement(using: &random), random.chance(4) {
             return .thread(thread, random.chance(4) ? .leave : .join)
         }
-        // Operations that create something are referred to by their number.
+        // Sorted by number, which is the order of creation, so that a seed repeats a history.
         let joined = player.threads.filter { $0.value.parts[person] == .joined }.map(\.key).sorted()
         guard let number = joined.randomElement(using: &random), !random.chance(25) else {
             return opening(person, player)
