@@ -88,7 +88,7 @@ extension SystemTests {
         func methods(method: String, path: String, allowed: [String]) async throws {
             let refusal = Refusal(method, path, [405], code: "method_not_allowed", as: stage.ann)
             let answer = try await stage.node.curl.send(refusal.request)
-            refusal.judge(answer, from: stage.node)
+            refusal.check(answer, from: stage.node)
             let allow =
                 answer.headers["allow"]?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } ?? []
             #expect(Set(allow).isSuperset(of: allowed), "\(answer)")

@@ -74,7 +74,7 @@ extension SystemTests {
                 for thread in [stage.group, newID()] {
                     let refusal = Refusal(method, "/v1/threads/\(thread)\(path)", [404], as: stage.eve, json: body)
                     let answer = try await stage.node.curl.send(refusal.request)
-                    refusal.judge(answer, from: stage.node)
+                    refusal.check(answer, from: stage.node)
                     bodies.append(answer.body)
                 }
                 #expect(bodies[0] == bodies[1], "\(method) \(path)")

@@ -42,7 +42,7 @@ struct Refusal: Sendable {
             for refusal in rest.prefix(4) { group.addTask { (refusal, try await node.curl.send(refusal.request)) } }
             rest = rest.dropFirst(4)
             while let (refusal, answer) = try await group.next() {
-                refusal.judge(answer, from: node)
+                refusal.check(answer, from: node)
                 if let next = rest.popFirst() { group.addTask { (next, try await node.curl.send(next.request)) } }
             }
         }
@@ -51,7 +51,7 @@ struct Refusal: Sendable {
         #expect(!node.program.errors.contains(" error "), "\(node.program.errors)")
     }
 
-    func judge(_ answer: Answer, from node: Node) {
+    func check(_ answer: Answer, from node: Node) {
         let note: Comment = "\(Curl.reproduction(request, node.address))\n-> \(answer)"
         if mayPass, (200..<300).contains(answer.status) { return }
         #expect(statuses.contains(answer.status), note, sourceLocation: sourceLocation)

@@ -33,7 +33,7 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
         }
         #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
-        try await outcome.judge(on: node)
+        try await outcome.checkDelivery(on: node)
         try await node.stop()
     }
 
@@ -70,7 +70,7 @@ extension SystemTests.Faults {
             #expect(again.told.map { $0["data"]["id"].string } == [id])
             clients.forEach { $0.close() }
         }
-        try await outcome.judge(on: node)
+        try await outcome.checkDelivery(on: node)
         #expect(try await node.metric("parley_polls_waiting") == 0)
         try await node.stop()
     }

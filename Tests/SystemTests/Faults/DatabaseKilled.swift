@@ -22,7 +22,7 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.judge(on: nodes[1])
+        try await outcome.checkDelivery(on: nodes[1])
         try await nodes.stopAll()
     }
 }

@@ -28,7 +28,7 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
         }
         #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
-        try await outcome.judge(on: node)
+        try await outcome.checkDelivery(on: node)
         _ = try await (node.stop(), other.stop())
     }
 }

@@ -43,7 +43,7 @@ extension SystemTests.Faults {
         #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
         let reloads = outcome.followers.flatMap(\.reloads)
         #expect(reloads.isEmpty)
-        try await outcome.judge(on: nodes[1], isTrimmed: true)
+        try await outcome.checkDelivery(on: nodes[1], isTrimmed: true)
         let count = try await log.sql("select count(*) from messages where seq > 0")
         #expect(Int(count) ?? 0 > outcome.messageCount, "the archive isn't the log")
         let made =

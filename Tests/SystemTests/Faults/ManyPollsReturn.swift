@@ -14,12 +14,12 @@ extension SystemTests.Faults {
         let polls = try await ManyPolls.gather(10_000, wait: 5, in: database, on: cluster, at: nodes.addresses)
         async let running = polls.swarm.run()
         try await polls.swarm.waitUntilWaiting(within: .seconds(60))
-        try await polls.tell("before")
+        try await polls.sendToAll("before")
 
         // One half loses its connections at the same moment, and switches to the other node.
         var slowest = try await polls.slowestSend(at: nodes.addresses[1]) {
             try await nodes.kill(0)
-            try await polls.tell("while a node is away", at: nodes.addresses[1])
+            try await polls.sendToAll("while a node is away", at: nodes.addresses[1])
             try await polls.swarm.waitUntilWaiting(within: .seconds(30))
         }
         #expect(slowest < .seconds(3), "a send took \(slowest) after kill -9")
@@ -27,13 +27,13 @@ extension SystemTests.Faults {
         try await nodes.restart(0)
 
         // All polls wait at the node that stops now. It closes them spread over time.
-        try await polls.tell("with both nodes")
+        try await polls.sendToAll("with both nodes")
         try await nodes[1].waitForPolls(polls.count)
         let closings = Spread { polls.swarm.counts.closings }
         slowest = try await polls.slowestSend(at: nodes.addresses[0]) {
             let exit = try await closings.watch { try await nodes.stop(1) }
             #expect(exit == .status(0))
-            try await polls.tell("after a node has gone", at: nodes.addresses[0])
+            try await polls.sendToAll("after a node has gone", at: nodes.addresses[0])
             try await polls.swarm.waitUntilWaiting(within: .seconds(30))
         }
         #expect(slowest < .seconds(3), "a send took \(slowest) after SIGTERM")
@@ -43,12 +43,12 @@ extension SystemTests.Faults {
         try await nodes.restart(1)
 
         // All polls started together and time out while PostgreSQL is down: they poll again before it is back.
-        try await polls.tell("before PostgreSQL goes")
+        try await polls.sendToAll("before PostgreSQL goes")
         let before = polls.swarm.counts
         try await cluster.crash(away: .seconds(6))
         try await nodes.waitUntil(ready: true)
         slowest = try await polls.slowestSend(at: nodes.addresses[1]) {
-            try await polls.tell("after PostgreSQL was away")
+            try await polls.sendToAll("after PostgreSQL was away")
             try await polls.swarm.waitUntilWaiting(within: .seconds(30))
         }
         #expect(slowest < .seconds(3), "a send took \(slowest) after the crash")
@@ -56,7 +56,7 @@ extension SystemTests.Faults {
         #expect(after.failures == before.failures && after.expired == 0, "\(after)")
         #expect(after.refused.keys.allSatisfy { $0 == 503 }, "\(after)")
 
-        try await polls.tell("at the end")
+        try await polls.sendToAll("at the end")
         polls.swarm.stop()
         for outcome in try await running {
             let verdict = outcome.deliveries.verdict(heads: [polls.room: 7])

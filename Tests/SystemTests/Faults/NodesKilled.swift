@@ -17,7 +17,7 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.judge(on: nodes[0])
+        try await outcome.checkDelivery(on: nodes[0])
         try await nodes.stopAll()
     }
 }

@@ -23,7 +23,7 @@ extension SystemTests.Faults {
         #expect(try await hearing.metric(#"parley_log_reads_total{cause="notify"}"#) ?? 0 > 0)
         let (late, soon) = (try await delay(on: deaf), try await delay(on: hearing))
         #expect(soon < .milliseconds(500) && late < .seconds(2), "\(soon) with LISTEN, \(late) without")
-        try await outcome.judge(on: deaf)
+        try await outcome.checkDelivery(on: deaf)
         _ = try await (deaf.stop(), hearing.stop())
     }
 

@@ -19,7 +19,7 @@ extension SystemTests.Faults {
             try await traffic.flow(30)
         }
         #expect(outcome.statuses.keys.allSatisfy { [200, 201].contains($0) }, "\(outcome.statuses)")
-        try await outcome.judge(on: nodes[1])
+        try await outcome.checkDelivery(on: nodes[1])
         try await nodes.stopAll()
     }
 }

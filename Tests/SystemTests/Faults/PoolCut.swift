@@ -25,7 +25,7 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.judge(on: node)
+        try await outcome.checkDelivery(on: node)
         _ = try await (node.stop(), other.stop())
     }
 }

@@ -19,7 +19,7 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
         }
         #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
-        try await outcome.judge(on: nodes[0])
+        try await outcome.checkDelivery(on: nodes[0])
         try await nodes.stopAll()
     }
 
@@ -40,7 +40,7 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.judge(on: nodes[0])
+        try await outcome.checkDelivery(on: nodes[0])
         try await nodes.stopAll()
     }
 }

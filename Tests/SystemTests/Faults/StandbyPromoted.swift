@@ -29,7 +29,7 @@ extension SystemTests.Faults {
             #expect(answer.json["events"].items.map { $0["data"]["id"].string } == [id], "\(answer)")
         }
         #expect(answersUnderFaults.isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
-        try await outcome.judge(on: nodes[1])
+        try await outcome.checkDelivery(on: nodes[1])
         for index in 0..<2 {
             #expect(try await nodes[index].metric("parley_log_epochs_total") == 1)
             #expect(try await nodes[index].metric("parley_log_restarts_total") == 0)
@@ -43,10 +43,10 @@ extension SystemTests.Faults {
     func standbyPromotedWithLoss() async throws {
         let primary = try await TestCluster.own()
         let standby = try await primary.standby()
-        try await loseTail(of: primary) { _, bystanders, traffic in
+        try await loseTail(of: primary) { _, witnesses, traffic in
             try await primary.waitUntilShown(by: standby)
             try await standby.stopFollowing()
-            try await bystanders.writeTail()
+            try await witnesses.writeTail()
             try await traffic.flow(100)
             try await standby.promote()
             return standby
@@ -57,9 +57,9 @@ extension SystemTests.Faults {
     @Test("a dump restored into a new cluster while the old one takes writes: the same")
     func dumpRestored() async throws {
         let cluster = try await TestCluster.own()
-        try await loseTail(of: cluster) { database, bystanders, traffic in
+        try await loseTail(of: cluster) { database, witnesses, traffic in
             let restored = try await cluster.restoredDump(of: database)
-            try await bystanders.writeTail()
+            try await witnesses.writeTail()
             try await traffic.flow(50)
             return restored
         }
@@ -68,7 +68,7 @@ extension SystemTests.Faults {
 
     /// Has two nodes go over from a cluster to another that lacks the last they have written. The first runs on, with
     /// nobody at it: what was lost is there to be asked for.
-    /// - Parameter makeOther: gives the other one, after the bystanders have written in the database what is lost.
+    /// - Parameter makeOther: gives the other one, after the witnesses have written in the database what is lost.
     private func loseTail(
         of cluster: TestCluster,
         _ makeOther: @Sendable @escaping (String, inout LostTailWitnesses, Traffic) async throws -> TestCluster
@@ -78,19 +78,19 @@ extension SystemTests.Faults {
         let nodes = try await RestartableNodes.start(2, on: TestCluster.conninfo(database, through: proxy))
         let successor = Mutex<TestCluster?>(nil)
         let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
-            var bystanders = try await LostTailWitnesses.gather(at: nodes.addresses)
+            var witnesses = try await LostTailWitnesses.gather(at: nodes.addresses)
             try await traffic.flow(60)
-            let other = try await makeOther(database, &bystanders, traffic)
+            let other = try await makeOther(database, &witnesses, traffic)
             successor.withLock { $0 = other }
             proxy.redirect(to: .unix(other.socket))
             try await traffic.flow(60)
             try await nodes.waitUntil(ready: true)
-            try await bystanders.judge()
+            try await witnesses.checkDelivery()
             try await traffic.flow(60)
         }
         #expect(answersUnderFaults.union([410]).isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
         let left = try await Node.start(database: database)
-        let verdict = try await outcome.judge(on: nodes[1], left: left)
+        let verdict = try await outcome.checkDelivery(on: nodes[1], left: left)
         // All of the population had seen of it.
         #expect(verdict.lostCount > 0 && verdict.refusedCount == outcome.followers.count, "\(verdict)")
         try await left.stop()

@@ -69,7 +69,7 @@ extension SystemTests {
                 let request = requests.next()
                 do {
                     let answer = try await connection.send(request)
-                    tally.judge(request, answer, node)
+                    tally.check(request, answer, node)
                     // To the operator's calls, people are strangers.
                     let isSignedOut =
                         answer.status == 401 && !request.path.hasPrefix("/v1/admin")
@@ -117,7 +117,7 @@ final class FuzzTally: Sendable {
         state.withLock { if $0.mistakes.count < Self.mistakeCountMax { $0.mistakes.append(mistake) } }
     }
 
-    func judge(_ request: Request, _ answer: Answer, _ node: Node) {
+    func check(_ request: Request, _ answer: Answer, _ node: Node) {
         state.withLock { $0.byStatus[answer.status, default: 0] += 1 }
         if let mistake = mistake(in: answer, to: request) {
             fail("\(mistake): \(Curl.reproduction(request, node.address))\n-> \(answer)")

@@ -79,7 +79,7 @@ extension SystemTests {
                 restarted.withLock { $0.append(node) }
                 try await traffic.flow(200)
             }
-            try await outcome.judge(on: site.nodes[0])
+            try await outcome.checkDelivery(on: site.nodes[0])
             #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
         }
 
@@ -98,7 +98,7 @@ extension SystemTests {
                 try await traffic.flow(150)
             }
             let judge = try #require(restarted.withLock { $0.last })
-            try await outcome.judge(on: judge)
+            try await outcome.checkDelivery(on: judge)
             #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
         }
 

@@ -29,7 +29,7 @@ extension SystemTests {
                 try await traffic.flow(200)
             }
             let node = try #require(await restarted.nodes.last)
-            try await outcome.judge(on: node)
+            try await outcome.checkDelivery(on: node)
             #expect(outcome.messageCount >= 1_200)
             // 0 stands for no answer while a node was down; every other status is an answer.
             #expect(outcome.statuses.keys.allSatisfy { [0, 200, 201, 503].contains($0) }, "\(outcome.statuses)")
@@ -44,7 +44,7 @@ extension SystemTests {
                 await nodes.a.whileStopped { await traffic.tryToFlow(200, within: .seconds(5)) }
                 try await traffic.flow(200)
             }
-            try await outcome.judge(on: nodes.b)
+            try await outcome.checkDelivery(on: nodes.b)
             try await nodes.stop()
         }
     }

@@ -81,7 +81,7 @@ extension SystemTests {
                 #expect(took < .seconds(10))
                 try await traffic.flow(200)
             }
-            try await outcome.judge(on: nodes.b)
+            try await outcome.checkDelivery(on: nodes.b)
             #expect(outcome.statuses.keys.allSatisfy { [0, 200, 201, 503].contains($0) }, "\(outcome.statuses)")
             try await nodes.b.stop()
         }

@@ -22,7 +22,7 @@ extension SystemTests {
                 try await traffic.flow(200)
             }
             #expect(outcome.statuses.keys.allSatisfy { [200, 201, 503].contains($0) }, "\(outcome.statuses)")
-            try await outcome.judge(on: nodes.a)
+            try await outcome.checkDelivery(on: nodes.a)
             try await nodes.stop()
         }
 

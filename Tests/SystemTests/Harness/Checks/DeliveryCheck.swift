@@ -17,7 +17,7 @@ extension Traffic.Outcome {
     /// - Parameter isTrimmed: the log doesn't reach back to the beginning any more. What a person's first device saw
     ///   stands for it.
     @discardableResult
-    func judge(
+    func checkDelivery(
         on node: Node, isTrimmed: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Verdict {
         var verdict = Verdict()

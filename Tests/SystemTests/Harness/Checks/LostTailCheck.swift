@@ -12,14 +12,14 @@ extension Traffic.Outcome {
     /// - Parameter old: a node on the database that was left, as it was left.
     /// - Returns: how many messages were lost, and how many devices were refused.
     @discardableResult
-    func judge(
+    func checkDelivery(
         on node: Node, left old: Node, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> (lostCount: Int, refusedCount: Int) {
         var lostCount = 0
         for thread in population.threads {
             let stayed = try await entries(of: thread, on: node, sourceLocation)
             let left = try await entries(of: thread, on: old, sourceLocation)
-            lostCount += judge(stayed, left, acknowledged[thread.id] ?? [], sourceLocation)
+            lostCount += checkDelivery(stayed, left, acknowledged[thread.id] ?? [], sourceLocation)
         }
         #expect(try await node.metric("parley_log_gaps_total") == 0, sourceLocation: sourceLocation)
 
@@ -31,7 +31,7 @@ extension Traffic.Outcome {
                 if let reload = follower.reloads.first {
                     #expect(follower.reloads.count == 1, note, sourceLocation: sourceLocation)
                     let rest = try await Follower.seenEvents(person, from: reload.cursor, on: old.address)
-                    judge(follower, reload, upTo(last, of: log), other, rest: rest, note, sourceLocation)
+                    checkDelivery(follower, reload, upTo(last, of: log), other, rest: rest, note, sourceLocation)
                 } else {
                     let difference = difference(follower.seenEvents, upTo(last, of: log))
                     #expect(difference == nil, note, sourceLocation: sourceLocation)
@@ -42,7 +42,7 @@ extension Traffic.Outcome {
     }
 
     /// One thread's archives; gives how many of its messages were lost.
-    private func judge(
+    private func checkDelivery(
         _ stayed: [Entry], _ left: [Entry], _ acknowledged: [String], _ sourceLocation: SourceLocation
     ) -> Int {
         let sharedCount = zip(stayed, left).prefix { $0 == $1 }.count
@@ -59,7 +59,7 @@ extension Traffic.Outcome {
 
     /// A device that was refused once.
     /// - Parameter rest: what the database that was left gives after the refused cursor.
-    private func judge(
+    private func checkDelivery(
         _ follower: Follower.Log, _ reload: ReloadAnswer, _ log: [SeenEvent], _ other: [SeenEvent], rest: [SeenEvent],
         _ note: Comment, _ sourceLocation: SourceLocation
     ) {

@@ -17,7 +17,7 @@ struct LostTailWitnesses: Sendable {
     private let cora: Friend
     private let dan: Friend
     private var eve: Friend
-    /// Dan's, whose answer is not read before `judge`.
+    /// Dan's, whose answer is not read before `checkDelivery`.
     private let waiting: Connection
 
     /// Each of them has received one message.
@@ -55,7 +55,7 @@ struct LostTailWitnesses: Sendable {
     }
 
     /// Cora and Dan continue normally; Eve has to reload her thread, at every node and at any later time.
-    func judge() async throws {
+    func checkDelivery() async throws {
         let connections = addresses.map(Connection.init)
         var fresh: [String] = []
         for connection in connections {

@@ -38,7 +38,7 @@ struct ManyPolls: Sendable {
     }
 
     /// Sends a message to all members, and waits until all have received it.
-    func tell(_ text: String, at address: Address? = nil) async throws {
+    func sendToAll(_ text: String, at address: Address? = nil) async throws {
         let before = swarm.counts.messages
         let answer = try await Connection(address ?? addresses[0]).say(text, in: roomID, token: token)
         try #require(answer.status == 201, "\(answer)")
