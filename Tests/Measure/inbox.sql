@@ -35,7 +35,7 @@ select :long_thread, n, measured_id(3, n), measured_id(0, 2 + n % 10), 'message'
 from generate_series(1, :long) n;
 vacuum analyze;
 
--- Runs a statement p_times and tells its times, in milliseconds; the first, which fills caches, apart.
+-- Runs a statement p_times and reports its times in milliseconds; the first run, which fills caches, separately.
 create function measure(p_what text, p_sql text, p_times int default 50) returns text language plpgsql as $$
 declare
     v_times float[] := '{}';

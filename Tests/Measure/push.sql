@@ -1,4 +1,4 @@
--- Accounts with a device each, in some direct-sized groups, with an unread message; and a function that has them alerted.
+-- Accounts with one device each, in small groups, with an unread message; and a function that creates alerts for them.
 create function push_user(n int) returns uuid language sql immutable as $$
     select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid $$;
 create function push_thread(n int) returns uuid language sql immutable as $$
@@ -16,12 +16,12 @@ insert into push_targets (session_id, user_id, platform, token, token_digest, en
 select push_user(n), push_user(n), 'apns', md5(n::text) || md5((-n)::text), push_user(n)::text::bytea, 'production', now(), 0
 from generate_series(1, :count) n;
 create sequence push_next;
--- So many alerts to devices that had none yet, so many a second.
+-- Creates alerts for devices that had none yet, p_rate a second.
 create function push_these(p_count int, p_rate int) returns void language sql as $$
     insert into push_jobs (session_id, pos, id, platform, thread_id, seq, at, due_at)
     select push_user(u.n), 1, gen_random_uuid(), 'apns', push_thread(1 + (u.n % (select count(*) from push_targets))::int), 1,
         now(), now() + interval '1 s' + u.place * interval '1 s' / p_rate
     from (select nextval('push_next')::int as n, i as place from generate_series(1, p_count) i) u
 $$;
--- Not of messages: none of the threads that are sent to is like these.
+-- Not of messages: the threads of the workload are unlike these.
 vacuum analyze users, members, push_targets;

@@ -1,4 +1,4 @@
-"""A mail relay for tests, on free ports of 127.0.0.1: aiosmtpd, which does to a mail what its recipient's name says.
+"""A mail relay for tests, on free ports of 127.0.0.1: aiosmtpd, which treats a mail as its recipient's name says.
 
 Run with a certificate and its key. Prints a line of JSON when it is ready and for each thing that happens, and ends when
 its standard input does."""
@@ -45,7 +45,7 @@ class Handler:
             server.transport.abort()
             return "250 Never said"
         if kind == "slow":
-            # Less than a node that stops waits for.
+            # Shorter than a stopping node waits.
             await asyncio.sleep(0.3)
         if kind == "spam":
             return "554 5.7.1 Not this"

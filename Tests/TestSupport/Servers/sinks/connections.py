@@ -1,6 +1,6 @@
-"""HTTP/2 and HTTP/1.1 over TLS, by what the client asked for, as badly as a mood says.
+"""HTTP/2 and HTTP/1.1 over TLS, as the client negotiates, misbehaving as the current mood says.
 
-What requests mean is in services.py."""
+services.py interprets the requests."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from h2.settings import SettingCodes
 from hyperframe.frame import GoAwayFrame
 
 numbers = itertools.count(1)
-# For a client that doesn't close what is over, or doesn't answer a ping.
+# The time limit for a client that does not close a finished connection, or does not answer a ping.
 LINGER_SECONDS = 2
 
 
@@ -31,13 +31,13 @@ class Request:
 
 
 class Connection(asyncio.Protocol):
-    """One client's. The service's `connections` hold it while it lasts."""
+    """The connection of one client. The service's `connections` hold it while it is open."""
 
     def __init__(self, service):
         self.service = service
         self.number = next(numbers)
         self.speaker = None
-        # What was read and not taken by then never will be: nobody would hear of it.
+        # Requests that were read but not accepted yet are dropped: nobody would receive the answer.
         self.is_over = False
 
     def connection_made(self, transport):
@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
             self.transport.write(data)
 
     async def answer(self, request, stream):
-        """Does what the mood says; `stream` answers, refuses and says goodbye in its protocol's way."""
+        """Acts as the mood says; `stream` answers, refuses and sends GOAWAY in the way of its protocol."""
         if self.is_over:
             return
         mood = self.service.mood(request)
@@ -94,7 +94,7 @@ class Connection(asyncio.Protocol):
 
 
 class Patient(H2Connection):
-    """Counts no streams: more than it allows are refused one by one, rather than with the whole connection."""
+    """Refuses streams above the limit one by one, instead of closing the whole connection."""
 
     @property
     def open_inbound_streams(self):
@@ -160,7 +160,7 @@ class HTTP2:
                 self.pump(stream_id)
 
     def answer_early(self, request, stream_id):
-        """Answers without the body, and wants none of it."""
+        """Answers before the body, and does not read it."""
         self.early.add(stream_id)
         mood = self.owner.service.mood(request)
         status, headers, body = self.owner.service.moody_answer(request, mood)
@@ -170,14 +170,14 @@ class HTTP2:
         asyncio.get_running_loop().call_later(0.02, self.close_early, stream_id)
 
     def close_early(self, stream_id):
-        # Small requests are there by then, and the stream has ended by itself, or the connection has.
+        # By then small requests have arrived, and the stream or the connection has ended.
         with contextlib.suppress(ProtocolError):
             self.h2.reset_stream(stream_id, error_code=ErrorCodes.NO_ERROR)
         self.flush()
         self.ended(stream_id)
 
     def pump(self, stream_id):
-        """Sends of a body what the client has room for."""
+        """Sends as much of a body as the client's window allows."""
         body = self.pending[stream_id]
         while body:
             room = min(self.h2.local_flow_control_window(stream_id), self.h2.max_outbound_frame_size)
@@ -197,25 +197,25 @@ class HTTP2:
 
     def close_if_done(self):
         if self.last is not None and not any(number <= self.last for number in self.requests):
-            # The client closes it. At once we would reset it under requests that are on their way, and with it answers that
-            # the client hasn't read.
+            # The client closes the connection. Closing it here would reset it under requests in transit, and lose answers
+            # that the client has not read yet.
             asyncio.get_running_loop().call_later(LINGER_SECONDS, self.owner.abort)
 
     def open_up(self):
-        """After the first answer there may be as many streams as the service has otherwise."""
+        """After the first answer, allows as many streams as the service usually does."""
         if self.limit != self.owner.service.streams:
             self.limit = self.owner.service.streams
             self.h2.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: self.limit})
 
     def drop(self):
-        """Ends it once the client has read what it was answered: to have it lose that is for `lost`."""
+        """Closes the connection once the client has read its answers; the mood `lost` closes it earlier."""
         self.owner.is_over = True
         self.h2.ping(bytes(8))
         self.flush()
         asyncio.get_running_loop().call_later(LINGER_SECONDS, self.owner.abort)
 
     def goaway(self):
-        """From now on nothing new; what isn't processed yet never will be, unless it is older than what is."""
+        """Accepts nothing new. Unprocessed requests are dropped, unless they are older than a processed one."""
         self.last = self.last_processed
         self.flush()
         self.owner.write(GoAwayFrame(0, last_stream_id=self.last, error_code=ErrorCodes.NO_ERROR).serialize())
@@ -267,7 +267,7 @@ class HTTP2Stream:
 
 
 class HTTP1:
-    """One request after the other."""
+    """Handles one request after the other."""
 
     def __init__(self, owner):
         self.owner = owner

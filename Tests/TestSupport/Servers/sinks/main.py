@@ -1,7 +1,7 @@
-"""Push services for tests, on ports of 127.0.0.1, with TLS: they check requests as the real ones do, and have bad moods.
+"""Push services for tests, on ports of 127.0.0.1, with TLS: they check requests like the real services, and can misbehave.
 
 Run with a directory that has certificate.pem and key.pem, and gets apns.p8 and fcm.json, and four ports. Prints a line of
-JSON when it is ready and for each thing that happens; takes a command a line, and ends when its standard input does."""
+JSON when it is ready and for each event; reads a command from each line, and ends when its standard input does."""
 
 import asyncio
 import json

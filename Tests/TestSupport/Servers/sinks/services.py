@@ -1,4 +1,4 @@
-"""What APNs, FCM, Google's token server and a Web Push service want of a request, and what they answer."""
+"""What APNs, FCM, Google's token server and a Web Push service require of a request, and what they answer."""
 
 import base64
 import hashlib
@@ -43,7 +43,7 @@ class Refusal(Exception):
 
 
 def claims(token, key):
-    """Of a signed JWT: header and claims. Raises ValueError for one that the key hasn't signed."""
+    """Returns header and claims of a signed JWT. Raises ValueError if the key has not signed it."""
     head, body, signature = token.split(".")
     header, signed, raw = json.loads(unb64(head)), f"{head}.{body}".encode(), unb64(signature)
     try:
@@ -62,14 +62,14 @@ def claims(token, key):
 
 
 class Service:
-    """Moods are taken in order: the first that fits a request's token."""
+    """Applies moods in order: the first that matches a request's token."""
 
     protocols = ["http/1.1"]
 
     def __init__(self, say, port):
         self.port = port
         self.streams = 100
-        # Until a connection has had its first answer; who sends more loses it. As APNs does.
+        # The limit until a connection has had its first answer; a client that exceeds it is disconnected, as by APNs.
         self.streams_at_first = None
         self.connections = set()
         self.moods = []
@@ -177,7 +177,7 @@ class APNs(Service):
             raise Refusal(400, "PayloadEmpty")
         if len(body) > 4096:
             raise Refusal(413, "PayloadTooLarge")
-        # Apple says nothing of what is no such JSON.
+        # Apple does not document the answer to other JSON.
         try:
             aps = json.loads(body)["aps"]
             if kind == "alert":
