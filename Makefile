@@ -23,7 +23,7 @@ CHAOS_MINUTES ?= 10
 WORKLOAD ?= send
 FLAGS ?=
 
-.PHONY: help run test check chaos bench deps testdeps build release lint format docs schema image clean
+.PHONY: help run test check targets chaos bench deps testdeps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
@@ -68,6 +68,9 @@ build: deps
 
 release: deps
 	@$(SWIFT) build -c release --product parley
+
+targets: ## print the graph of targets in layers, and check it
+	@.ci/targets
 
 lint:
 	@$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift

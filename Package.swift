@@ -62,7 +62,7 @@ let package = Package(
 
         // libcurl made safe: mail to relays, requests to web servers. Knows nothing of chat.
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "Outbound", dependencies: ["Basics", "CLibcurl", "Domain", "Linux"], swiftSettings: settings),
+        .target(name: "Outbound", dependencies: ["Basics", "CLibcurl", "Linux"], swiftSettings: settings),
 
         // Alerts as APNs, FCM and Web Push want them, and what they answer. No I/O, no accounts.
         .target(
@@ -111,15 +111,20 @@ let package = Package(
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
+        // Reads flags, and reports all mistakes of a command line at once. For every subcommand.
+        .target(name: "CommandLineFlags", swiftSettings: settings),
+
         // Flags, environment and file, by one table.
-        .target(name: "ServiceConfiguration", dependencies: ["Basics", "Domain", logging], swiftSettings: settings),
+        .target(
+            name: "ServiceConfiguration", dependencies: ["Basics", "CommandLineFlags", "Domain", "Linux", logging],
+            swiftSettings: settings),
 
         // The load generator: a client of the HTTP API. To set up many accounts fast it also knows the tables of users and
         // sessions and the digests of tokens.
         .target(
             name: "Bench",
             dependencies: [
-                "Basics", "Credentials", "Domain", "Linux", "Postgres", "ServiceConfiguration", logging,
+                "Basics", "CommandLineFlags", "Credentials", "Domain", "Linux", "Postgres", logging,
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             exclude: [
@@ -131,14 +136,19 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "API", "Basics", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres", "Log", "Outbound",
-                "Postgres", "Push", "ServiceConfiguration", "Store", "Telemetry", "Transport", logging, unixSignals,
+                "API", "Basics", "CommandLineFlags", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres",
+                "Linux",
+                "Log", "Outbound", "Postgres", "Push", "ServiceConfiguration", "Store", "Telemetry", "Transport",
+                logging, unixSignals,
             ],
             swiftSettings: settings),
 
         // The subcommands. No logic.
         .executableTarget(
-            name: "parley", dependencies: ["Bench", "Service", "ServiceConfiguration", logging, unixSignals],
+            name: "parley",
+            dependencies: [
+                "Bench", "CommandLineFlags", "Linux", "Service", "ServiceConfiguration", logging, unixSignals,
+            ],
             swiftSettings: settings),
 
         // Text files as Swift source, so that the executable carries them.
@@ -160,9 +170,12 @@ let package = Package(
         .testTarget(name: "DomainTests", dependencies: ["Basics", "Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "ServiceConfigurationTests", dependencies: ["ServiceConfiguration", "Domain", logging],
+            name: "ServiceConfigurationTests",
+            dependencies: ["CommandLineFlags", "Domain", "ServiceConfiguration", logging],
             swiftSettings: settings),
-        .testTarget(name: "BenchTests", dependencies: ["Bench", "Linux", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "BenchTests", dependencies: ["Bench", "CommandLineFlags", "Linux", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "PushTests", dependencies: ["Basics", "Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],

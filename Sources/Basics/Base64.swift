@@ -1,4 +1,4 @@
-// Base64 (RFC 4648) without padding, as tokens, password hashes and cursors are written. Strict: one text for one value.
+// Base64 (RFC 4648) without padding, for tokens, password hashes and cursors. Strict: each value has exactly one text.
 
 /// One of the two alphabets. Encodes and decodes 16 bytes in 0.05 µs.
 package struct Base64: Sendable {
@@ -6,7 +6,7 @@ package struct Base64: Sendable {
     package static let urlSafe = Base64(last: "-_")
 
     private let characters: [UInt8]
-    /// By character: its value, or 0xff.
+    /// The value of each character, or 0xff.
     private let values: [UInt8]
 
     private init(last: String) {
@@ -36,7 +36,7 @@ package struct Base64: Sendable {
         }
     }
 
-    /// Nil for a character outside the alphabet, a length that can't be, or left-over bits that aren't zero.
+    /// Nil for a character outside the alphabet, an impossible length, or leftover bits that are not zero.
     package func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bits: UInt32 = 0

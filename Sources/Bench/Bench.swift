@@ -1,12 +1,11 @@
-// `parley bench`: from settings to a report.
+// `parley bench`: runs a workload and prints its report.
 import Domain
-import ServiceConfiguration
 
 package enum Bench {
     /// Runs the workload and prints its report to standard output.
     ///
-    /// - Throws: `BenchFailure` when it can't be run, or (after the report) when something was lost, doubled, out of
-    ///   order or answered wrongly.
+    /// - Throws: `BenchFailure` when the workload cannot run, or (after the report) when an event was lost, duplicated
+    ///   or out of order, or an answer was wrong.
     package static func run(_ settings: BenchSettings) async throws {
         raiseFileLimit()
         let bench = try BenchRun(settings)
@@ -21,10 +20,4 @@ package enum Bench {
         print(settings.isJSON ? report.json : report.text)
         guard report.faults.isEmpty else { throw BenchFailure(report.faults.joined(separator: "; ")) }
     }
-}
-
-/// Why there is no figure, or none to trust.
-package struct BenchFailure: Error, CustomStringConvertible {
-    package let description: String
-    package init(_ description: String) { self.description = description }
 }

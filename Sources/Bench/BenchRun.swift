@@ -1,7 +1,6 @@
-// What the workloads share: settings, nodes, accounts, and what is looked at while they run.
+// What all workloads share: settings, nodes, accounts, and what is observed while they run.
 import Domain
 import Linux
-import ServiceConfiguration
 
 struct BenchRun: Sendable {
     let settings: BenchSettings
@@ -18,7 +17,7 @@ struct BenchRun: Sendable {
             }
     }
 
-    /// A direct thread for each pair; their ids.
+    /// Creates a direct thread for each pair and returns the threads' ids.
     func directThreads(_ pairs: [(Account, Account)]) async throws -> [String] {
         let calls = pairs.map { first, second in
             let body: JSONValue = .object([
@@ -29,23 +28,23 @@ struct BenchRun: Sendable {
         return try await Calls.run(calls, at: endpoints[0]).map { try $0.string("id") }
     }
 
-    /// A public room that all have joined; its id.
+    /// Creates a public room that all accounts join, and returns its id.
     func room(of accounts: [Account]) async throws -> String {
         let title: JSONValue = .object([.init("title", .string("Bench \(UInt64.random(in: 0...UInt64.max))"))])
         let calls = accounts.map { Call("POST", "/v1/rooms", token: $0.token, body: title, status: 200, 201) }
-        // The first makes it.
+        // The first call creates the room.
         let id = try await Calls.run([calls[0]], at: endpoints[0])[0].string("id")
         _ = try await Calls.run(Array(calls.dropFirst()), at: endpoints[0], connectionCount: 16)
         return id
     }
 
-    /// What processes took and nodes counted during the measured time.
+    /// Processor time and batching during the measured time.
     struct Observation: Sendable {
         let cpu: CPUTimes
         let batching: Batching
     }
 
-    /// Looks at its beginning and at its end.
+    /// Reads both at the beginning and at the end of the measured time.
     func observe(_ phases: Phases) async throws -> Observation {
         try await Progress.sleep(until: phases.measureFrom)
         let cpuBefore = try cpuTimes()

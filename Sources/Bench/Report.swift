@@ -1,9 +1,9 @@
-// What a run found out, for people and for programs from the same values.
+// The result of a run, for people and for programs.
 import Domain
 
-/// Figures in the order of reading, units last in their names, and what was wrong.
+/// Figures in reading order, with units last in their names, and the faults.
 package struct Report: Sendable {
-    /// Whole phrases; empty when all is well.
+    /// Phrases; empty when the run was correct.
     package var faults: [String] = []
     private var members: [JSONValue.Member] = []
 
@@ -13,13 +13,13 @@ package struct Report: Sendable {
     package mutating func add(_ name: String, _ value: Int) { add(name, .integer(value)) }
     package mutating func add(_ name: String, _ value: Double, digits: Int) { add(name, .decimal(value, digits)) }
 
-    /// One object, in one line.
+    /// One JSON object on one line.
     package var json: String {
         let all = members + [.init("faults", .array(faults.map(JSONValue.string)))]
         return String(decoding: JSONValue.object(all).compactText.utf8, as: UTF8.self)
     }
 
-    /// A line a figure; a group of figures that are plain stands in one line.
+    /// One line per figure. A group of plain figures is on one line.
     package var text: String {
         var lines: [String] = []
         for member in members { Self.write(member, indent: "", to: &lines) }
@@ -56,7 +56,7 @@ package struct Report: Sendable {
 }
 
 extension JSONValue {
-    /// Rounded to so many digits after the point.
+    /// Rounded to `digits` after the point.
     static func decimal(_ value: Double, _ digits: Int) -> JSONValue {
         guard value.isFinite else { return .null }
         return .number(fixed(value, digits))
@@ -68,7 +68,7 @@ extension JSONValue {
     }
 }
 
-/// A number with so many digits after the point.
+/// A number with `digits` after the point.
 func fixed(_ value: Double, _ digits: Int) -> String {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     let whole = Int64((abs(value) * scale).rounded())
@@ -84,7 +84,7 @@ extension String {
     }
 }
 
-/// The middle one; of an even number the mean of the middle two.
+/// The median; of an even count the mean of the middle two.
 func median(_ values: [Double]) -> Double? {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()

@@ -1,6 +1,7 @@
-// The one token of those who run the service, as it was configured.
+// The configured token of the operators.
 
-/// Compared by digest, so that neither its length nor how much of a guess is right shows in the time it takes.
+/// Compared by digest, so that the time of a comparison shows neither the token's length nor how much of a guess is
+/// right.
 package struct AdminToken: Sendable, Equatable {
     private let digest: [UInt8]
 

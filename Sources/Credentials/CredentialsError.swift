@@ -1,16 +1,16 @@
-// What can go wrong with passwords on our side. A wrong password is no error: `verify` answers false.
+// Failures of password hashing. A wrong password is not an error: `verify` returns false.
 
 import COpenSSL
 
 package enum CredentialsError: Error, Equatable {
-    /// As many passwords as allowed wait already: answer 503 with `Retry-After`.
+    /// The line of waiting passwords is full. The answer is 503 with `Retry-After`.
     case hasherBusy
-    /// The stored string is no password hash that this version reads. Says nothing of its content.
+    /// The stored text is not a password hash that this version reads. Shows nothing of its content.
     case malformedHash
-    /// libcrypto refused, usually for want of memory: its numeric error code (`openssl errstr`).
+    /// libcrypto failed, usually because memory ran out: its numeric error code (`openssl errstr`).
     case cryptoFailed(code: UInt)
 
-    /// Takes libcrypto's error of this thread.
+    /// Takes libcrypto's error of the current thread.
     static func taken() -> CredentialsError {
         let code = ERR_get_error()
         ERR_clear_error()

@@ -1,14 +1,14 @@
-// One password, however it was typed. Whether it is good enough is the API's question.
+// A password in normal form. The API decides whether it is good enough.
 
 import Foundation
 
-/// A password by the OpaqueString profile (RFC 8265, 4.2), so that keyboards which compose "é" differently, or type
-/// another kind of space, give the same one: spaces outside ASCII become U+0020, then NFC. Case and width stay.
+/// A password by the OpaqueString profile (RFC 8265, 4.2), so that different keyboards produce the same one: spaces
+/// outside ASCII become U+0020, then NFC is applied. Case and width stay.
 struct NormalisedPassword: Sendable {
     let text: String
 
     init(_ typed: String) {
-        // Nearly all passwords are ASCII, which the profile leaves as it is.
+        // Nearly all passwords are ASCII, which the profile does not change.
         if typed.utf8.allSatisfy({ $0 < 0x80 }) {
             text = typed
             return

@@ -1,6 +1,6 @@
 // Codes that people type from a mail.
 
-/// Six digits, each of the million as likely as any other.
+/// Six digits; each of the million codes is equally likely.
 package struct OneTimeCode: Sendable {
     package static let digitCount = 6
     private static let count: UInt32 = 1_000_000
@@ -14,7 +14,7 @@ package struct OneTimeCode: Sendable {
         text = String(repeating: "0", count: Self.digitCount - digits.count) + digits
     }
 
-    /// What lies above the last whole million would make the small numbers likelier: drawn again (1 of 4,443).
+    /// A number above the last whole million would make small codes likelier, so it is drawn again (1 of 4,443).
     private static var number: UInt32 {
         while true {
             let drawn = RandomBytes.make(count: 4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -23,7 +23,7 @@ package struct OneTimeCode: Sendable {
     }
 }
 
-// Shown by `text`, where it is meant to be.
+// Only `text` shows the code.
 extension OneTimeCode: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package var description: String { "OneTimeCode(redacted)" }
     package var debugDescription: String { description }

@@ -1,5 +1,5 @@
-// A stored password: scrypt's parameters, salt and hash as one line of text, and the computation itself. When it runs
-// and on which thread is PasswordHasher's.
+// A stored password: scrypt's parameters, salt and hash as one line of text, and the computation. PasswordHasher
+// decides when and on which thread it runs.
 
 import Basics
 import COpenSSL
@@ -16,12 +16,12 @@ package struct ScryptCost: Sendable, Equatable {
         self.p = p
     }
 
-    /// Measured on one core of an AMD EPYC, OpenSSL 3.0, r = 8, p = 1: logN 13: 17 ms, 14: 30 ms, **15: 72 ms**,
-    /// 16: 153 ms, 17: 310 ms. 15 (32 MiB) keeps a login under 0.1 s. OWASP's advice is three to four times that (logN
-    /// 15 with p 3, or 17 with p 1): whoever has the cores raises it, and stored hashes follow at each login.
+    /// Measured on one core of an AMD EPYC, OpenSSL 3.0, r = 8, p = 1: logN 13: 17 ms, 14: 30 ms, **15: 72 ms**, 16:
+    /// 153 ms, 17: 310 ms. 15 (32 MiB) keeps a sign-in below 0.1 s. OWASP recommends three to four times that (logN 15
+    /// with p 3, or 17 with p 1). Changing it affects new hashes only: stored hashes keep their cost and stay valid.
     package static let standard = ScryptCost(logN: 15, r: 8, p: 1)
 
-    /// What is computed at all: a stored line can't ask for more than 256 MiB or for hours.
+    /// The most that is computed: a stored line cannot ask for more than 256 MiB or for hours.
     var isAcceptable: Bool {
         (1...20).contains(logN) && (1...32).contains(r) && (1...16).contains(p) && memoryByteCount <= 256 << 20
     }
@@ -29,7 +29,7 @@ package struct ScryptCost: Sendable, Equatable {
     var memoryByteCount: Int { (128 * r) << logN }
 }
 
-/// `$scrypt$ln=15,r=8,p=1$salt$hash`, both base64 without padding: the PHC string format, as passlib writes it too.
+/// `$scrypt$ln=15,r=8,p=1$salt$hash`, both in base64 without padding: the PHC string format, as passlib writes it.
 struct PasswordHash: Sendable, Equatable {
     static let saltByteCount = 16
     static let keyByteCount = 32
@@ -38,14 +38,14 @@ struct PasswordHash: Sendable, Equatable {
     let salt: [UInt8]
     let key: [UInt8]
 
-    /// Computes one with a new salt. Blocks, for as long as the cost says.
+    /// Hashes a password with a new salt. Blocks for as long as the cost says.
     static func make(_ password: String, cost: ScryptCost) throws -> PasswordHash {
         let salt = RandomBytes.make(count: saltByteCount)
         let key = try scrypt(Array(password.utf8), salt: salt, cost: cost, byteCount: keyByteCount)
         return PasswordHash(cost: cost, salt: salt, key: key)
     }
 
-    /// Whether it is this password. Blocks, as long for a wrong one as for the right one.
+    /// Whether it is the hash of this password. Blocks equally long for a wrong and for the right one.
     func matches(_ password: String) throws -> Bool {
         let candidate = try Self.scrypt(Array(password.utf8), salt: salt, cost: cost, byteCount: key.count)
         return CRYPTO_memcmp(candidate, key, key.count) == 0
@@ -82,7 +82,7 @@ struct PasswordHash: Sendable, Equatable {
         return numbers.count == 3 ? ScryptCost(logN: numbers[0], r: numbers[1], p: numbers[2]) : nil
     }
 
-    /// RFC 7914. Blocks; takes the cost's memory and gives it back.
+    /// RFC 7914. Blocks; allocates the cost's memory and frees it.
     static func scrypt(_ password: [UInt8], salt: [UInt8], cost: ScryptCost, byteCount: Int) throws -> [UInt8] {
         var key = [UInt8](repeating: 0, count: byteCount)
         let made = password.withUnsafeBytes { password in

@@ -1,14 +1,14 @@
-// The bearer token of a session: 256 random bits in a form that is recognised where it shouldn't be. Who holds which is
-// known to the database, by digest only.
+// The bearer token of a session: 256 random bits in a form that scanners of leaked secrets recognise. The database
+// knows the owner, by digest only.
 
 import Basics
 import COpenSSL
 
-/// `parley_` and 48 characters of base64url: 32 random bytes and their CRC-32, so that a scanner of leaked secrets (and
-/// `init(parsing:)`, before anyone asks the database) tells a token from what only looks like one.
+/// `parley_` and 48 characters of base64url: 32 random bytes and their CRC-32. A scanner of leaked secrets, and
+/// `init(parsing:)` before any query, can tell a token from similar text.
 package struct SessionToken: Sendable, Equatable {
     package static let prefix = "parley_"
-    /// Of the whole text.
+    /// Characters of the whole text.
     package static let characterCount = 55
 
     private static let secretByteCount = 32
@@ -22,20 +22,20 @@ package struct SessionToken: Sendable, Equatable {
         SessionToken(secret: RandomBytes.make(count: secretByteCount))
     }
 
-    /// Nil unless it is a token by its shape. Whether it is anybody's, the database knows.
+    /// Nil unless the text has the form of a token. The database knows whether it is valid.
     package init?(parsing text: some StringProtocol) {
         let parsed = text.utf8.withContiguousStorageIfAvailable { SessionToken(parsing: $0) }
         guard let token = parsed ?? SessionToken(parsing: Array(text.utf8)) else { return nil }
         self = token
     }
 
-    /// The same from bytes as they came.
+    /// Reads the token from bytes.
     package init?(parsing bytes: [UInt8]) {
         guard let token = bytes.withUnsafeBufferPointer({ SessionToken(parsing: $0) }) else { return nil }
         self = token
     }
 
-    /// With `digest` 0.35 µs, measured; 0.04 µs for what is no token.
+    /// 0.35 µs with `digest`, measured; 0.04 µs for a text that is no token.
     package init?(parsing text: UnsafeBufferPointer<UInt8>) {
         guard text.count == Self.characterCount, text.starts(with: Self.prefix.utf8),
             var bytes = Base64.urlSafe.decode(UnsafeBufferPointer(rebasing: text.dropFirst(Self.prefix.utf8.count))),
@@ -45,13 +45,13 @@ package struct SessionToken: Sendable, Equatable {
         secret = bytes
     }
 
-    /// What the client gets, once.
+    /// The text that the client receives, once.
     package var text: String {
         Self.prefix + Base64.urlSafe.encode(secret + Self.checksum(secret[...]))
     }
 
-    /// SHA-256 of the random bytes: what the database and caches know a session by. A fast hash is right here: nobody
-    /// guesses 256 random bits. Computed at each call (0.15 µs): keep it.
+    /// SHA-256 of the random bytes: the database and caches store only this. A fast hash is safe here, because nobody
+    /// guesses 256 random bits. Computed at each call (0.15 µs), so keep the result.
     package var digest: [UInt8] { SHA256.digest(secret) }
 
     /// Big-endian CRC-32.
@@ -61,14 +61,14 @@ package struct SessionToken: Sendable, Equatable {
     }
 }
 
-// A token is shown where it is meant to be, by `text`, and nowhere else.
+// Only `text` shows the token.
 extension SessionToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package var description: String { "SessionToken(redacted)" }
     package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// CRC-32 as in zip and PNG (polynomial 0xEDB88320, reflected). Finds typing mistakes; guards nothing.
+/// CRC-32 as in zip and PNG (polynomial 0xEDB88320, reflected). Finds typing mistakes; protects nothing.
 enum CRC32 {
     private static let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 0 ? value >> 1 : value >> 1 ^ 0xedb8_8320 }

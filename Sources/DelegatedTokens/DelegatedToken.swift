@@ -1,11 +1,12 @@
-// A token that the host app's server signed (RFC 7519): from its text to whom it is about, or why it is no good.
+// A token that the host app's server signed (RFC 7519): verifies its text and returns the user that it names, or the
+// reason for refusal.
 import Basics
 import Domain
 import Foundation
 
-/// Whom a token is about. That there is one says that its signature and its times are good.
+/// The user that a token names. A value of this type means that the token's signature and times are valid.
 package struct DelegatedToken: Sendable, Equatable {
-    /// What a token must say beyond its signature; nil for no matter.
+    /// What a token must contain besides its signature; nil means that any value is accepted.
     package struct Expectations: Sendable, Equatable {
         package var issuer: String?
         package var audience: String?
@@ -16,7 +17,7 @@ package struct DelegatedToken: Sendable, Equatable {
         }
     }
 
-    /// Why a token is refused. For the log: clients hear only that it isn't good.
+    /// Why a token is refused. For the log only: clients learn only that the token is invalid.
     package enum Refusal: String, Error, Sendable {
         case malformed
         case algorithm
@@ -29,13 +30,13 @@ package struct DelegatedToken: Sendable, Equatable {
         case subject
     }
 
-    /// How far the clocks of two servers may be apart.
+    /// The largest accepted difference between the clocks of two servers.
     static let skewS = 60.0
 
     package let subject: ExternalID
-    /// What the account is to be called; nil where the token doesn't say, or nothing that can be a name.
+    /// The account's name; nil if the token has none, or none that is valid.
     package let name: DisplayName?
-    /// Nil where the token doesn't say, or something that is no address of an image.
+    /// Nil if the token has none, or none that is the address of an image.
     package let picture: ImageURL?
 
     /// - Parameters:
@@ -46,7 +47,7 @@ package struct DelegatedToken: Sendable, Equatable {
         guard parts.count == 3, let signature = Base64.urlSafe.decode(parts[2]) else { throw .malformed }
         try Self.checkSignature(
             signature, of: text.utf8.dropLast(parts[2].utf8.count + 1), try Self.json(parts[0]), keys)
-        // Nothing of the claims is looked at before.
+        // The claims are not read before the signature is verified.
         let claims = try Self.json(parts[1])
         try Self.checkTimes(claims, now)
         try Self.check(claims, expecting)
@@ -56,7 +57,7 @@ package struct DelegatedToken: Sendable, Equatable {
         picture = claims["picture"]?.string.flatMap { try? ImageURL(text: $0) }
     }
 
-    /// Strict: no padding, no repeated keys, so that nobody reads it in another way.
+    /// Strict: no padding and no repeated keys, so that no other reader can understand the token differently.
     private static func json(_ part: Substring) throws(Refusal) -> JSONValue {
         guard let bytes = Base64.urlSafe.decode(part), let value = try? JSONReader.read(bytes), value.object != nil
         else { throw .malformed }
@@ -66,7 +67,7 @@ package struct DelegatedToken: Sendable, Equatable {
     private static func checkSignature(
         _ signature: [UInt8], of signed: Substring.UTF8View, _ header: JSONValue, _ keys: KeySet
     ) throws(Refusal) {
-        // RFC 7515, 4.1.11: what must be understood, and nothing of it is.
+        // RFC 7515, 4.1.11: `crit` names extensions that must be understood, and none is supported.
         guard header["crit"] == nil else { throw .criticalHeader }
         guard let algorithm = header["alg"]?.string.flatMap(VerificationKey.Algorithm.init) else { throw .algorithm }
         if let id = header["kid"], id.string == nil { throw .malformed }
@@ -96,7 +97,7 @@ package struct DelegatedToken: Sendable, Equatable {
 }
 
 extension DisplayName {
-    /// A name as somebody else's system has it: what a name can't hold becomes a space, and what is too long is cut.
+    /// A name from another system: invalid characters become spaces, and a long name is truncated.
     fileprivate init?(claimed text: String) {
         let line = String(text.unicodeScalars.prefix(4 * Self.characterCountMax))
         let normal = line.showable.trimmed.normalized.unicodeScalars.prefix(Self.characterCountMax)

@@ -1,17 +1,17 @@
-// The file with the keys, read again whenever it has changed.
+// The file with the keys, which is read again whenever it has changed.
 import Foundation
 import Logging
 import Synchronization
 
-/// The keys of a file as it is now. A file that can't be read leaves those of before, and is logged once.
+/// The current keys of a file. If the file cannot be read, the previous keys stay, and the error is logged once.
 package final class KeyFile: Sendable {
-    /// What a file is known by.
+    /// What identifies a version of the file.
     private struct Mark: Equatable {
         let inode: UInt64
         let byteCount: Int
         let modified: [Int]
 
-        /// Nil where there is no file.
+        /// Nil if there is no file.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
@@ -43,15 +43,15 @@ package final class KeyFile: Sendable {
         remark(on: keys)
     }
 
-    /// The keys to check a token with that has just come: what was written before it counts. Costs a look at the file's
-    /// status (1 µs) as long as that stays the same.
+    /// Returns the keys for a token that has just arrived, including changes written before. Costs a look at the file's
+    /// status (1 µs) while the file stays the same.
     package func keys() async -> KeySet {
         let mark = Mark(path)
         let (keys, hasChanged) = state.withLock { ($0.keys, $0.mark != mark) }
         return hasChanged ? await readAgain(mark, orKeep: keys) : keys
     }
 
-    /// Looks now and then, so that somebody who writes a broken file hears of it before anyone signs in.
+    /// Checks the file regularly, so that a broken file is logged before anyone signs in.
     package func run() async throws {
         while true {
             try await Task.sleep(for: Self.lookInterval)
@@ -62,7 +62,8 @@ package final class KeyFile: Sendable {
     private func readAgain(_ mark: Mark?, orKeep old: KeySet) async -> KeySet {
         do {
             let keys = try await Self.read(path, mark)
-            // Of two who read at once the older may come last: it brings its own mark, and so the next look reads again.
+            // If two calls read at once, the older may finish last. It stores its own mark, so the next call reads
+            // again.
             state.withLock { $0 = State(keys: keys, mark: mark) }
             logger.info("the keys for delegated tokens were read again", metadata: ["count": "\(keys.keys.count)"])
             remark(on: keys)
@@ -91,7 +92,7 @@ package final class KeyFile: Sendable {
 
     private func remark(on keys: KeySet) {
         for remark in keys.remarks {
-            logger.warning("a key for delegated tokens is left out", metadata: ["reason": "\(remark)"])
+            logger.warning("a key for delegated tokens is skipped", metadata: ["reason": "\(remark)"])
         }
     }
 }

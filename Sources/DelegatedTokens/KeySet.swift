@@ -1,13 +1,13 @@
 // The keys of one file: a JSON Web Key Set (RFC 7517, 5), or a single key.
 import Domain
 
-/// Which keys there are, and which may have signed a token.
+/// The keys, and which of them may have signed a token.
 package struct KeySet: Sendable {
-    /// So that a token tries few keys, however it was made.
+    /// Bounds how many keys are tried for a token.
     private static let countMax = 32
 
     let keys: [VerificationKey]
-    /// A sentence for each key that was left out, as RFC 7517 wants it for those that one can't use. Shows no key.
+    /// A sentence for each skipped key: RFC 7517 tells readers to ignore keys that they cannot use. Shows no key.
     package let remarks: [String]
 
     /// Why there are no keys, as a sentence.
@@ -45,7 +45,7 @@ package struct KeySet: Sendable {
         self.remarks = remarks
     }
 
-    /// The keys of that algorithm: those of that id where one is given, and those without an id.
+    /// The keys of an algorithm: those with the given id, if any, and those without an id.
     func candidates(algorithm: VerificationKey.Algorithm, id: String?) -> [VerificationKey] {
         keys.filter { $0.algorithm == algorithm && (id == nil || $0.id == nil || $0.id == id) }
     }

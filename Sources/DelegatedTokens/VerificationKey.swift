@@ -1,11 +1,11 @@
-// One key by which the host app's tokens are checked: a JSON Web Key (RFC 7517), bound to one algorithm.
+// A key that verifies the host app's tokens: a JSON Web Key (RFC 7517) for one algorithm.
 import Basics
 import Domain
 import Foundation
 import JWTKit
 
-/// A key and the only algorithm that it is used with, whatever a token's header says. Of a private key only the public
-/// part is taken.
+/// A key and the only algorithm that it is used with, whatever a token's header says. Only the public part of a private
+/// key is kept.
 struct VerificationKey: Sendable {
     enum Algorithm: String, Sendable {
         case hs256 = "HS256"
@@ -14,12 +14,12 @@ struct VerificationKey: Sendable {
         case edDSA = "EdDSA"
     }
 
-    /// Why a key of the file is left out, as the rest of a sentence about it.
+    /// Why a key of the file is skipped, as the rest of a sentence about it.
     struct Unusable: Error, Equatable {
         let reason: String
     }
 
-    /// RFC 7518, 3.2: a key has to be as long as the hash.
+    /// RFC 7518, 3.2: a key must be as long as the hash.
     private static let secretByteCountMin = 32
 
     let id: String?
@@ -42,23 +42,23 @@ struct VerificationKey: Sendable {
         } catch let error as Unusable {
             throw error
         } catch {
-            throw Unusable(reason: "can't be read")
+            throw Unusable(reason: "cannot be read")
         }
     }
 
-    /// By the key's own type, so that a public key can never be taken for a secret.
+    /// Chosen by the key's own type, so that a public key can never be used as a secret.
     private static func algorithm(of json: JSONValue) throws(Unusable) -> Algorithm {
         switch (json["kty"]?.string, json["crv"]?.string) {
         case ("oct", _): .hs256
         case ("RSA", _): .rs256
         case ("EC", "P-256"): .es256
         case ("OKP", "Ed25519"): .edDSA
-        default: throw Unusable(reason: "is of a type or a curve that isn't known here")
+        default: throw Unusable(reason: "has an unknown type or curve")
         }
     }
 
-    /// A collection of one key gives the key's own verification, without the library's choice of keys: that falls back on
-    /// a default for an unknown `kid`, and binds a key without `alg` to the algorithm of the first token that names it.
+    /// A collection of one key, to avoid the library's choice of keys: it falls back to a default for an unknown `kid`,
+    /// and binds a key without `alg` to the algorithm of the first token that names it.
     private static func verifier(_ algorithm: Algorithm, _ json: JSONValue) async throws -> any JWTAlgorithm {
         func part(_ name: String) throws(Unusable) -> String {
             guard let text = json[name]?.string else { throw Unusable(reason: "lacks \(name)") }
@@ -67,7 +67,7 @@ struct VerificationKey: Sendable {
         let keys = JWTKeyCollection()
         switch algorithm {
         case .hs256:
-            guard let secret = Base64.urlSafe.decode(try part("k")) else { throw Unusable(reason: "can't be read") }
+            guard let secret = Base64.urlSafe.decode(try part("k")) else { throw Unusable(reason: "cannot be read") }
             guard secret.count >= secretByteCountMin else {
                 throw Unusable(reason: "has fewer than \(secretByteCountMin) bytes")
             }
@@ -83,9 +83,9 @@ struct VerificationKey: Sendable {
         return try await keys.getKey()
     }
 
-    /// Whether the signature is this key's. Costs 1 µs with HS256, 20–100 µs with the others.
+    /// Whether this key made the signature. Costs 1 µs with HS256, 20–100 µs with the others.
     func verifies(_ signature: [UInt8], of signed: some DataProtocol) -> Bool {
-        // What isn't even a signature by its shape is an error to the library.
+        // The library throws for a text that does not have the form of a signature.
         (try? verifier.verify(signature, signs: signed)) ?? false
     }
 }

@@ -1,20 +1,20 @@
-// The files that steer the private server: settings and who may connect. Written anew at each start, so that they
-// follow this executable and the directory's present place.
+// The configuration files of the private server: settings and access rules. They are written at each start, so that
+// they fit this version and the directory's current place.
 
 /// Settings by name, as in postgresql.conf.
 enum ClusterSettings {
-    /// The owner's own changes: read last, never written by us.
+    /// The operator's own settings: read last, never written by Parley.
     static let localFile = "local.conf"
     static let file = "parley.conf"
 
-    /// One more line for the postgresql.conf that initdb made.
+    /// Appended to the postgresql.conf that initdb created.
     static let include =
         "\n# Parley's settings, written at each start; local.conf, if there is one, has the last word.\n"
         + "include = '\(file)'\ninclude_if_exists = '\(localFile)'\n"
 
-    /// Only the Unix socket, for everyone who can open it: the directory and the socket itself are closed (0700) to all
-    /// but the user that the server runs as, and root. `peer` would compare names: Parley started by root connects as
-    /// root to a server of user `postgres`. A password in a file would be open to the same two users, and no better.
+    /// Allows the Unix socket only, for every user that can open it. The directory and the socket are closed (0700) to
+    /// all but the server's user and root. `peer` would compare names, but Parley started by root connects as root to a
+    /// server of user `postgres`. A password in a file would be readable by the same two users, and so no safer.
     static let whoMayConnect = """
         # TYPE  DATABASE     USER  METHOD
         local   all          all   trust
@@ -32,19 +32,20 @@ enum ClusterSettings {
         ("fsync", "on"),
         ("synchronous_commit", "on"),
         ("full_page_writes", "on"),
-        // Fewer checkpoints means fewer full pages in the log; 1 GB is what a crash has to replay at most.
+        // Fewer checkpoints write fewer full pages to the log. A crash has to replay 1 GB at most.
         ("max_wal_size", "1GB"),
         ("checkpoint_timeout", "15min"),
         ("wal_compression", "on"),
-        // Short statements: compiling them costs more than it gives.
+        // Statements are short: compiling them costs more than it saves.
         ("jit", "off"),
-        // Solid-state disks; 4 is for turning ones.
+        // For solid-state disks; the default of 4 is for hard disks.
         ("random_page_cost", "1.1"),
         ("logging_collector", "off"),
         ("log_destination", "stderr"),
         ("log_line_prefix", "%m [%p] "),
         ("log_checkpoints", "off"),
-        // Failed statements are answers to Parley, which logs what matters; their text may hold what people wrote.
+        // Parley receives the errors of failed statements and logs what matters. Their text may contain users'
+        // messages.
         ("log_min_messages", "log"),
         ("log_min_error_statement", "panic"),
         ("log_error_verbosity", "terse"),
@@ -53,7 +54,7 @@ enum ClusterSettings {
         ("lc_messages", "C"),
     ]
 
-    /// The text of the settings file; `overrides` win over what is usual.
+    /// The text of the settings file; `overrides` replace the usual settings.
     static func text(socketDirectory: String, overrides: [String: String]) -> String {
         var settings = usual
         settings.append(("unix_socket_directories", socketDirectory))

@@ -1,11 +1,11 @@
-// Parley's data directory as the embedded PostgreSQL uses it: made, locked to one Parley, and open to the user that
-// PostgreSQL runs as. What is in the cluster is PostgresCluster's.
+// Parley's data directory for the embedded PostgreSQL: created, locked by one Parley, and open to the user that
+// PostgreSQL runs as. PostgresCluster owns the contents of the cluster.
 
 import Glibc
 import Linux
 import Synchronization
 
-/// The directory, held by this process until `release()` or its end: the kernel lets go of the lock, also at kill -9.
+/// The directory, locked by this process until `release()` or its end. The kernel releases the lock, also at kill -9.
 final class DataDirectory: Sendable {
     /// Absolute, symbolic links resolved.
     let path: String
@@ -18,12 +18,12 @@ final class DataDirectory: Sendable {
 
     deinit { release() }
 
-    /// Makes the directory if it is missing and takes it. Blocks.
+    /// Creates the directory if it is missing, and locks it. Blocks.
     ///
     /// - Throws: `EmbeddedPostgresError` (`notWritable`, `inUse`).
     static func take(_ path: String) throws -> DataDirectory {
         do {
-            // As root, another user's server has to get through to its own directory, but needn't read this one.
+            // Started by root, a server of another user must reach its own directory but need not read this one.
             try Files.makeDirectories(path, mode: geteuid() == 0 ? 0o711 : 0o700)
             let path = try Files.resolve(path)
             let file = try lockFile(path + "/parley.lock")
@@ -35,11 +35,11 @@ final class DataDirectory: Sendable {
         }
     }
 
-    /// Lets another Parley have it.
+    /// Releases the lock.
     func release() {
         let file = lock.exchange(-1, ordering: .relaxed)
         guard file >= 0 else { return }
-        // Closing isn't enough: a child being started on another thread has a copy until it becomes its program.
+        // Closing is not enough: a child that another thread is starting has a copy of the descriptor for a moment.
         flock(file, LOCK_UN)
         close(file)
     }
@@ -58,15 +58,15 @@ final class DataDirectory: Sendable {
                     + "\(path.dropLast("/parley.lock".count)): stop it, or set PARLEY_DATA_DIR to another one.")
         }
         let line = Array("\(getpid())\n".utf8)
-        // Only for the sentence above: the lock is the lock, whatever is in the file.
+        // Only for the error message above: the lock does not depend on the file's text.
         _ = ftruncate(file, 0)
         _ = pwrite(file, line, line.count, 0)
         return file
     }
 
-    /// Makes sure that `account` can get into the directory: its parents' permissions are not ours to change.
+    /// Checks that `account` can enter the directory. Parley does not change the permissions of parent directories.
     ///
-    /// - Throws: `EmbeddedPostgresError` (`notReachable`), naming the first directory that is closed to it.
+    /// - Throws: `EmbeddedPostgresError` (`notReachable`), naming the first directory that the account cannot enter.
     func checkReachable(by account: Account?) throws {
         guard let account else { return }
         if try canEnter(path, as: account) { return }
@@ -82,11 +82,11 @@ final class DataDirectory: Sendable {
                 + "or start Parley as an ordinary user.")
     }
 
-    /// Asked of the kernel as that user, so that groups and access lists count.
+    /// Runs a check as that user, so that groups and access lists count.
     private func canEnter(_ directory: String, as account: Account) throws -> Bool {
         let test = Program(executable: "/usr/bin/test", arguments: ["-x", directory], account: account)
         let (status, output) = try test.runBlocking()
-        // test itself says nothing: it is setpriv that failed, as in a container whose root may not change users.
+        // `test` prints nothing, so setpriv failed, as in a container whose root may not change users.
         guard status == 0 || output.isEmpty else {
             throw EmbeddedPostgresError(
                 .notReachable,

@@ -1,18 +1,18 @@
-// The PostgreSQL that Parley keeps for itself when it is given no database: from a directory's path to a server that
-// takes connections. Running a server is PostgresCluster's, the directory and its lock DataDirectory's.
+// The private PostgreSQL that Parley runs when no database is configured. PostgresCluster runs the server;
+// DataDirectory has the directory and its lock.
 
 import Glibc
 import Linux
 import Logging
 
-/// A private PostgreSQL under a data directory, held for as long as this value isn't stopped:
+/// A private PostgreSQL in a data directory, until it is stopped:
 ///
-/// - `parley.lock`: one Parley at a time; the kernel lets go of it even at kill -9.
-/// - `postgres/`: PostgreSQL's own directory. `local.conf` in it, if there is one, is for the operator's settings.
-/// - `socket/`: its socket, closed to all but its user and root (elsewhere when the path is too long).
-/// - `postgres.log`, and `postgres.log.old`: at most 10 MiB when a start begins.
+/// - `parley.lock`: allows one Parley at a time. The kernel releases the lock even at kill -9.
+/// - `postgres/`: PostgreSQL's own directory. The operator may put settings into `local.conf` in it.
+/// - `socket/`: its socket, accessible to its user and root only (elsewhere when the path is too long).
+/// - `postgres.log` and `postgres.log.old`: at most 10 MiB when a start begins.
 ///
-/// If Parley dies, the server shuts down (the kernel tells it); the next start waits for that, or recovers.
+/// If Parley dies, the kernel signals the server, which shuts down. The next start waits for that, or recovers.
 package final class EmbeddedPostgres: Sendable {
     private let directory: DataDirectory
     private let cluster: PostgresCluster
@@ -24,15 +24,15 @@ package final class EmbeddedPostgres: Sendable {
         self.logger = logger
     }
 
-    /// Takes the directory, makes a cluster in it if there is none, starts it and returns once it takes connections
-    /// (measured: 0.1 s; 1 to 2 s the first time; longer when it has to recover).
+    /// Locks the directory, creates a cluster in it if there is none, starts the server, and returns once it accepts
+    /// connections. Measured: 0.1 s; 1 to 2 s the first time; longer with crash recovery.
     ///
-    /// - Throws: `EmbeddedPostgresError` with a sentence for the operator; `CancellationError`. Nothing runs then.
+    /// - Throws: `EmbeddedPostgresError` with a sentence for the operator; `CancellationError`. No server runs then.
     package static func start(dataDirectory: String, logger: Logger) async throws -> EmbeddedPostgres {
         try await start(dataDirectory: dataDirectory, logger: logger, path: nil)
     }
 
-    /// With another `PATH` (and nothing but it) to look for PostgreSQL on: for tests.
+    /// Looks for PostgreSQL on `path` only: for tests.
     static func start(dataDirectory: String, logger: Logger, path: String?) async throws -> EmbeddedPostgres {
         do {
             let directory = try await Blocking.run { try DataDirectory.take(dataDirectory) }
@@ -56,14 +56,14 @@ package final class EmbeddedPostgres: Sendable {
         }
     }
 
-    /// libpq key words for the database of Parley, as its owner (no superuser).
+    /// libpq keywords for Parley's database, as its owner (not a superuser).
     package var conninfo: String { cluster.conninfo() }
 
-    /// Waits until the server has ended, and says how, for the log: after `stop()`, or by itself ("was ended by signal
-    /// 9"). Throws only `CancellationError`.
+    /// Waits until the server has ended, after `stop()` or by itself, and returns how, for the log ("was ended by
+    /// signal 9"). Throws only `CancellationError`.
     package func waitUntilExit() async throws -> String { try await cluster.waitUntilExit() }
 
-    /// Starts the server again after it ended by itself. Errors as in `start`.
+    /// Restarts the server after it ended by itself. Throws as `start` does.
     package func restart() async throws {
         try await cluster.start()
         logger.info(
@@ -75,8 +75,8 @@ package final class EmbeddedPostgres: Sendable {
             ])
     }
 
-    /// Shuts the server down (sessions are ended, a checkpoint written), at most `waitMax`, past which it is told to
-    /// drop everything and recovers at the next start; then lets go of the directory. Not cut short by cancellation.
+    /// Shuts the server down: ends sessions and writes a checkpoint. After `waitMax` it stops the server immediately,
+    /// which then recovers at the next start. Releases the directory. Ignores cancellation.
     package func stop(waitMax: Duration = .seconds(5)) async {
         await cluster.stop(.fast, waitMax: waitMax)
         SocketDirectory.removeIfElsewhere(cluster.configuration.socketDirectory, beside: directory.path + "/socket")
@@ -99,7 +99,7 @@ package final class EmbeddedPostgres: Sendable {
             ?? PostgresBinaries.find(major: major)
         try directory.checkReachable(by: account)
         if let account, found?.st_uid == 0, major != nil {
-            // A copy that root made: PostgreSQL insists on owning its directory.
+            // A copy that root made: PostgreSQL must own its directory.
             try Files.giveTree(clusterPath, to: account)
         }
         var configuration = PostgresCluster.Configuration(

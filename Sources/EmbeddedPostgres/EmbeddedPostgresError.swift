@@ -1,24 +1,24 @@
-// Why the embedded PostgreSQL can't be had: one clear sentence each, made to be shown to whoever started Parley.
-// Errors of SQL or of connections are not here.
+// Why the embedded PostgreSQL cannot run: one sentence each, printed for the operator. Errors of SQL or of connections
+// are not here.
 
-/// A refusal with the sentence to print. Nothing in it is secret: paths, user names and PostgreSQL's own last words.
+/// A refusal with the sentence to print. It contains no secrets: paths, user names and PostgreSQL's own messages.
 package struct EmbeddedPostgresError: Error, CustomStringConvertible, Sendable {
     package enum Reason: Sendable, Equatable {
-        /// PostgreSQL (or setpriv, which runs it as another user) isn't installed.
+        /// PostgreSQL, or setpriv, which runs it as another user, is not installed.
         case binariesMissing
-        /// Another live Parley holds the data directory.
+        /// Another running Parley has locked the data directory.
         case inUse
-        /// The directory holds a cluster of a major version that isn't installed.
+        /// The directory contains a cluster of a major version that is not installed.
         case otherVersion
-        /// The data directory can't be made or written.
+        /// The data directory cannot be created or written.
         case notWritable
-        /// The user that PostgreSQL runs as can't get into the data directory.
+        /// The user that PostgreSQL runs as cannot enter the data directory.
         case notReachable
-        /// What lies where the cluster belongs is no cluster of ours; it is left alone.
+        /// The directory for the cluster contains something else, which is left alone.
         case notACluster
         /// initdb failed.
         case initialisationFailed
-        /// The server ended, or wasn't ready in time.
+        /// The server ended, or was not ready in time.
         case startFailed
     }
 

@@ -1,4 +1,4 @@
-// Where PostgreSQL's programs are. Running them is PostgresCluster's.
+// Finds PostgreSQL's programs. PostgresCluster runs them.
 
 import FoundationEssentials
 import Glibc
@@ -14,12 +14,12 @@ package struct PostgresBinaries: Sendable, Equatable {
     package var postgres: String { directory + "/postgres" }
     package var psql: String { directory + "/psql" }
 
-    /// The oldest that Parley's SQL is written for.
+    /// The oldest version that Parley's SQL supports.
     package static let majorMin = 15
 
-    /// Finds an installed PostgreSQL: `PATH` first, then where Debian, Red Hat, Alpine, a build from source and
-    /// Homebrew put it, newest first. An existing cluster needs its own `major`, wherever that is. Blocks: it runs each
-    /// candidate with `--version` (some milliseconds).
+    /// Finds an installed PostgreSQL: first on `PATH`, then in the directories of Debian, Red Hat, Alpine, a build from
+    /// source and Homebrew, newest first. An existing cluster needs its own `major`. Blocks: it runs each candidate
+    /// with `--version` (some milliseconds).
     ///
     /// - Throws: `EmbeddedPostgresError` (`binariesMissing`, or `otherVersion` when `major` is asked for and missing).
     package static func find(
@@ -66,7 +66,7 @@ package struct PostgresBinaries: Sendable, Equatable {
     }
 
     private static func look(in directory: String) -> PostgresBinaries? {
-        // Debian's PATH may hold a link to one program; its fellows are beside what it points to.
+        // Debian's PATH may contain a link to one program; the others are next to its target.
         guard let program = try? Files.resolve(directory + "/postgres"),
             let slash = program.lastIndex(of: "/")
         else { return nil }

@@ -1,24 +1,24 @@
-// Makes a new data directory: all or nothing, by a rename at the end.
+// Creates a data directory completely or not at all, by a rename at the end.
 
 import FoundationEssentials
 import Glibc
 import Linux
 
 extension PostgresCluster {
-    /// Whether there is a cluster; its major version if so.
+    /// The major version of an existing cluster; nil if there is none.
     package static func existingMajor(dataDirectory: String) throws -> Int? {
         guard let text = try Files.tail(dataDirectory + "/PG_VERSION") else { return nil }
         return Int(text.prefix { $0.isNumber })
     }
 
-    /// Makes the cluster with the role and the database of Parley. It is made under another name and then renamed, so a
-    /// directory that is there is whole; what an interrupted attempt left is removed.
+    /// Creates the cluster with Parley's role and database. It is created under another name and then renamed, so an
+    /// existing directory is always complete. Leftovers of interrupted attempts are removed.
     ///
     /// - Throws: `EmbeddedPostgresError` (`initialisationFailed`), `FileError`.
     package func initialise() async throws {
         let configuration = configuration
         let prefix = configuration.dataDirectory + ".new-"
-        // A name never used before: initdb's helper of an interrupted attempt may live a moment longer than it.
+        // A new name each time, because initdb's child of an interrupted attempt may outlive it for a moment.
         let draft = "\(prefix)\(getpid())-\(UInt32.random(in: 0 ... .max))"
         try await Blocking.run {
             try Self.removeDrafts(prefix: prefix)

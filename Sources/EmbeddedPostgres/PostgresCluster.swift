@@ -1,27 +1,28 @@
-// One PostgreSQL server of our own: makes its data directory, starts it, watches it, stops it. Where the directory is,
-// who may use it and what happens after a crash of ours are decided by EmbeddedPostgres and by tests.
+// One private PostgreSQL server: creates its data directory, starts it, watches it, stops it. EmbeddedPostgres and
+// tests decide where the directory is, who may use it, and what happens after a crash.
 
 import Glibc
 import Linux
 import Synchronization
 
-/// A private PostgreSQL, reached by its Unix socket only. One task at a time starts and stops it; the rest may be
-/// called from anywhere.
+/// A private PostgreSQL, reachable through its Unix socket only. One task at a time starts and stops it; other methods
+/// may be called from anywhere.
 package final class PostgresCluster: Sendable {
     package struct Configuration: Sendable {
         package var binaries: PostgresBinaries
-        /// Absolute path of PostgreSQL's own directory (PGDATA). Its parent has to exist and be ours.
+        /// Absolute path of PostgreSQL's own directory (PGDATA). Its parent must exist and belong to this process's
+        /// user.
         package var dataDirectory: String
         /// Absolute, and short enough for a socket in it.
         package var socketDirectory: String
         package var logFile: String
-        /// Whom to run as; nil: ourselves.
+        /// The user to run as; nil for this process's user.
         package var account: Account?
-        /// On top of the usual settings, by PostgreSQL's names.
+        /// Settings that override the usual ones, by PostgreSQL's names.
         package var settings: [String: String] = [:]
-        /// Whether initdb flushes what it made; only a throw-away cluster does without.
+        /// Whether initdb flushes its files to disk. Only temporary clusters do without.
         package var flushesNewCluster = true
-        /// How long a start may take, crash recovery included.
+        /// The longest start, with crash recovery.
         package var startWaitMax: Duration = .seconds(300)
 
         package init(binaries: PostgresBinaries, dataDirectory: String, socketDirectory: String, logFile: String) {
@@ -37,9 +38,9 @@ package final class PostgresCluster: Sendable {
     package enum StopMode: Sendable {
         /// Waits for clients to leave.
         case smart
-        /// Ends clients, then writes a checkpoint.
+        /// Ends sessions, then writes a checkpoint.
         case fast
-        /// Drops everything; the next start recovers from the log.
+        /// Stops at once. The next start recovers from the write-ahead log.
         case immediate
 
         var signal: Int32 {
@@ -51,7 +52,7 @@ package final class PostgresCluster: Sendable {
         }
     }
 
-    /// The role that owns the database `parley`: no superuser.
+    /// The role that owns the database `parley`; not a superuser.
     package static let ownerRole = "parley"
     package static let superuserRole = "postgres"
     package static let database = "parley"
@@ -68,7 +69,7 @@ package final class PostgresCluster: Sendable {
     /// The server's process id while it runs.
     package var processID: pid_t? { child.withLock { $0 }.flatMap { $0.isRunning ? $0.pid : nil } }
 
-    /// libpq key words for a database of this cluster. Nothing in them is secret: the directory guards the socket.
+    /// libpq keywords for a database of this cluster. They contain no secrets: the directory protects the socket.
     package func conninfo(database: String = database, user: String = ownerRole) -> String {
         func quoted(_ value: String) -> String {
             "'" + value.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
@@ -76,10 +77,10 @@ package final class PostgresCluster: Sendable {
         return "host=\(quoted(configuration.socketDirectory)) port=5432 user=\(quoted(user)) dbname=\(quoted(database))"
     }
 
-    /// Starts the server and returns once it takes connections. A server that still runs on this directory from an
-    /// earlier life of ours is shut down first.
+    /// Starts the server and returns once it accepts connections. If a server of an earlier process still runs in this
+    /// directory, it is shut down first.
     ///
-    /// - Throws: `EmbeddedPostgresError` (`startFailed`), `CancellationError`; the server doesn't run then.
+    /// - Throws: `EmbeddedPostgresError` (`startFailed`), `CancellationError`; no server runs then.
     package func start() async throws {
         try await endLeftover()
         let configuration = configuration
@@ -88,8 +89,8 @@ package final class PostgresCluster: Sendable {
                 ClusterSettings.text(
                     socketDirectory: configuration.socketDirectory, overrides: configuration.settings),
                 to: configuration.dataDirectory + "/" + ClusterSettings.file, mode: 0o600, owner: configuration.account)
-            // No server of this cluster runs now, and the directory is its alone. PostgreSQL itself would take the lock
-            // of a killed server for live if another process of its user has the number.
+            // No server of this cluster runs now, and the directory is locked. PostgreSQL itself would believe that a
+            // killed server is alive if another process of its user has the same process id.
             unlink(configuration.socketDirectory + "/.s.PGSQL.5432.lock")
             return try ServerLog.open(configuration.logFile, owner: configuration.account)
         }
@@ -106,7 +107,7 @@ package final class PostgresCluster: Sendable {
                 throw error
             }
             let words = log.text(since: logStart)
-            // The sessions of a server that was killed go a moment after it.
+            // The sessions of a killed server end a moment after it.
             if words.contains("shared memory block"), words.contains("still in use"), clock.now < deadline {
                 try await Task.sleep(for: .milliseconds(100))
                 continue
@@ -116,33 +117,34 @@ package final class PostgresCluster: Sendable {
         }
     }
 
-    /// Stops the server and returns when it has ended. Past `waitMax` it is told to drop everything. Does nothing if it
-    /// doesn't run. Not cut short by cancellation.
+    /// Stops the server and returns when it has ended. After `waitMax` it stops the server immediately. Does nothing if
+    /// the server is not running. Ignores cancellation.
     package func stop(_ mode: StopMode = .fast, waitMax: Duration = .seconds(10)) async {
         guard let server = child.withLock({ $0 }) else { return }
         server.send(mode.signal)
         if await server.waitForExit(atMost: waitMax) != nil { return }
         server.send(StopMode.immediate.signal)
-        // The server itself kills sessions that don't end within five seconds of this.
+        // The server kills sessions that do not end within five seconds of this.
         if await server.waitForExit(atMost: .seconds(7)) != nil { return }
         server.send(SIGKILL)
         _ = await server.waitForExit(atMost: .seconds(1))
     }
 
-    /// Waits until the server has ended, and says how; at once if it doesn't run. Throws only `CancellationError`.
+    /// Waits until the server has ended and returns how; returns at once if it is not running. Throws only
+    /// `CancellationError`.
     package func waitUntilExit() async throws -> String {
         guard let server = child.withLock({ $0 }) else { return "was not started" }
         return try await server.waitForExit()
     }
 
     private var command: Program {
-        // A fast shutdown if we die, however: no server is left behind a kill -9.
+        // A fast shutdown when this process dies, so that no server is left after a kill -9.
         Program(
             executable: configuration.binaries.postgres, arguments: ["-D", configuration.dataDirectory],
             account: configuration.account, signalAtOurDeath: "INT")
     }
 
-    /// True once it takes connections, false if it ended.
+    /// True once it accepts connections, false if it ended.
     private func isReady(_ server: ChildProcess, until deadline: ContinuousClock.Instant) async throws -> Bool {
         while server.isRunning {
             let file = try PostmasterFile.read(dataDirectory: configuration.dataDirectory)

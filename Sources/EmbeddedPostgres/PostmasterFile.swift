@@ -1,27 +1,27 @@
-// Reads postmaster.pid, and tells whether the process it names is really the server of that directory.
-// Ending that server is PostgresCluster's.
+// Reads postmaster.pid, and checks whether the process that it names is the server of that directory. PostgresCluster
+// ends that server.
 
 import Glibc
 import Linux
 
-/// What a server says, or said, of itself in `postmaster.pid` (PostgreSQL's pidfile.h: one item a line).
+/// The contents of `postmaster.pid` (PostgreSQL's pidfile.h: one item a line).
 struct PostmasterFile: Sendable {
     enum Status: String, Sendable {
         case starting, stopping, ready, standby
     }
 
     let pid: pid_t
-    /// Nil while the server hasn't written it yet.
+    /// Nil while the server has not written it yet.
     let status: Status?
 
-    /// Nil if there is no such file, or no sense in it.
+    /// Nil if there is no such file, or if it is malformed.
     static func read(dataDirectory: String) throws -> PostmasterFile? {
         try Files.tail(dataDirectory + "/postmaster.pid").flatMap(PostmasterFile.init(parsing:))
     }
 
     init?(parsing text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        // Negative: a single-user backend, which is nobody's server.
+        // Negative for a single-user backend, which is not a server.
         guard let first = lines.first, let pid = pid_t(first), pid > 0 else { return nil }
         self.pid = pid
         let word = lines.count > 7 ? lines[7].prefix { $0.isLetter } : ""
@@ -33,17 +33,17 @@ struct PostmasterFile: Sendable {
         case nobody
         /// The process runs, and this is its data directory.
         case server
-        /// The number belongs to some other process by now.
+        /// The process id belongs to another process now.
         case stranger
     }
 
-    /// Whose process the number is now. A postmaster works in its data directory and nothing else does.
+    /// What the process id belongs to now. A postmaster works in its data directory, and no other process does.
     func owner(dataDirectory: String) -> Owner {
         guard kill(pid, 0) == 0 || errno == EPERM else { return .nobody }
         var here = stat()
         var there = stat()
         guard stat(dataDirectory, &here) == 0, stat("/proc/\(pid)/cwd", &there) == 0 else {
-            // A zombie has no working directory; a process that we may not look into is no server of ours.
+            // A zombie has no working directory. A process that we may not inspect is not our server.
             return .stranger
         }
         return here.st_dev == there.st_dev && here.st_ino == there.st_ino ? .server : .stranger

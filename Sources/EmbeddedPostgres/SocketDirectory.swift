@@ -1,5 +1,6 @@
-// Where the server's Unix socket goes. A socket's path is limited to 107 bytes, and neither libpq nor postgresql.conf
-// can quote every name, so an awkward data directory gets a short private one elsewhere.
+// The directory of the server's Unix socket. A socket's path is limited to 107 bytes, and neither libpq nor
+// postgresql.conf can quote every name, so a data directory with an unsuitable path gets a short private directory
+// elsewhere.
 
 import FoundationEssentials
 import Glibc
@@ -10,8 +11,8 @@ enum SocketDirectory {
     static let pathByteCountMax = 107
     private static let socketName = "/.s.PGSQL.5432"
 
-    /// Makes the directory, private to the user that the server runs as, and returns its path: `beside` if that can be
-    /// a socket's path, else one in a runtime directory, named after `beside`.
+    /// Creates the directory, private to the user that the server runs as, and returns its path: `beside` if it is
+    /// suitable, otherwise a directory in a runtime directory, named after `beside`.
     static func make(beside: String, account: Account?, runtimeDirectories: [String]? = nil) throws -> String {
         if isUsable(beside) {
             try makePrivate(beside, account: account)
@@ -30,13 +31,13 @@ enum SocketDirectory {
                 + "XDG_RUNTIME_DIR, /run and /tmp can be written.")
     }
 
-    /// Leaves nothing behind in a runtime directory once the server has ended. The next start makes it again.
+    /// Removes a directory in a runtime directory once the server has ended. The next start creates it again.
     static func removeIfElsewhere(_ path: String, beside: String) {
         if path != beside { rmdir(path) }
     }
 
-    /// /run is root's alone, so names in it can't be taken by others first; XDG_RUNTIME_DIR is one user's alone, so a
-    /// server of root's that runs as another user couldn't get into it.
+    /// Only root writes to /run, so other users cannot occupy names in it. XDG_RUNTIME_DIR belongs to one user, so a
+    /// server that root runs as another user could not enter it.
     private static func usual() -> [String] {
         if geteuid() == 0 { return ["/run", "/tmp"] }
         return [ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"], "/tmp"].compactMap { $0 }
@@ -44,7 +45,8 @@ enum SocketDirectory {
 
     private static func isUsable(_ path: String) -> Bool {
         let isPlain = path.utf8.allSatisfy { byte in
-            // Commas separate hosts in libpq and directories in postgresql.conf; quotes and backslashes quote there.
+            // Commas separate hosts in libpq and directories in postgresql.conf; quotes and backslashes are for quoting
+            // there.
             byte > 0x20 && byte != 0x7f && !",'\"\\".utf8.contains(byte)
         }
         return isPlain && path.utf8.count + socketName.utf8.count <= pathByteCountMax
@@ -59,7 +61,7 @@ enum SocketDirectory {
         } else if errno != EEXIST {
             throw FileError("make", path)
         }
-        // In a directory that all can write another user may have been first, to listen in our place.
+        // In a directory that all users can write, another user may have created it first, to listen in our place.
         guard let found = try Files.status(path), Files.isDirectory(found), found.st_uid == owner else {
             throw EmbeddedPostgresError(
                 .notWritable, "\(path), the directory for PostgreSQL's socket, belongs to someone else: remove it.")
@@ -67,7 +69,7 @@ enum SocketDirectory {
         if found.st_mode & 0o777 != 0o700, chmod(path, 0o700) != 0 { throw FileError("make private", path) }
     }
 
-    /// FNV-1a, 64 bits: tells directories apart, guards nothing.
+    /// FNV-1a, 64 bits: distinguishes directories, protects nothing.
     private static func fingerprint(_ text: String) -> String {
         let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return String(hash, radix: 36)

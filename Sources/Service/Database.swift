@@ -1,4 +1,5 @@
 // The database of the process: the configured one, or an embedded PostgreSQL that runs as long as the process.
+import CommandLineFlags
 import EmbeddedPostgres
 import Logging
 import Postgres

@@ -5,6 +5,7 @@ import Credentials
 import DelegatedTokens
 import Domain
 import Foundation
+import Linux
 import Log
 import Logging
 import Postgres

@@ -1,11 +1,17 @@
 // `parley bench`, and its cleanup on Ctrl-C: the server and the database of a baseline are removed.
 import Bench
 import Foundation
+import Linux
 import ServiceConfiguration
 import UnixSignals
 
 enum Measurement {
-    static func run(_ settings: BenchSettings) async throws {
+    static func run(_ arguments: [String]) async throws {
+        let settings: BenchSettings
+        switch try BenchInvocation.parse(arguments) {
+        case .show(let text): return print(text)
+        case .run(let parsed): settings = parsed
+        }
         var quiet = Settings()
         quiet.logLevel = .warning
         LogOutput.bootstrap(quiet)

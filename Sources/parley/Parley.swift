@@ -1,5 +1,7 @@
 // The executable: runs the command that the command line names, and turns an error into one sentence and an exit status.
+import CommandLineFlags
 import Foundation
+import Linux
 import Service
 import ServiceConfiguration
 
@@ -21,8 +23,8 @@ struct Parley {
             case .admin(let request):
                 LogOutput.bootstrap(request.settings)
                 try await Administration.run(request)
-            case .bench(let settings):
-                try await Measurement.run(settings)
+            case .bench(let arguments):
+                try await Measurement.run(arguments)
             }
         } catch let error as ConfigurationErrors {
             fail("\(error)", status: 2)

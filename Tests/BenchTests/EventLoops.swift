@@ -78,16 +78,16 @@ struct EventLoops {
         #expect(told == ["no connection: Connection refused"])
     }
 
-    @Test("have patience from the last answer on", .timeLimit(.minutes(1)))
-    func patience() async throws {
+    @Test("give up a server that has not answered for a time", .timeLimit(.minutes(1)))
+    func watchdog() async throws {
         let (answerCount, tookNs) = try await onEventLoop("test-loop") { loop in
             let start = MonotonicTime.now
             var answerCount = 0
-            let patience = AnswerWatchdog(loop, seconds: 0.2) { loop.stop() }
+            let watchdog = AnswerWatchdog(loop, seconds: 0.2) { loop.stop() }
             for number in 1...4 {
                 loop.schedule(at: start + 0.1 * Double(number)) {
                     answerCount += 1
-                    patience.answered()
+                    watchdog.answered()
                 }
             }
             loop.run()

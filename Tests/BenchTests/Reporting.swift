@@ -81,7 +81,7 @@ struct RecordingAFanout {
             recorder.arrived(number, at: moment(Int64(at)))
         }
         #expect(recorder.completeCount == 1)
-        let figures = recorder.figures
+        let figures = recorder.latencies
         #expect(abs(try #require(figures.last.ms(50)) - 30) < 0.1)
         #expect(abs(try #require(figures.middle.ms(50)) - 20) < 0.1)
         #expect(figures.all.count == 3)

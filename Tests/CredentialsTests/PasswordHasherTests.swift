@@ -27,15 +27,12 @@ struct PasswordHasherTests {
         #expect(try await hasher.hash("same", lane: "a") != hasher.hash("same", lane: "a"))
     }
 
-    @Test("reads hashes of another cost and asks for new ones")
-    func rehash() async throws {
+    @Test("verifies hashes of another cost")
+    func otherCost() async throws {
         let old = PasswordHasher(cost: cheap)
         let new = PasswordHasher(cost: ScryptCost(logN: 5, r: 8, p: 1))
         let stored = try await old.hash("password", lane: "a")
         #expect(try await new.verify("password", against: stored, lane: "a"))
-        #expect(new.needsRehash(stored))
-        #expect(try await !new.needsRehash(new.hash("password", lane: "a")))
-        #expect(!new.needsRehash("not a hash"))
     }
 
     @Test("throws at a stored line that is no hash")
@@ -138,68 +135,5 @@ private func eventually(_ isSo: () -> Bool) async throws {
     while !isSo() {
         try #require(ContinuousClock.now < deadline, "not within ten seconds")
         try await Task.sleep(for: .milliseconds(1))
-    }
-}
-
-@Suite("Work slots")
-struct WorkSlotsTests {
-    /// Waiters are named by their lane and number: `a1`.
-    private func enter(_ slots: inout WorkSlots<String>, _ waiter: String) -> String {
-        let id = UInt64(waiter.dropFirst()) ?? 0
-        return switch slots.enter(id: id, lane: String(waiter.prefix(1)), waiter) {
-        case .go: "go"
-        case .wait: "wait"
-        case .waitInsteadOf(let displaced): displaced
-        case .refused: "refused"
-        }
-    }
-
-    private func drain(_ slots: inout WorkSlots<String>) -> [String] {
-        var served: [String] = []
-        while let waiter = slots.leave() { served.append(waiter) }
-        return served
-    }
-
-    @Test("let in up to their number, line up to the limit, refuse the rest")
-    func limits() {
-        var slots = WorkSlots<String>(slotCount: 2, waitingCountMax: 1)
-        #expect(["a1", "a2", "a3", "a4"].map { enter(&slots, $0) } == ["go", "go", "wait", "refused"])
-        #expect(slots.leave() == "a3")
-        #expect(slots.busyCount == 2)
-        #expect(slots.leave() == nil)
-        #expect(slots.leave() == nil)
-        #expect(slots.busyCount == 0)
-    }
-
-    @Test("serve a lane in order and forget a waiter that gave up")
-    func order() {
-        var slots = WorkSlots<String>(slotCount: 1, waitingCountMax: 3)
-        for waiter in ["a1", "a2", "a3", "a4"] { _ = enter(&slots, waiter) }
-        #expect(slots.giveUp(id: 3, lane: "a") == "a3")
-        #expect(slots.giveUp(id: 3, lane: "a") == nil)
-        #expect(slots.waitingCount == 2)
-        #expect(drain(&slots) == ["a2", "a4"])
-    }
-
-    @Test("serve the lanes in turn, however many wait in one")
-    func turns() {
-        var slots = WorkSlots<String>(slotCount: 1, waitingCountMax: 10)
-        for waiter in ["a1", "a2", "a3", "a4", "b5", "c6", "b7"] { _ = enter(&slots, waiter) }
-        #expect(drain(&slots) == ["b5", "c6", "a2", "b7", "a3", "a4"])
-    }
-
-    @Test("make room in a full line for a lane with few at the expense of the longest one, and never for that one")
-    func displaces() {
-        var slots = WorkSlots<String>(slotCount: 1, waitingCountMax: 3)
-        for waiter in ["a1", "a2", "a3", "a4"] { _ = enter(&slots, waiter) }
-        #expect(enter(&slots, "a5") == "refused")
-        #expect(enter(&slots, "b6") == "a4")
-        // Now two to one: nobody would be better off.
-        #expect(enter(&slots, "b7") == "refused")
-        #expect(enter(&slots, "c8") == "a3")
-        #expect(enter(&slots, "d9") == "refused")
-        #expect(slots.waitingCount == 3)
-        #expect(drain(&slots) == ["b6", "c8", "a2"])
-        #expect(slots.busyCount == 0)
     }
 }

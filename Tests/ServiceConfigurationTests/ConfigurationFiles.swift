@@ -1,5 +1,6 @@
 // Reads configuration files from disk.
 
+import CommandLineFlags
 import FoundationEssentials
 import Testing
 

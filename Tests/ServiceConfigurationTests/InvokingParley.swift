@@ -1,4 +1,5 @@
 // Parses command lines, and compares docs/configuration.md with the settings table.
+import CommandLineFlags
 import FoundationEssentials
 import ServiceConfiguration
 import Testing

@@ -1,4 +1,5 @@
 // Loads settings from flags, environment and file, and reports mistakes in them.
+import CommandLineFlags
 import Domain
 import Logging
 import ServiceConfiguration

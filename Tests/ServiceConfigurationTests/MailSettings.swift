@@ -1,4 +1,5 @@
 // Parses the settings of mail.
+import CommandLineFlags
 import ServiceConfiguration
 import Testing
 

@@ -1,4 +1,4 @@
-// A private nginx with nchan, for one run: its configuration, start and end.
+// A private nginx with nchan for one run: its configuration, start and stop.
 import Glibc
 import Linux
 
@@ -12,7 +12,7 @@ struct NchanServer: Sendable {
     private let process: ChildProcess
     private let directory: ScratchDirectory
 
-    /// Where Debian and others put them.
+    /// Where Debian and other distributions install them.
     private static let programs = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
     private static let modules = [
         "/usr/lib/nginx/modules/ngx_nchan_module.so", "/usr/lib64/nginx/modules/ngx_nchan_module.so",
@@ -52,13 +52,13 @@ struct NchanServer: Sendable {
         return server
     }
 
-    /// Ends it and removes what it has written.
+    /// Stops the server and removes its files.
     func stop() async {
         await process.end()
         directory.remove()
     }
 
-    /// How many wait on all channels.
+    /// Returns how many subscribers wait on all channels.
     func subscriberCount() async throws -> Int {
         let text = try await Calls.run([Call("GET", "/status", status: 200)], at: endpoint)[0].text
         let line = text.split(separator: "\n").first { $0.hasPrefix("subscribers:") }
@@ -72,14 +72,14 @@ struct NchanServer: Sendable {
                 _ = try await subscriberCount()
                 return
             } catch is BenchFailure {
-                // It isn't listening yet.
+                // The server is not listening yet.
                 try await Task.sleep(for: .milliseconds(25))
             }
         }
-        throw BenchFailure("nginx with nchan doesn't start: \(directory.read("output"))")
+        throw BenchFailure("nginx with nchan did not start: \(directory.read("output"))")
     }
 
-    /// One worker: a channel lives in one, and a second would only take a core from the others here.
+    /// One worker: a channel lives in one worker, and a second worker would only compete for the cores.
     private static func configuration(module: String, directory: String, port: Int) -> String {
         """
         load_module \(module);
@@ -120,7 +120,7 @@ struct NchanServer: Sendable {
         """
     }
 
-    /// One that nobody has just now.
+    /// Returns a port that is free now.
     private static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }

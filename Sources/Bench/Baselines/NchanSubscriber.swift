@@ -1,6 +1,6 @@
-// A subscriber of nchan's long poll: the counterpart of `PolledDevice` where Parley is compared with nginx.
+// A subscriber of nchan's long poll: the counterpart of `PolledDevice` when Parley is compared with nginx.
 
-/// Follows a channel, message by message. nchan's cursor is the last answer's `Last-Modified` and `Etag`.
+/// Follows a channel message by message. nchan's cursor is the `Last-Modified` and `Etag` of the last answer.
 final class NchanSubscriber: ConnectionOwner {
     private let loop: EventLoop
     private let start: [UInt8]
@@ -11,7 +11,7 @@ final class NchanSubscriber: ConnectionOwner {
     private var etag: [UInt8] = []
     private(set) var faults = Faults()
 
-    /// - Parameter received: takes each message; what it throws is noted as a fault.
+    /// - Parameter received: called with each message. An error that it throws is recorded as a fault.
     init(
         _ loop: EventLoop, _ endpoint: Endpoint, channel: String, received: @escaping (Answer) throws -> Void
     ) {
@@ -39,18 +39,18 @@ final class NchanSubscriber: ConnectionOwner {
 
     func connection(_ connection: Connection, received answer: Answer) {
         guard answer.status == 200, let modified = answer.header("last-modified"), let etag = answer.header("etag")
-        else { return note("nchan answered \(answer.status)") }
+        else { return record("nchan answered \(answer.status)") }
         do {
             try received(answer)
         } catch {
-            note("\(error)")
+            record("\(error)")
         }
         self.modified = Array(modified.utf8)
         self.etag = Array(etag.utf8)
         poll()
     }
 
-    func connection(_ connection: Connection, failed failure: ConnectionFailure) { note(failure.description) }
+    func connection(_ connection: Connection, failed failure: ConnectionFailure) { record(failure.description) }
 
-    private func note(_ fault: String) { faults.note("nchan: \(fault)") }
+    private func record(_ fault: String) { faults.record("nchan: \(fault)") }
 }

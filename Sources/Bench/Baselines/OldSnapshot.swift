@@ -1,4 +1,4 @@
-// A transaction that took its snapshot and stays, in the nodes' database, as a backup's or a forgotten one does.
+// A transaction that holds an old snapshot in the nodes' database, as a backup or a forgotten transaction does.
 import Logging
 import Postgres
 import Synchronization
@@ -13,8 +13,8 @@ package struct OldSnapshot: Sendable {
         self.settings = settings
     }
 
-    /// Cleans the database of all that nobody sees any more, as autovacuum would in time, and takes a checkpoint: one
-    /// that came in the middle of a turn would slow that one down and spare the next.
+    /// Removes dead rows, as autovacuum would in time, and takes a checkpoint. A checkpoint in the middle of a round
+    /// would slow that round and spare the next.
     func settle() async throws {
         do {
             try await DedicatedSession.run(settings, answerMax: .seconds(600), logger: logger) { session in
@@ -26,15 +26,15 @@ package struct OldSnapshot: Sendable {
         }
     }
 
-    /// Holds a snapshot from before `body` until `body` has returned.
-    /// - Returns: also how many transactions have begun since, as the server says of the snapshot.
+    /// Holds a snapshot taken before `body` until `body` has returned.
+    /// - Returns: the result, and how many transactions have begun since the snapshot, as the server reports.
     package func held<Value>(while body: () async throws -> Value) async throws -> (value: Value, age: Int64) {
         let flags = Flags()
         async let age = DedicatedSession.run(settings, answerMax: .seconds(60), logger: logger) { session in
             try session.run("begin isolation level repeatable read")
             _ = try session.query("select count(*) from log_epochs")
             flags.isHeld.store(true, ordering: .releasing)
-            // On a thread of the session's own.
+            // Runs on the session's own thread.
             while !flags.isOver.load(ordering: .acquiring) { _ = try session.query("select pg_sleep(0.1)::text") }
             let age = try session.query(
                 "select age(a.backend_xmin)::int8 from pg_stat_activity a where a.pid = pg_backend_pid()")

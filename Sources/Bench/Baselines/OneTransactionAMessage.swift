@@ -1,4 +1,4 @@
-// What `send` is compared with: the usual way to keep messages, one transaction each, driven by pgbench.
+// The baseline of `send`: one transaction per message, driven by pgbench.
 import Linux
 
 /// A database of its own on the nodes' PostgreSQL, for one run.
@@ -7,7 +7,7 @@ struct OneTransactionAMessage: Sendable {
     private let name: String
     private let directory: ScratchDirectory
 
-    /// Makes database and tables. The role must have the right to create databases.
+    /// Creates the database and its tables. The role must have the right to create databases.
     static func prepare(conninfo: String) async throws -> OneTransactionAMessage {
         let name = "parley_bench_\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
         let baseline = OneTransactionAMessage(conninfo: conninfo, name: name, directory: try ScratchDirectory())
@@ -22,7 +22,7 @@ struct OneTransactionAMessage: Sendable {
         return baseline
     }
 
-    /// Messages a second, by so many clients at once.
+    /// Returns messages per second, sent by this many clients at once.
     func messagesPerS(clients: Int, seconds: Int) async throws -> Double {
         let pgbench = try await directory.start(
             try PostgresPrograms.find("pgbench"),
@@ -37,30 +37,30 @@ struct OneTransactionAMessage: Sendable {
             await pgbench.end()
             throw error
         }
-        // Clients that it lost on the way would make its figure too small, and it prints one nevertheless.
+        // If pgbench loses clients, its figure is too low, and pgbench prints it all the same.
         guard exit == ChildProcess.success else {
             throw BenchFailure("pgbench \(exit): \(directory.read("output"))")
         }
         let line = directory.read("output").split(separator: "\n").first { $0.hasPrefix("tps = ") }
         guard let rate = line.flatMap({ Double($0.dropFirst(6).prefix { $0 != " " }) }) else {
-            throw BenchFailure("pgbench gave no figure: \(directory.read("output"))")
+            throw BenchFailure("pgbench printed no rate: \(directory.read("output"))")
         }
         return rate
     }
 
-    /// Drops the database, also for a task that is cancelled. A failure is only said: the figures are there already.
+    /// Drops the database, also for a cancelled task. A failure is only reported, because the figures exist by then.
     func remove() async {
         do {
             try await psql("drop database if exists \(name) with (force)", in: conninfo)
         } catch {
-            Progress.say("the baseline's database \(name) can't be dropped: \(error)")
+            Progress.report("cannot drop the baseline's database \(name): \(error)")
         }
         directory.remove()
     }
 
     private static let script = "transaction.pgbench"
 
-    /// Of two databases in one connection string, libpq takes the latter.
+    /// If a connection string names two databases, libpq uses the second.
     private var target: String {
         guard conninfo.hasPrefix("postgres://") || conninfo.hasPrefix("postgresql://") else {
             return conninfo + " dbname=\(name)"

@@ -1,9 +1,9 @@
-// A place for what a baseline's programs need and write, and the programs started there.
+// A temporary directory for the files of a baseline's programs, and the programs started in it.
 import Foundation
 import Glibc
 import Linux
 
-/// A new directory where temporary files go; `remove` is its owner's.
+/// A new temporary directory. The owner calls `remove`.
 struct ScratchDirectory: Sendable {
     let path: String
 
@@ -12,7 +12,7 @@ struct ScratchDirectory: Sendable {
         let parent = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var template = Array("\(parent)/parley-bench-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw BenchFailure("no directory can be made in \(parent): \(SystemFailure(code: errno))")
+            throw BenchFailure("cannot create a directory in \(parent): \(SystemFailure(code: errno))")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -23,10 +23,10 @@ struct ScratchDirectory: Sendable {
         try text.write(toFile: file(name), atomically: true, encoding: .utf8)
     }
 
-    /// Empty for what can't be read.
+    /// Returns the file's text; empty for a file that cannot be read.
     func read(_ name: String) -> String { (try? String(contentsOfFile: file(name), encoding: .utf8)) ?? "" }
 
-    /// Starts a program that ends with this process at the latest; what it prints goes to the file.
+    /// Starts a program that ends with this process at the latest. Its output goes to the file.
     func start(_ program: String, _ arguments: [String], output name: String) async throws -> ChildProcess {
         let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
         let output = open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -43,13 +43,13 @@ struct ScratchDirectory: Sendable {
         do {
             try FileManager.default.removeItem(atPath: path)
         } catch {
-            Progress.say("\(path) can't be removed: \(error.localizedDescription)")
+            Progress.report("cannot remove \(path): \(error.localizedDescription)")
         }
     }
 }
 
 extension ChildProcess {
-    /// Asks it to end, kills it when it doesn't, and returns when it has. Not cut short by cancellation.
+    /// Asks the process to end, kills it after 5 s, and returns when it has ended. Ignores cancellation.
     func end() async {
         send(SIGTERM)
         guard await waitForExit(atMost: .seconds(5)) == nil else { return }

@@ -1,7 +1,7 @@
-// How long a run waits for a server that has stopped answering.
+// Ends a run whose server has stopped answering.
 
-/// Calls `giveUp` on the loop's thread once nothing was answered for so many seconds, and then no more. It ends when
-/// nothing holds it any more.
+/// Calls `giveUp` once on the loop's thread when nothing was answered for the given seconds. The watchdog ends when it
+/// is released.
 final class AnswerWatchdog {
     private let loop: EventLoop
     private let seconds: Double

@@ -1,5 +1,5 @@
-// One kept-alive HTTP/1.1 connection: a request out, its answer in. Which requests, and what the answers mean, is the
-// owner's affair.
+// One keep-alive HTTP/1.1 connection: sends a request, receives its answer. The owner decides which requests to send
+// and what the answers mean.
 import Glibc
 import Linux
 
@@ -7,7 +7,7 @@ import Linux
 package enum ConnectionFailure: Error, Equatable, CustomStringConvertible {
     case notConnected(SystemFailure)
     case broken(SystemFailure)
-    /// The server closed where an answer, or the rest of one, was due.
+    /// The server closed the connection before the answer was complete.
     case closed
     case notHTTP(BadResponse)
 
@@ -21,22 +21,22 @@ package enum ConnectionFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Who sends on a connection, and is told of each answer or why there is none. All on the loop's thread.
+/// The sender on a connection. It receives each answer or failure, on the loop's thread.
 package protocol ConnectionOwner: AnyObject {
-    /// The connection is free for the next request already.
+    /// The connection is already free for the next request.
     func connection(_ connection: Connection, received answer: Answer)
-    /// The connection is closed. The next request opens it anew.
+    /// The connection is closed. The next request reopens it.
     func connection(_ connection: Connection, failed failure: ConnectionFailure)
 }
 
-/// Connects when first used and again after its end. At most one request is under way.
+/// Connects on first use, and again after the connection ended. At most one request is under way.
 package final class Connection {
     private enum State {
         case closed, connecting, open
     }
 
     package var endpoint: Endpoint
-    /// The owner's number for it.
+    /// A number that the owner chose.
     package let tag: Int
     private let loop: EventLoop
     private unowned let owner: any ConnectionOwner
@@ -44,9 +44,9 @@ package final class Connection {
     private var socket: CInt = -1
     private var token: UInt64 = 0
     private var assembler = ResponseAssembler()
-    /// What the socket didn't take yet.
+    /// Bytes that the socket has not accepted yet.
     private var unsent: [UInt8] = []
-    /// A request is out, or about to be.
+    /// A request is under way.
     package private(set) var isAwaiting = false
     /// How often it has connected.
     package private(set) var openedCount = 0
@@ -60,7 +60,7 @@ package final class Connection {
 
     deinit { close() }
 
-    /// Sends a request. Its failure to connect may be told before this returns.
+    /// Sends a request. A failure to connect may be reported before this returns.
     package func send(_ request: [UInt8]) {
         request.withUnsafeBytes { send($0) }
     }
@@ -77,7 +77,7 @@ package final class Connection {
         }
     }
 
-    /// Without telling the owner.
+    /// Closes the connection without a report to the owner.
     package func close() {
         guard state != .closed else { return }
         loop.forget(socket, token)
@@ -105,7 +105,7 @@ package final class Connection {
     private func fail(_ failure: ConnectionFailure) {
         let wasAwaiting = isAwaiting
         close()
-        // An idle connection that the server closes is no failure: the next request opens it anew.
+        // Not a failure: the server closed an idle connection. The next request reopens it.
         if wasAwaiting { owner.connection(self, failed: failure) }
     }
 

@@ -1,15 +1,15 @@
-// The judgement over what one device was given: nothing lost, doubled or out of order.
+// Checks what a device received: nothing lost, duplicated or out of order.
 
-/// What a device saw of one thread. Seqs are dense, so each must be the one after the last.
+/// What a device received of one thread. Seqs have no holes, so each must follow the last.
 package struct Stretch: Sendable, Equatable {
     package private(set) var last: Int64
     package private(set) var count = 0
     package private(set) var doubled = 0
     package private(set) var outOfOrder = 0
-    /// Passed over, and not come since.
+    /// Skipped, and not received since.
     private var missing: [ClosedRange<Int64>] = []
 
-    /// - Parameter after: the seq before the first that is to come.
+    /// - Parameter after: the seq before the first that is expected.
     package init(after: Int64) { last = after }
 
     package mutating func take(_ seq: Int64) {
@@ -27,19 +27,19 @@ package struct Stretch: Sendable, Equatable {
         }
     }
 
-    /// How many of those up to the thread's head have not come.
+    /// Returns how many messages up to the thread's head were not received.
     package func lost(upTo head: Int64) -> Int {
         missing.reduce(Int(max(0, head - last))) { $0 + $1.count }
     }
 }
 
-/// What a device saw of all its threads.
+/// What a device received of all its threads.
 package struct Deliveries: Sendable {
     package private(set) var threads: [ThreadKey: Stretch] = [:]
 
     package init() {}
 
-    /// What is to come begins after this seq. A thread that nobody announced begins with what comes first.
+    /// Sets the seq after which messages are expected. Any other thread begins with the first message received.
     package mutating func expect(_ thread: ThreadKey, after seq: Int64) { threads[thread] = Stretch(after: seq) }
 
     package mutating func take(_ message: SeenMessage) {
@@ -55,7 +55,7 @@ package struct Deliveries: Sendable {
         }
     }
 
-    /// The verdict when the thread's heads are known.
+    /// Returns the verdict, given the heads of the threads.
     package func verdict(heads: [ThreadKey: Int64]) -> Verdict {
         var verdict = verdict
         for (thread, stretch) in threads {
@@ -65,7 +65,7 @@ package struct Deliveries: Sendable {
     }
 }
 
-/// What came, and what went wrong with it.
+/// How many messages were received, and what was wrong.
 package struct Verdict: Sendable, Equatable, CustomStringConvertible {
     package var messages = 0
     package var lost = 0
@@ -75,7 +75,7 @@ package struct Verdict: Sendable, Equatable, CustomStringConvertible {
     package init() {}
 
     package var description: String {
-        "of \(messages) messages \(lost) lost, \(doubled) doubled, \(outOfOrder) out of order"
+        "of \(messages) messages: \(lost) lost, \(doubled) duplicated, \(outOfOrder) out of order"
     }
 
     package var isGood: Bool { lost == 0 && doubled == 0 && outOfOrder == 0 }

@@ -1,4 +1,4 @@
-// Where a node is: an `http://host:port` looked up once.
+// The address of a node: an `http://host:port`, resolved once.
 import Glibc
 import Linux
 
@@ -8,7 +8,7 @@ package struct Endpoint: Sendable, CustomStringConvertible {
         package let description: String
     }
 
-    /// What goes into the `Host` header.
+    /// The value of the `Host` header.
     package let authority: String
     package var description: String { "http://\(authority)" }
     let authorityBytes: [UInt8]
@@ -16,11 +16,11 @@ package struct Endpoint: Sendable, CustomStringConvertible {
     /// A `sockaddr` of that family.
     let address: [UInt8]
 
-    /// Blocks while the name is looked up.
+    /// Blocks while the host name is resolved.
     ///
     /// - Parameter url: `http://host[:port]`, without a path.
     package init(url: String) throws(Failure) {
-        guard url.hasPrefix("http://") else { throw Failure(description: "\(url) is no http:// address") }
+        guard url.hasPrefix("http://") else { throw Failure(description: "\(url) is not an http:// address") }
         var rest = url.dropFirst(7)
         if rest.hasSuffix("/") { rest = rest.dropLast() }
         guard !rest.isEmpty, !rest.contains("/"), !rest.contains("@") else {
@@ -41,18 +41,18 @@ package struct Endpoint: Sendable, CustomStringConvertible {
         let code = getaddrinfo(String(host), String(port), &hints, &found)
         defer { if let found { freeaddrinfo(found) } }
         guard code == 0, let first = found?.pointee, let bytes = first.ai_addr else {
-            throw Failure(description: "\(url): the host can't be found (\(String(cString: gai_strerror(code))))")
+            throw Failure(description: "\(url): cannot resolve the host (\(String(cString: gai_strerror(code))))")
         }
         family = first.ai_family
         address = [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(first.ai_addrlen)))
     }
 
-    /// Opens a non-blocking socket and begins to connect it. The descriptor, or the error's number.
+    /// Opens a non-blocking socket and starts to connect it. Returns the descriptor, or the error.
     func connect() -> Result<CInt, SystemFailure> {
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
         let descriptor = socket(family, type, 0)
         guard descriptor >= 0 else { return .failure(SystemFailure(code: errno)) }
-        // A request goes out whole, and at once.
+        // Sends a request at once, without Nagle's delay.
         var on: CInt = 1
         setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
         let result = address.withUnsafeBytes { bytes in

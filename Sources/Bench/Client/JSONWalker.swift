@@ -1,8 +1,8 @@
-// Looking into JSON answers without building anything of them.
+// Reads JSON answers in place, without building values.
 import Glibc
 
-/// A reader's place in a JSON text. It finds its way through what servers send and is no validator: commas and words
-/// are passed over, not judged. About 0.5 ns a byte.
+/// A position in a JSON text. It expects valid JSON: commas and literals are skipped without a check. About 0.5 ns a
+/// byte.
 package struct JSONWalker {
     private let bytes: UnsafeRawBufferPointer
     private var at = 0
@@ -14,7 +14,7 @@ package struct JSONWalker {
 
     private func unexpected() -> BadResponse { BadResponse(description: "unexpected JSON at byte \(at)") }
 
-    /// The next byte that says something.
+    /// Returns the next byte that is no space, comma or colon.
     private mutating func peek() throws(BadResponse) -> UInt8 {
         while at < bytes.count {
             let byte = bytes[at]
@@ -36,7 +36,7 @@ package struct JSONWalker {
         at += 1
     }
 
-    /// The next key of the object that the walker is in, as it is written; nil at its end, which is left behind.
+    /// Returns the next key of the current object as written. Returns nil at the end of the object, and leaves it.
     package mutating func key() throws(BadResponse) -> UnsafeRawBufferPointer? {
         if try peek() == UInt8(ascii: "}") {
             at += 1
@@ -45,14 +45,14 @@ package struct JSONWalker {
         return try string()
     }
 
-    /// False at the end of the array that the walker is in, which is left behind.
+    /// Returns whether the current array has another item. At its end it leaves the array.
     package mutating func hasItem() throws(BadResponse) -> Bool {
         guard try peek() == UInt8(ascii: "]") else { return true }
         at += 1
         return false
     }
 
-    /// A string as it is written, escapes and all, without its quotes.
+    /// Reads a string as written, with escapes and without its quotes.
     package mutating func string() throws(BadResponse) -> UnsafeRawBufferPointer {
         guard try peek() == Self.quote else { throw unexpected() }
         let start = at + 1
@@ -60,7 +60,7 @@ package struct JSONWalker {
         return UnsafeRawBufferPointer(rebasing: bytes[start..<at - 1])
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     package mutating func integer() throws(BadResponse) -> Int64 {
         _ = try peek()
         let start = at
@@ -79,7 +79,7 @@ package struct JSONWalker {
         return isTrue
     }
 
-    /// Passes over a value of any kind.
+    /// Skips a value of any kind.
     package mutating func skip() throws(BadResponse) {
         var depth = 0
         repeat {
@@ -105,7 +105,7 @@ package struct JSONWalker {
             default: at += 1
             }
         }
-        // Not even a letter: a control character, at which a walk through an array would stand for ever.
+        // No progress, because of a control character: a walk through an array would never end.
         guard at > start else { throw unexpected() }
     }
 

@@ -1,4 +1,4 @@
-// Time as the load generator takes it: one clock for all threads, cheap to read, in whole nanoseconds.
+// Time in the load generator: one clock for all threads, cheap to read, in whole nanoseconds.
 import Glibc
 
 /// A reading of the monotonic clock. Comparable across threads and processes of one machine.
@@ -7,7 +7,7 @@ package struct MonotonicTime: Comparable, Sendable {
 
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// 25 ns where the clock is read without a system call.
+    /// Takes 25 ns where the clock is read without a system call.
     package static var now: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -16,7 +16,7 @@ package struct MonotonicTime: Comparable, Sendable {
 
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Nanoseconds from the right one to the left one.
+    /// Nanoseconds from `right` to `left`.
     package static func - (left: MonotonicTime, right: MonotonicTime) -> Int64 { left.nanoseconds - right.nanoseconds }
 
     package static func + (moment: MonotonicTime, seconds: Double) -> MonotonicTime {

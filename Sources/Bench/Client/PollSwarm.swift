@@ -1,18 +1,18 @@
-// Many devices that poll, on one thread of their own: for measuring, and for tests that need thousands.
+// Many polling devices on one thread, for measurements and for tests that need thousands.
 import Linux
 import Synchronization
 
-/// Devices that follow the log, each by its own chain of cursors: 10,000 cost one thread and 1 KB each.
+/// Devices that follow the log, each by its own chain of cursors. 10,000 cost one thread and 1 KB each.
 ///
-/// Started once, asked for its counts from any thread, stopped once. What happens to a node it survives: it goes on at
-/// the next one, after a random wait that grows.
+/// A swarm is started once, can be asked for its counts from any thread, and is stopped once. When a node fails, its
+/// devices continue at the next node after a random wait that grows.
 package final class PollSwarm: Sendable {
     /// One device.
     package struct Member: Sendable {
         package var token: String
-        /// Where it goes on; nil for now.
+        /// The cursor to start at; nil for the current position.
         package var cursor: String?
-        /// By thread the last seq that it has. A thread that isn't here begins with the first message that comes.
+        /// The last seq that it has, by thread. Any other thread begins with the first message received.
         package var heads: [ThreadKey: Int64]
 
         package init(token: String, cursor: String? = nil, heads: [ThreadKey: Int64] = [:]) {
@@ -22,31 +22,31 @@ package final class PollSwarm: Sendable {
         }
     }
 
-    /// Sums over all members since the start, but for `waiting`.
+    /// Sums over all members since the start, except `waiting`.
     package struct Counts: Sendable, Equatable {
-        /// Members whose poll is out and may wait.
+        /// Members with a poll under way that may wait.
         package var waiting = 0
-        /// Members that were answered with 200 at least once.
+        /// Members that received a 200 at least once.
         package var greeted = 0
         package var answers = 0
         package var events = 0
         package var messages = 0
-        /// 410: the log had lost what followed a cursor.
+        /// 410: the log no longer had what followed a cursor.
         package var expired = 0
-        /// Answers that told of a node's end.
+        /// Answers that announced the shutdown of a node.
         package var closings = 0
-        /// Connections that failed or broke, answers that were none.
+        /// Connections that failed or broke, and answers that were not HTTP.
         package var failures = 0
-        /// Connections opened after a member's first.
+        /// Connections after a member's first.
         package var reconnects = 0
         /// Other answers, by status.
         package var refused: [Int: Int] = [:]
-        /// What went wrong last, for people.
+        /// A description of the last failure.
         package var lastFailure: String?
 
         package init() {}
 
-        /// Sums up swarms.
+        /// Adds the counts of two swarms.
         package mutating func add(_ other: Counts) {
             waiting += other.waiting
             greeted += other.greeted
@@ -62,7 +62,7 @@ package final class PollSwarm: Sendable {
         }
     }
 
-    /// What became of a member.
+    /// The result of one member.
     package struct Outcome: Sendable {
         package let cursor: String
         package let deliveries: Deliveries
@@ -79,8 +79,8 @@ package final class PollSwarm: Sendable {
     private let control: SwarmControl
 
     /// - Parameters:
-    ///   - urls: of the nodes, `http://host:port`; members begin at one after the other.
-    ///   - openingCountMax: members that are let in at once; the next when one was answered.
+    /// - urls: the nodes, `http://host:port`. Members start at the nodes in turn.
+    /// - openingCountMax: members that open their first poll at once. Another starts when one was answered.
     package init(
         urls: [String], members: [Member], settings: PolledDevice.Settings = .init(), openingCountMax: Int = 200
     ) throws {
@@ -92,8 +92,8 @@ package final class PollSwarm: Sendable {
         control = try SwarmControl()
     }
 
-    /// Polls until `stop`, then closes all connections and says what came. Once. Raises the process's limit of open
-    /// files. Throws `CancellationError` when the task is cancelled.
+    /// Polls until `stop`, then closes all connections and returns what was received. Call it once. Raises the
+    /// process's limit of open files. Throws `CancellationError` when the task is cancelled.
     package func run() async throws -> [Outcome] {
         raiseFileLimit()
         return try await onEventLoop("poll-swarm", waker: control.waker) { [self] loop in
@@ -105,8 +105,9 @@ package final class PollSwarm: Sendable {
 
     package func stop() { control.stop() }
 
-    /// Waits until every member's poll is out and may wait. (Whether the node has parked it, its metrics know.)
-    /// - Throws: `Failure` when that isn't so in time.
+    /// Waits until every member has a poll under way that may wait. The node's metrics show whether it has parked the
+    /// poll.
+    /// - Throws: `Failure` after the time limit.
     package func waitUntilWaiting(within limit: Duration) async throws {
         let deadline = ContinuousClock.now + limit
         while counts.waiting < members.count {
@@ -118,7 +119,7 @@ package final class PollSwarm: Sendable {
     }
 }
 
-/// What a swarm's thread and everybody else share.
+/// What a swarm's thread shares with other threads.
 final class SwarmControl: Sendable {
     let waker: Waker
     private let state = Mutex((counts: PollSwarm.Counts(), isStopped: false))
@@ -136,7 +137,7 @@ final class SwarmControl: Sendable {
     }
 }
 
-/// The swarm's part on its thread.
+/// The swarm on its thread.
 private final class Swarm: PollObserver {
     private let loop: EventLoop
     private let control: SwarmControl
@@ -170,7 +171,7 @@ private final class Swarm: PollObserver {
         }
         loop.every(seconds: 1) { [unowned self] in
             let now = MonotonicTime.now
-            for poller in pollers { poller.checkPatience(now) }
+            for poller in pollers { poller.giveUpLatePoll(now) }
         }
         startMore()
         if !control.isStopped { loop.run() }

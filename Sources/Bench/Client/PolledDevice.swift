@@ -1,32 +1,32 @@
-// One device that polls: a chain of cursors that goes on whatever happens to a node.
+// One polling device: a chain of cursors that survives the failure of a node.
 import Basics
 
-/// Told of what a poller meets, on the loop's thread.
+/// Receives a device's events, on the loop's thread.
 package protocol PollObserver: AnyObject {
     func poller(_ poller: PolledDevice, saw message: SeenMessage)
-    /// After the messages of the answer, if there were any. `isWaiting` is still that of the poll that ended.
+    /// Called after the answer's messages, if any. `isWaiting` still has the value of the poll that ended.
     func poller(_ poller: PolledDevice, received outcome: PollOutcome)
-    /// A poll is out.
+    /// Called when a poll is sent.
     func pollerAsked(_ poller: PolledDevice)
 }
 
 /// How a poll ended.
 package enum PollOutcome: Equatable {
     case events(Int)
-    /// The wait was over. `closing`: the node is going away.
+    /// The wait timed out. `closing`: the node is shutting down.
     case nothing(closing: Bool)
-    /// 410: some of the log is gone; the poller goes on from the cursor that the answer named.
+    /// 410: part of the log is gone. The device continues from the cursor in the answer.
     case expired
     /// Any other status.
     case refused(Int)
     case failed(ConnectionFailure)
 
-    /// What was wrong, as a phrase; nil for what belongs to polling.
+    /// What was wrong, as a phrase; nil for outcomes that are part of polling.
     var fault: String? {
         switch self {
         case .events, .nothing: nil
-        case .expired: "a cursor had expired"
-        case .refused(let status): "a poll was answered \(status)"
+        case .expired: "a cursor has expired"
+        case .refused(let status): "a poll received status \(status)"
         case .failed(let failure): "a poll failed: \(failure)"
         }
     }
@@ -38,24 +38,24 @@ package final class PolledDevice: ConnectionOwner {
         /// Seconds.
         package var wait = 55
         package var limit = 100
-        /// The first wait to run out is shorter by chance, so that polls which began together don't end together. Those that
-        /// events end are as short: at the start everybody hears who else has come.
+        /// Shortens the first wait by a random time, so that polls that began together do not end together. Waits that
+        /// events end do not count: at the start every device receives the others' presence.
         package var spreadsFirstWait = false
-        /// Seconds after which a poll without an answer is given up; more than a node may take.
-        package var patience = 70.0
-        /// Waits between tries after failures.
+        /// Seconds after which a poll without an answer is given up; longer than a node may take.
+        package var answerMaxS = 70.0
+        /// Waits between retries after failures.
         package var backoff = Backoff()
 
         package init() {}
     }
 
-    /// Its number among its fellows.
+    /// Its number in the swarm.
     package let index: Int
     package private(set) var cursor: [UInt8]
     package private(set) var deliveries = Deliveries()
-    /// A poll that may wait is out.
+    /// A poll that may wait is under way.
     package private(set) var isWaiting = false
-    /// An answer came; until then polls don't wait.
+    /// An answer was received. Until then polls do not wait.
     package private(set) var isGreeted = false
 
     private let loop: EventLoop
@@ -64,14 +64,14 @@ package final class PolledDevice: ConnectionOwner {
     private let credentials: [UInt8]
     private unowned let observer: any PollObserver
     private lazy var connection = Connection(loop, endpoints[index % endpoints.count], owner: self)
-    private var turn: Int
+    private var endpointIndex: Int
     private var backoff: Backoff
     private var isStopped = false
     private var askedAt = MonotonicTime.now
-    /// Of the next poll that may wait.
+    /// The wait of the next poll that may wait.
     private var nextWait: Int
 
-    /// - Parameter cursor: nil for that of now.
+    /// - Parameter cursor: nil for the current position.
     package init(
         _ loop: EventLoop, index: Int, endpoints: [Endpoint], token: String, cursor: String? = nil,
         settings: Settings, observer: any PollObserver
@@ -82,7 +82,7 @@ package final class PolledDevice: ConnectionOwner {
         self.cursor = Array((cursor ?? "").utf8)
         self.settings = settings
         self.observer = observer
-        turn = index
+        endpointIndex = index
         backoff = settings.backoff
         nextWait = settings.spreadsFirstWait ? Int.random(in: 1...max(1, settings.wait)) : settings.wait
         credentials = Array("\r\nAuthorization: Bearer \(token)\r\n\r\n".utf8)
@@ -98,12 +98,12 @@ package final class PolledDevice: ConnectionOwner {
         connection.close()
     }
 
-    /// How often the connection was opened anew.
+    /// How often the connection was reopened.
     package var reconnectCount: Int { max(0, connection.openedCount - 1) }
 
-    /// Gives up a poll that nobody answers. To be called now and then.
-    package func checkPatience(_ now: MonotonicTime) {
-        guard connection.isAwaiting, now > askedAt + settings.patience else { return }
+    /// Gives up a poll that has had no answer for too long. Call it now and then.
+    package func giveUpLatePoll(_ now: MonotonicTime) {
+        guard connection.isAwaiting, now > askedAt + settings.answerMaxS else { return }
         connection.close()
         self.connection(connection, failed: .closed)
     }
@@ -113,7 +113,7 @@ package final class PolledDevice: ConnectionOwner {
         askedAt = .now
         isWaiting = isGreeted
         let wait = isGreeted ? nextWait : 0
-        // Written where the requests of all pollers are: it is sent, or copied by the connection, before the next.
+        // All devices write to the same space: the connection sends or copies the request before the next one.
         var request = RequestWriter(loop.requestSpace)
         request.write("GET /v1/sync?")
         if !cursor.isEmpty {
@@ -179,12 +179,12 @@ package final class PolledDevice: ConnectionOwner {
         }
     }
 
-    /// To the next node, if there is another.
+    /// Moves to the next node, if there is one.
     private func moveOn() {
-        turn += 1
+        endpointIndex += 1
         guard endpoints.count > 1 else { return }
         connection.close()
-        connection.endpoint = endpoints[turn % endpoints.count]
+        connection.endpoint = endpoints[endpointIndex % endpoints.count]
     }
 
     private static func freshCursor(_ body: UnsafeRawBufferPointer) -> [UInt8]? {
@@ -196,7 +196,7 @@ package final class PolledDevice: ConnectionOwner {
                 try walker.skip()
             }
         } catch {
-            // An answer that names no cursor: the poller asks again with its own and gets 410 again, which is counted.
+            // The answer names no cursor. The device polls again with its own and gets 410 again, which is counted.
         }
         return nil
     }

@@ -1,6 +1,6 @@
-// Requests as bytes: written into a space that is used again and again, or once for all.
+// Requests as bytes: written into a reused buffer, or built once.
 
-/// Appends to a space of fixed size. What doesn't fit would be a request of this program's own making, and ends it.
+/// Appends to a buffer of fixed size. Text that does not fit is a bug of this program and ends it.
 package struct RequestWriter {
     private let space: UnsafeMutableRawBufferPointer
     private var count = 0
@@ -21,13 +21,13 @@ package struct RequestWriter {
     }
 
     package mutating func write(_ number: Int) {
-        // Up to 15 digits are a string without an allocation.
+        // A string of up to 15 digits needs no allocation.
         var text = String(number)
         text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
     }
 }
 
-/// A whole request, made once.
+/// Builds a complete request.
 package func requestBytes(
     _ method: String, _ target: String, at endpoint: Endpoint, token: String? = nil, body: String? = nil
 ) -> [UInt8] {

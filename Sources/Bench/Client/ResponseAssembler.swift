@@ -1,16 +1,16 @@
-// From the pieces that a socket gives to whole answers.
+// Assembles complete answers from the pieces that a socket returns.
 
-/// An answer. Its bytes are the reader's: they are good until the function that got them returns.
+/// An answer. Its bytes are valid until the function that received it returns.
 package struct Answer {
     package let status: Int
     package let head: UnsafeRawBufferPointer
     package let body: UnsafeRawBufferPointer
-    /// The server ends the connection after it.
+    /// The server closes the connection after this answer.
     package let closes: Bool
 
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The first header of that name (in lower case).
+    /// Returns the first header of that name (in lower case).
     package func header(_ name: StaticString) -> String? {
         for line in head.split(separator: 0x0a) {
             if let value = UnsafeRawBufferPointer(rebasing: line).value(ofHeader: name) {
@@ -21,14 +21,14 @@ package struct Answer {
     }
 }
 
-/// Puts one answer after the other together. One that comes in one piece, which nearly all do, is never copied.
+/// Assembles one answer after the other. An answer that arrives in one piece, as nearly all do, is not copied.
 package struct ResponseAssembler {
-    /// A whole answer's head, and its bytes unless they are just those that were taken last.
+    /// The head of a complete answer, and its bytes unless they are exactly those passed to `take`.
     package struct Whole {
         let head: ResponseHead
         let kept: [UInt8]?
 
-        /// - Parameter taken: the bytes that were given to `take`.
+        /// - Parameter taken: the bytes that were passed to `take`.
         package func withAnswer(_ taken: UnsafeRawBufferPointer, _ handle: (Answer) -> Void) {
             if let kept { kept.withUnsafeBytes { handle(answer($0)) } } else { handle(answer(taken)) }
         }
@@ -41,7 +41,7 @@ package struct ResponseAssembler {
     }
 
     private var kept: [UInt8] = []
-    /// Of the answer that `kept` begins, once it is known.
+    /// The head of the answer that `kept` begins, once it is known.
     private var head: ResponseHead?
 
     package init() {}
@@ -51,8 +51,8 @@ package struct ResponseAssembler {
         head = nil
     }
 
-    /// Takes what came; gives the answer that it completes. One answer is awaited at a time, so bytes after it are an
-    /// error.
+    /// Accepts bytes and returns the answer that they complete. Only one answer is expected at a time, so bytes after
+    /// it are an error.
     package mutating func take(_ bytes: UnsafeRawBufferPointer) throws(BadResponse) -> Whole? {
         if kept.isEmpty {
             head = try ResponseHead.parse(bytes)

@@ -1,16 +1,16 @@
-// The head of an HTTP/1.1 answer, as far as a load generator cares: status, length, whether the connection ends.
+// The head of an HTTP/1.1 answer as far as a load generator needs it: status, length, whether the connection ends.
 import Glibc
 
-/// What came is not an answer that this client takes.
+/// The answer is not one that this client reads.
 package struct BadResponse: Error, Equatable, CustomStringConvertible {
     package let description: String
 }
 
-/// Reads the first lines of an answer. Answers without a body or with `Content-Length` only: Parley and nginx send
-/// nothing else here, and a chunked one is refused rather than misread.
+/// Reads the head of an answer. It supports answers without a body or with `Content-Length`: Parley and nginx send
+/// nothing else here. It refuses a chunked answer.
 package struct ResponseHead: Equatable, Sendable {
     package var status = 0
-    /// Of the head itself, with the empty line.
+    /// Bytes of the head, with the empty line.
     package var byteCount = 0
     package var bodyByteCount = 0
     /// `Connection: close`.
@@ -18,13 +18,13 @@ package struct ResponseHead: Equatable, Sendable {
 
     package var wholeByteCount: Int { byteCount + bodyByteCount }
 
-    /// Longer heads are refused: nobody sends them, and without a bound a broken server would fill the memory.
+    /// Longer heads are refused: without a bound a broken server would fill the memory.
     package static let byteCountMax = 16_384
 
-    /// Longer bodies are refused too: the longest answers are pages of messages.
+    /// Longer bodies are refused as well: the longest answers are pages of messages.
     package static let bodyByteCountMax = 1 << 28
 
-    /// Nil: there is more to come. 0.2 µs for 250 bytes.
+    /// Returns nil when the head is incomplete. 0.2 µs for 250 bytes.
     package static func parse(_ bytes: UnsafeRawBufferPointer) throws(BadResponse) -> ResponseHead? {
         guard let base = bytes.baseAddress else { return nil }
         var head = ResponseHead()
@@ -59,7 +59,7 @@ package struct ResponseHead: Equatable, Sendable {
         return nil
     }
 
-    /// Of "HTTP/1.1 200 OK".
+    /// Reads the status of "HTTP/1.1 200 OK".
     private static func status(_ line: UnsafeRawBufferPointer) throws(BadResponse) -> Int {
         guard line.count >= 12, line.starts(with: "HTTP/1.".utf8),
             let code = UnsafeRawBufferPointer(rebasing: line[9..<12]).decimal
@@ -69,7 +69,7 @@ package struct ResponseHead: Equatable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Of a header's line, without white space around it; nil when the line is another header's.
+    /// Returns the value of a header line without white space around it; nil when the line has another name.
     /// - Parameter name: in lower case.
     func value(ofHeader name: StaticString) -> UnsafeRawBufferPointer? {
         let length = name.utf8CodeUnitCount
@@ -82,7 +82,7 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawBufferPointer(rebasing: self[start..<end])
     }
 
-    /// Digits only, and few enough to fit.
+    /// Only digits, and few enough for an Int.
     var decimal: Int? {
         guard !isEmpty, count <= 15 else { return nil }
         var value = 0

@@ -1,6 +1,6 @@
-// A message as the workloads send it, and how that must be answered.
+// How the workloads send a message, and how they check its answer.
 
-/// A whole request that sends a message, made once: each time the same text.
+/// Builds a request that sends a message. It is built once: the text is always the same.
 /// - Parameter text: needs no escaping in JSON.
 func sendRequest(_ text: String, to threadID: String, at endpoint: Endpoint, token: String) -> [UInt8] {
     requestBytes(
@@ -9,15 +9,15 @@ func sendRequest(_ text: String, to threadID: String, at endpoint: Endpoint, tok
 }
 
 extension Answer {
-    /// The message that a send has made.
-    /// - Throws: when it has made none.
+    /// Returns the message that a send created.
+    /// - Throws: when it created none.
     func sentMessage() throws(BadResponse) -> SeenMessage {
         guard status == 201 else { throw BadResponse(description: "a send was answered \(status) \(text.prefix(200))") }
         var walker = JSONWalker(body)
         return try SeenMessage(&walker)
     }
 
-    /// - Throws: unless the message that the send has made is the thread's next.
+    /// - Throws: unless the message is the next of its thread.
     func checkSent(as seq: Int64) throws(BadResponse) {
         let sent = try sentMessage().seq
         guard sent == seq else { throw BadResponse(description: "a send was given seq \(sent) and not \(seq)") }

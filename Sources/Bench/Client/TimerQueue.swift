@@ -1,6 +1,6 @@
-// What is to be done when: a heap.
+// Timers by their time, in a heap.
 
-/// Work by its time; of equal times the one that was added first.
+/// Work by its time. At equal times the work added first comes first.
 struct TimerQueue {
     private struct Entry {
         let moment: MonotonicTime
@@ -23,7 +23,7 @@ struct TimerQueue {
         }
     }
 
-    /// Takes out work whose time has come.
+    /// Removes and returns work whose time has come.
     mutating func next(at now: MonotonicTime = .now) -> (() -> Void)? {
         guard let first = heap.first, first.moment <= now else { return nil }
         heap.swapAt(0, heap.count - 1)
@@ -41,7 +41,7 @@ struct TimerQueue {
         }
     }
 
-    /// Milliseconds to the first, rounded up so that its time has come then; -1 without one.
+    /// Milliseconds to the first timer, rounded up so that its time has come then; -1 without timers.
     func waitMs(at now: MonotonicTime = .now) -> Int32 {
         guard let first = heap.first else { return -1 }
         return Int32(clamping: max(0, first.moment - now + 999_999) / 1_000_000)

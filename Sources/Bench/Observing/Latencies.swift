@@ -1,9 +1,9 @@
-// Times by their distribution, and how they get from an event loop to whoever prints.
+// Distributions of times, and how they get from an event loop to the thread that prints.
 import Domain
 import Histogram
 import Synchronization
 
-/// How often which time was taken, to three digits, from 1 µs to 120 s.
+/// A histogram with three significant digits from 1 µs to 120 s.
 package struct Latencies: Sendable {
     private var histogram = Histogram<UInt64>(
         lowestDiscernibleValue: 1_000, highestTrackableValue: longestNs, numberOfSignificantValueDigits: .three)
@@ -11,7 +11,7 @@ package struct Latencies: Sendable {
 
     package init() {}
 
-    /// Longer ones count as 120 s. 20 ns.
+    /// Longer times count as 120 s. 20 ns.
     package mutating func record(nanoseconds: Int64) {
         _ = histogram.record(min(UInt64(max(0, nanoseconds)), Self.longestNs))
     }
@@ -21,7 +21,7 @@ package struct Latencies: Sendable {
 
     package var count: Int { Int(histogram.totalCount) }
 
-    /// Milliseconds, of a percentile from 0 to 100; nil when nothing was recorded.
+    /// Milliseconds at a percentile from 0 to 100; nil when nothing was recorded.
     package func ms(_ percentile: Double) -> Double? {
         count == 0 ? nil : Double(histogram.valueAtPercentile(percentile)) / 1e6
     }
@@ -38,7 +38,7 @@ package struct Latencies: Sendable {
     }
 }
 
-/// Takes times on an event loop and gives them to who prints: those of the last second, and those that are measured.
+/// Records times on an event loop, for the thread that prints: the times of the last second, and the measured times.
 final class Meter: Sendable {
     private struct State {
         var recent = Latencies()
@@ -55,7 +55,7 @@ final class Meter: Sendable {
         }
     }
 
-    /// Adds what came since the last call.
+    /// Adds the times since the last call.
     func takeRecent(into sum: inout Latencies) {
         state.withLock { state in
             sum.add(state.recent)

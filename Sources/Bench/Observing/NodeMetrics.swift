@@ -1,11 +1,11 @@
-// The nodes' own figures, from /metrics.
+// The nodes' metrics, from /metrics.
 import Domain
 
-/// Samples by name and labels, summed over nodes.
+/// Samples by name and labels, summed over the nodes.
 struct NodeMetrics: Sendable {
     private var samples: [String: Double] = [:]
 
-    /// - Throws: `BenchFailure` when a node doesn't answer.
+    /// - Throws: `BenchFailure` when a node does not answer.
     static func read(_ endpoints: [Endpoint]) async throws -> NodeMetrics {
         var metrics = NodeMetrics()
         for endpoint in endpoints {
@@ -22,12 +22,12 @@ struct NodeMetrics: Sendable {
 
     subscript(name: String) -> Double? { samples[name] }
 
-    /// How much a sample has grown since; nil when the nodes don't have it.
+    /// Returns how much a sample has grown since `earlier`; nil when the nodes do not have it.
     func growth(of name: String, since earlier: NodeMetrics) -> Double? {
         samples[name].map { $0 - (earlier.samples[name] ?? 0) }
     }
 
-    /// Of a histogram's samples since then the mean; nil when there are none, or the nodes don't have it.
+    /// Returns the mean of a histogram's samples since `earlier`; nil when there are none or the nodes do not have it.
     func mean(of name: String, labels: String, since earlier: NodeMetrics) -> Double? {
         guard let sum = growth(of: "\(name)_sum{\(labels)}", since: earlier),
             let count = growth(of: "\(name)_count{\(labels)}", since: earlier), count > 0
@@ -36,11 +36,11 @@ struct NodeMetrics: Sendable {
     }
 }
 
-/// How the nodes batched messages during some time.
+/// How the nodes batched messages in a period.
 struct Batching: Sendable {
-    /// Messages a call of the database.
+    /// Messages per database call.
     var meanItems: Double?
-    /// That a message waited for its call, and that the call took.
+    /// How long a message waited for its call, and how long the call took.
     var meanWaitS: Double?
     var meanCallS: Double?
 

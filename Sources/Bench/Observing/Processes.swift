@@ -1,18 +1,18 @@
-// What processes of this machine take, from /proc.
+// Processor time and memory of processes of this machine, from /proc.
 import Domain
 import Foundation
 import Glibc
 
 enum Processes {
-    /// Seconds of processor time that a process's threads have taken; nil when there is no such process.
-    /// - Parameter withReaped: also what its ended children had taken.
+    /// Returns the seconds of processor time that a process's threads have used; nil when there is no such process.
+    /// - Parameter withReaped: adds the time of its ended children.
     static func cpuSeconds(_ pid: Int, withReaped: Bool = false) -> Double? {
         guard let fields = stat(pid), fields.count > 14 else { return nil }
         let ticks = fields[11...(withReaped ? 14 : 12)].compactMap { Double($0) }.reduce(0, +)
         return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// Of PostgreSQL: its first process and all that it has started.
+    /// Returns the processor time of PostgreSQL: its first process and all its children.
     static func cpuSecondsOfFamily(_ pid: Int) -> Double? {
         guard let own = cpuSeconds(pid, withReaped: true) else { return nil }
         return children(of: pid).compactMap { cpuSeconds($0) }.reduce(own, +)
@@ -23,7 +23,7 @@ enum Processes {
         return names.compactMap { Int($0) }.filter { stat($0)?.dropFirst().first == "\(pid)" }
     }
 
-    /// Kilobytes of memory, as the kernel counts them: resident, and the process's share of what is shared.
+    /// Kilobytes of memory: resident (RSS), and proportional (PSS), which divides shared pages among their users.
     static func memoryKB(_ pid: Int) -> (rss: Int, pss: Int)? {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/smaps_rollup", encoding: .utf8) else { return nil }
         func value(_ name: String) -> Int? {
@@ -34,7 +34,8 @@ enum Processes {
         return (rss, pss)
     }
 
-    /// The fields of /proc/PID/stat from the state on: a name may hold spaces, so what precedes is left out.
+    /// The fields of /proc/PID/stat from the state on. The fields before it are left out, because a name may hold
+    /// spaces.
     private static func stat(_ pid: Int) -> [Substring]? {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")
@@ -42,7 +43,7 @@ enum Processes {
         return text[text.index(after: end)...].split(whereSeparator: \.isWhitespace)
     }
 
-    /// Of this process.
+    /// For this process.
     static var ownCPUSeconds: Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -50,21 +51,21 @@ enum Processes {
     }
 }
 
-/// Processor time by part at one moment. Nil where no process was named.
+/// Processor time by part at one point in time. Nil where no process was named.
 struct CPUTimes: Sendable {
     var generator: Double
     var service: Double?
     var postgres: Double?
 
-    /// - Throws: when a process that was named isn't there.
+    /// - Throws: when a named process does not exist.
     static func now(serverPIDs: [Int], postgresPID: Int?) throws -> CPUTimes {
         var service: Double?
         for pid in serverPIDs {
-            guard let seconds = Processes.cpuSeconds(pid) else { throw BenchFailure("there is no process \(pid)") }
+            guard let seconds = Processes.cpuSeconds(pid) else { throw BenchFailure("no process has the id \(pid)") }
             service = (service ?? 0) + seconds
         }
         let postgres = postgresPID.map(Processes.cpuSecondsOfFamily)
-        if case .some(.none) = postgres { throw BenchFailure("there is no process \(postgresPID ?? 0)") }
+        if case .some(.none) = postgres { throw BenchFailure("no process has the id \(postgresPID ?? 0)") }
         return CPUTimes(generator: Processes.ownCPUSeconds, service: service, postgres: postgres ?? nil)
     }
 
@@ -86,7 +87,7 @@ struct CPUTimes: Sendable {
             postgres: sum(left.postgres, right.postgres))
     }
 
-    /// Of one core, over so many seconds.
+    /// Shares of one core over a number of seconds.
     func percent(of elapsed: Double) -> JSONValue {
         func share(_ seconds: Double?) -> JSONValue { .decimal(orNull: seconds.map { $0 * 100 / elapsed }, 2) }
         return .object([
@@ -94,7 +95,7 @@ struct CPUTimes: Sendable {
         ])
     }
 
-    /// Microseconds for each of so many.
+    /// Microseconds for each of `count` items.
     func micros(per count: Int) -> JSONValue {
         func each(_ seconds: Double?) -> JSONValue { .decimal(orNull: seconds.map { $0 * 1e6 / Double(count) }, 1) }
         return .object([

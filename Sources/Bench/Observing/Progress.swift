@@ -1,15 +1,15 @@
-// A line a second on standard error, so that nobody waits in the dark.
-import ServiceConfiguration
+// Progress on standard error, one line a second.
+import Linux
 import Synchronization
 
-/// Times of a run on one clock: warm-up, then measuring, for a time or until so much was measured.
+/// The phases of a run on one clock: warm-up, then measuring, for a time or up to a count.
 struct Phases: Sendable {
     let start: MonotonicTime
     let measureFrom: MonotonicTime
     private let endMax: MonotonicTime
     private let goal: Goal?
 
-    /// Beginning now.
+    /// Begins now.
     init(warmUpSeconds: Int, seconds: Int) {
         start = .now
         measureFrom = start + Double(warmUpSeconds)
@@ -17,7 +17,8 @@ struct Phases: Sendable {
         goal = nil
     }
 
-    /// Beginning now, until `countMeasured` was called so often; given up a minute after 1,000 a second would be done.
+    /// Begins now, and ends when `countMeasured` was called `count` times. Gives up a minute after the time for 1,000 a
+    /// second.
     init(warmUpSeconds: Int, count: Int) {
         start = .now
         measureFrom = start + Double(warmUpSeconds)
@@ -25,10 +26,10 @@ struct Phases: Sendable {
         goal = Goal(count)
     }
 
-    /// The latest possible one until it is known.
+    /// The end, or the latest possible end until the count is reached.
     var end: MonotonicTime { goal?.reachedAt ?? endMax }
 
-    /// Once it has ended.
+    /// Valid once the run has ended.
     var measuredSeconds: Double { Double(end - measureFrom) / 1e9 }
 
     func isMeasured(_ moment: MonotonicTime) -> Bool { moment >= measureFrom && moment < end }
@@ -37,15 +38,15 @@ struct Phases: Sendable {
 
     func waitForEnd() async throws {
         while MonotonicTime.now < end {
-            // A goal says nobody that it is reached.
+            // A goal does not report that it is reached.
             try await Progress.sleep(until: goal == nil ? end : min(.now + 0.01, end))
         }
     }
 
-    /// So many to be counted, by all event loops together.
+    /// A count to reach, by all event loops together.
     private final class Goal: Sendable {
         private let left: Atomic<Int>
-        /// Nanoseconds; 0 until then.
+        /// Nanoseconds; 0 until the goal is reached.
         private let reached = Atomic<Int64>(0)
 
         init(_ count: Int) { left = Atomic(count) }
@@ -64,9 +65,9 @@ struct Phases: Sendable {
 }
 
 enum Progress {
-    static func say(_ text: String) { StandardError.write(text + "\n") }
+    static func report(_ text: String) { StandardError.write(text + "\n") }
 
-    /// Prints the last second's rate and p99 until the end of the run. Throws only `CancellationError`.
+    /// Prints the rate and the p99 of the last second until the end of the run. Throws only `CancellationError`.
     /// - Parameter what: "messages".
     static func show(_ what: String, _ meters: [Meter], _ phases: Phases) async throws {
         while MonotonicTime.now < phases.end {
@@ -78,7 +79,7 @@ enum Progress {
             let rate = Double(recent.count) * 1e9 / Double(now - from)
             let p99 = recent.ms(99).map { fixed($0, 2) + " ms" } ?? "none"
             let note = now <= phases.measureFrom ? " (warming up)" : ""
-            say("\(fixed(Double(now - phases.start) / 1e9, 0)) s: \(fixed(rate, 0)) \(what)/s, p99 \(p99)\(note)")
+            report("\(fixed(Double(now - phases.start) / 1e9, 0)) s: \(fixed(rate, 0)) \(what)/s, p99 \(p99)\(note)")
         }
     }
 
@@ -87,12 +88,14 @@ enum Progress {
     }
 }
 
-/// Asks now and then until it is so.
-/// - Throws: `BenchFailure` naming `what`, when it isn't within so many seconds.
+/// Calls `isSo` every 50 ms until it returns true.
+/// - Throws: `BenchFailure` naming `what` after `seconds`.
 func poll(_ what: String, within seconds: Double, _ isSo: () async throws -> Bool) async throws {
     let deadline = MonotonicTime.now + seconds
     while try await !isSo() {
-        guard MonotonicTime.now < deadline else { throw BenchFailure("\(what): not within \(fixed(seconds, 0)) s") }
+        guard MonotonicTime.now < deadline else {
+            throw BenchFailure("timed out after \(fixed(seconds, 0)) s: \(what)")
+        }
         try await Task.sleep(for: .milliseconds(50))
     }
 }

@@ -1,22 +1,22 @@
-// Where the load generator's people come from.
+// Where the load generator's accounts come from.
 import Credentials
 import Domain
 import Linux
 import Logging
 import Postgres
 
-/// Somebody with one signed-in device.
+/// A user with one signed-in device.
 struct Account: Sendable {
     let id: String
     let token: String
 }
 
-/// Makes accounts that nobody else uses.
+/// Creates accounts that no other run uses.
 protocol Accounts: Sendable {
     func make(_ count: Int) async throws -> [Account]
 }
 
-/// By the API, as people do. A password's hash takes 75 ms of a core.
+/// Creates accounts through the API. A password's hash takes 75 ms of a core.
 struct RegisteredAccounts: Accounts {
     let endpoint: Endpoint
 
@@ -34,7 +34,8 @@ struct RegisteredAccounts: Accounts {
     }
 }
 
-/// By one statement into the nodes' database: 10,000 take half a second. They can't sign in, having no password.
+/// Inserts accounts into the nodes' database by one statement: 10,000 take half a second. They cannot sign in, because
+/// they have no password.
 struct InsertedAccounts: Accounts {
     let conninfo: String
 
@@ -66,7 +67,7 @@ struct InsertedAccounts: Accounts {
                 ])
         } catch {
             await client.shutdown()
-            throw BenchFailure("accounts can't be inserted: \(error)")
+            throw BenchFailure("cannot insert accounts: \(error)")
         }
         await client.shutdown()
         return people.map { Account(id: $0.id.description, token: $0.token.text) }

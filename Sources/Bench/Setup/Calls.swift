@@ -1,7 +1,7 @@
-// Ordinary calls for setting the stage and looking at it afterwards: many at once, each with its answer.
+// API calls for setting up a run and for reading its results: many at once, each with its answer.
 import Domain
 
-/// A call and the status it must be answered with.
+/// A call and the status that its answer must have.
 struct Call: Sendable {
     let method: String
     let target: String
@@ -23,7 +23,7 @@ struct Reply: Sendable {
     let body: [UInt8]
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// A text of the JSON body, by its path.
+    /// A string of the JSON body, by its path.
     func string(_ path: String...) throws -> String {
         var value = try JSONReader.read(body)
         for key in path { value = value[key] ?? .null }
@@ -33,8 +33,8 @@ struct Reply: Sendable {
 }
 
 enum Calls {
-    /// Makes the calls on so many connections; the answers are in the order of the calls.
-    /// - Throws: `BenchFailure` at the first that is not answered as it must be.
+    /// Makes the calls on `connectionCount` connections. The answers are in the order of the calls.
+    /// - Throws: `BenchFailure` at the first answer with another status.
     static func run(_ calls: [Call], at endpoint: Endpoint, connectionCount: Int = 8) async throws -> [Reply] {
         try await onEventLoop("bench-calls") { loop in
             try CallRunner(loop, calls, endpoint).run(connectionCount: min(connectionCount, calls.count))
@@ -44,7 +44,7 @@ enum Calls {
 
 private final class CallRunner: ConnectionOwner {
     /// Seconds. Every call of this API answers sooner, unless the node hangs.
-    private static let patience = 60.0
+    private static let answerMaxS = 60.0
 
     private let loop: EventLoop
     private let endpoint: Endpoint
@@ -53,8 +53,8 @@ private final class CallRunner: ConnectionOwner {
     private var startedCount = 0
     private var answeredCount = 0
     private var failure: BenchFailure?
-    private var patience: AnswerWatchdog?
-    /// The call that each connection is at, by its tag.
+    private var watchdog: AnswerWatchdog?
+    /// The call that each connection makes, by its tag.
     private var at: [Int] = []
 
     init(_ loop: EventLoop, _ calls: [Call], _ endpoint: Endpoint) {
@@ -68,8 +68,8 @@ private final class CallRunner: ConnectionOwner {
         guard !calls.isEmpty else { return [] }
         let connections = (0..<connectionCount).map { Connection(loop, endpoint, tag: $0, owner: self) }
         at = Array(repeating: 0, count: connectionCount)
-        patience = AnswerWatchdog(loop, seconds: Self.patience) { [unowned self] in
-            fail("\(endpoint) has not answered for \(Int(Self.patience)) s")
+        watchdog = AnswerWatchdog(loop, seconds: Self.answerMaxS) { [unowned self] in
+            fail("\(endpoint) sent no answer for \(Int(Self.answerMaxS)) s")
         }
         for connection in connections { next(on: connection) }
         if failure == nil { loop.run() }
@@ -93,7 +93,7 @@ private final class CallRunner: ConnectionOwner {
     }
 
     func connection(_ connection: Connection, received answer: Answer) {
-        patience?.answered()
+        watchdog?.answered()
         let call = calls[at[connection.tag]]
         guard call.statuses.contains(answer.status) else {
             return fail("\(call.method) \(call.target): \(answer.status) \(answer.text.prefix(500))")

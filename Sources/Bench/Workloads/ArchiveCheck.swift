@@ -1,12 +1,12 @@
-// After the sending: whether each thread's archive holds what was acknowledged, numbered without a hole.
+// After sending: checks that each thread's archive holds what was acknowledged, numbered without holes.
 
-/// The seqs of one thread that were acknowledged.
+/// The acknowledged seqs of one thread.
 struct SeqSet: Sendable {
     private var words: [UInt64] = []
     private(set) var count = 0
     private(set) var max: Int64 = 0
 
-    /// False when it was there already. 3 ns.
+    /// Returns false if the seq was there already. 3 ns.
     mutating func insert(_ seq: Int64) -> Bool {
         let (word, bit) = (Int(seq >> 6), UInt64(1) << UInt64(seq & 63))
         if word >= words.count { words.append(contentsOf: repeatElement(0, count: word - words.count + 64)) }
@@ -28,11 +28,11 @@ struct ArchivedThread: Sendable {
 struct Archive: Sendable {
     /// The last seq of each thread.
     private(set) var heads: [ThreadKey: Int64] = [:]
-    /// Numbers that are missing, doubled or out of order, as phrases.
+    /// Seqs that are missing, duplicated or out of order, as phrases.
     private(set) var faults: [String] = []
 
     /// Reads the threads page by page.
-    /// - Throws: `BenchFailure` when it can't be read.
+    /// - Throws: `BenchFailure` when an archive cannot be read.
     static func read(_ threads: [ArchivedThread], at endpoints: [Endpoint]) async throws -> Archive {
         let (heads, faults) = try await onEventLoop("bench-archive") { loop in
             try ArchiveReader(loop, threads, endpoints).run()
@@ -44,7 +44,7 @@ struct Archive: Sendable {
 /// Reads eight threads at a time.
 private final class ArchiveReader: ConnectionOwner {
     /// Seconds. A page takes milliseconds, unless the node hangs.
-    private static let patience = 60.0
+    private static let answerMaxS = 60.0
 
     private let loop: EventLoop
     private let threads: [ArchivedThread]
@@ -55,7 +55,7 @@ private final class ArchiveReader: ConnectionOwner {
     private var startedCount = 0
     private var finishedCount = 0
     private var failure: BenchFailure?
-    private var patience: AnswerWatchdog?
+    private var watchdog: AnswerWatchdog?
     private var faults: [String] = []
 
     init(_ loop: EventLoop, _ threads: [ArchivedThread], _ endpoints: [Endpoint]) {
@@ -70,8 +70,8 @@ private final class ArchiveReader: ConnectionOwner {
             Connection(loop, endpoints[number % endpoints.count], tag: number, owner: self)
         }
         at = Array(repeating: 0, count: connections.count)
-        patience = AnswerWatchdog(loop, seconds: Self.patience) { [unowned self] in
-            fail("the archives: no answer for \(Int(Self.patience)) s")
+        watchdog = AnswerWatchdog(loop, seconds: Self.answerMaxS) { [unowned self] in
+            fail("the archives: no answer for \(Int(Self.answerMaxS)) s")
         }
         for connection in connections { begin(on: connection) }
         if finishedCount < threads.count, failure == nil { loop.run() }
@@ -94,7 +94,7 @@ private final class ArchiveReader: ConnectionOwner {
     }
 
     func connection(_ connection: Connection, received answer: Answer) {
-        patience?.answered()
+        watchdog?.answered()
         let index = at[connection.tag]
         do {
             guard answer.status == 200 else { throw BadResponse(description: "\(answer.status) \(answer.text)") }
@@ -106,7 +106,7 @@ private final class ArchiveReader: ConnectionOwner {
         }
     }
 
-    /// True when it was the last page.
+    /// Returns true for the last page.
     private func readPage(_ body: UnsafeRawBufferPointer, _ index: Int) throws(BadResponse) -> Bool {
         var walker = JSONWalker(body)
         let headBefore = heads[index]
@@ -122,14 +122,14 @@ private final class ArchiveReader: ConnectionOwner {
                     if seq != heads[index] + 1 {
                         faults.append("in the archive of \(threads[index].id) \(seq) follows \(heads[index])")
                     }
-                    // Forward in any case: by it the next page is asked for.
+                    // Moves forward in any case, because the next page is requested by it.
                     heads[index] = max(seq, heads[index] + 1)
                 }
             } else {
                 try walker.skip()
             }
         }
-        // Else the next page would be this one again, without end.
+        // Otherwise the next page would be this one again, without end.
         guard isEnd || heads[index] > headBefore else {
             throw BadResponse(description: "an empty page, and not the last")
         }

@@ -1,8 +1,8 @@
-// A room's waiting members on one event loop, and on the first loop its sender too. The same for Parley and for nchan:
-// what differs is how they ask and how they say.
+// The waiting members of a room on one event loop, and on the first loop the sender as well. The same for Parley and
+// nchan, which differ in how they poll and publish.
 import Linux
 
-/// Whose fan-out is measured.
+/// The server whose fan-out is measured.
 enum FanoutTarget: Sendable {
     case parley(ParleyRoom)
     case nchan(Endpoint, channel: String)
@@ -14,14 +14,14 @@ struct ParleyRoom: Sendable {
     let key: ThreadKey
     let sender: Account
     let members: [Account]
-    /// Seq of the last message so far.
+    /// The seq of the last message so far.
     let head: Int64
 }
 
-/// How a turn goes.
+/// The plan of a round.
 struct FanoutPlan: Sendable {
     let memberCount: Int
-    /// Including the one that warms up.
+    /// With the message that warms up.
     let messageCount: Int
     let perSecond: Int
     let text: String
@@ -84,7 +84,7 @@ final class FanoutLane: PollObserver {
         return outcome
     }
 
-    /// This loop's share of so many.
+    /// This loop's share of a count.
     private var share: [Int] { Array(stride(from: number, to: plan.memberCount, by: plan.loopCount)) }
 
     private func makePollers(_ room: ParleyRoom) {
@@ -101,7 +101,7 @@ final class FanoutLane: PollObserver {
     private func makeSubscribers(_ endpoint: Endpoint, _ channel: String) {
         for _ in share {
             let subscriber = NchanSubscriber(loop, endpoint, channel: channel) { [unowned self] answer in
-                // Read as a poll's answer is, so that both clients do the same.
+                // Reads it as a poll's answer is read, so that both clients do the same work.
                 _ = try SyncAnswer.read(answer.body) { recorder.arrived(Int($0.seq), at: .now) }
             }
             subscribers.append(subscriber)
@@ -136,7 +136,7 @@ final class FanoutLane: PollObserver {
                 began: { recorder.began($0, at: $1) },
                 answered: { _, answer in
                     guard answer.status == 201 || answer.status == 202 else {
-                        throw BadResponse(description: "nchan answered a publisher \(answer.status)")
+                        throw BadResponse(description: "nchan returned to the publisher: \(answer.status)")
                     }
                 })
         }
@@ -153,14 +153,14 @@ final class FanoutLane: PollObserver {
     }
 
     func poller(_ poller: PolledDevice, received outcome: PollOutcome) {
-        if let fault = outcome.fault { faults.note(fault) }
+        if let fault = outcome.fault { faults.record(fault) }
     }
 
     func pollerAsked(_ poller: PolledDevice) {}
 }
 
 extension FanoutPlan {
-    /// What Parley's answer to a poll looks like with such a message: nchan carries as much.
+    /// Parley's answer to a poll with such a message, so that nchan carries as many bytes.
     static func answerBody(number: Int, text: String) -> String {
         let id = "0197a000-0000-7000-8000-000000000000"
         return """

@@ -1,8 +1,8 @@
-// When each member of a room got each message, and from that how long a fan-out takes.
+// When each member of a room received each message, and how long each fan-out took.
 import Domain
 import Synchronization
 
-/// Collects the beginnings and arrivals of messages, which are numbered from 0. Number 0 warms up and isn't counted.
+/// Records when messages are sent and received. Messages are numbered from 0. Number 0 warms up and is not counted.
 final class FanoutRecorder: Sendable {
     private struct Flight {
         var began: MonotonicTime?
@@ -11,7 +11,7 @@ final class FanoutRecorder: Sendable {
 
     private struct State {
         var flights: [Int: Flight] = [:]
-        var figures = FanoutFigures()
+        var latencies = FanoutLatencies()
         var completeCount = 0
         var lastMs: Double?
     }
@@ -25,7 +25,7 @@ final class FanoutRecorder: Sendable {
         state.withLock { $0.flights[number, default: Flight()].began = moment }
     }
 
-    /// 50 ns, but for the last member's.
+    /// 50 ns, except for the last member's.
     func arrived(_ number: Int, at moment: MonotonicTime) {
         state.withLock { state in
             state.flights[number, default: Flight(arrivals: Self.room(memberCount))].arrivals.append(moment.nanoseconds)
@@ -35,7 +35,7 @@ final class FanoutRecorder: Sendable {
             state.lastMs = Double((flight.arrivals.last ?? 0) - began.nanoseconds) / 1e6
             guard number > 0 else { return }
             state.completeCount += 1
-            state.figures.add(began, flight.arrivals)
+            state.latencies.add(began, flight.arrivals)
         }
     }
 
@@ -45,22 +45,22 @@ final class FanoutRecorder: Sendable {
         return arrivals
     }
 
-    /// Measured messages that everybody has.
+    /// Measured messages that all members have.
     var completeCount: Int { state.withLock(\.completeCount) }
 
-    var figures: FanoutFigures { state.withLock { $0.figures } }
+    var latencies: FanoutLatencies { state.withLock { $0.latencies } }
 
-    /// Of the message that arrived last.
+    /// Of the message received last.
     var lastMs: Double? { state.withLock(\.lastMs) }
 }
 
-/// Over messages: when the last member had it, when half had it; and over all members and messages.
-struct FanoutFigures: Sendable {
+/// Per message: when the last member had it, and when half of them had it; and over all members and messages.
+struct FanoutLatencies: Sendable {
     private(set) var last = Latencies()
     private(set) var middle = Latencies()
     private(set) var all = Latencies()
 
-    /// - Parameter arrivals: on the clock, each member's.
+    /// - Parameter arrivals: times on the clock, per member.
     fileprivate mutating func add(_ began: MonotonicTime, _ arrivals: [Int64]) {
         let times = arrivals.map { $0 - began.nanoseconds }.sorted()
         guard let longest = times.last else { return }

@@ -3,18 +3,18 @@ import Domain
 
 struct FanoutWorkload: Sendable {
     private static let perSecondUsual = 1
-    /// Seconds for the last members, after the last message.
-    private static let patience = 15.0
+    /// Seconds that the last members have, after the last message.
+    private static let answerMaxS = 15.0
 
     private let bench: BenchRun
 
     init(_ bench: BenchRun) { self.bench = bench }
 
-    /// One server's turn.
-    private struct Turn {
-        var figures = FanoutFigures()
+    /// The measurement of one server.
+    private struct Round {
+        var latencies = FanoutLatencies()
         var cpu = CPUTimes(generator: 0)
-        /// To members.
+        /// Deliveries to members.
         var deliveryCount = 0
         var verdict = Verdict()
         var faults: [String] = []
@@ -36,33 +36,33 @@ struct FanoutWorkload: Sendable {
     private var messageCount: Int { bench.settings.seconds * perSecond + 1 }
     private var perSecond: Int { bench.settings.rate ?? Self.perSecondUsual }
 
-    /// One size of room, in as many rounds as there are.
+    /// Measures one size of room in `roundCount` rounds.
     private func measure(_ memberCount: Int, _ faults: inout [String]) async throws -> JSONValue {
-        Progress.say("making a room of \(memberCount)")
+        Progress.report("creating a room with \(memberCount) members")
         var room = try await stage(memberCount)
         let isBaseline = bench.settings.isBaseline
         let nchan = isBaseline ? try await NchanServer.start() : nil
         do {
-            var turns: [(parley: Turn, nchan: Turn?)] = []
+            var rounds: [(parley: Round, nchan: Round?)] = []
             for round in 1...(isBaseline ? bench.settings.roundCount : 1) {
-                let parley = try await turn("Parley", .parley(room), memberCount, pids: bench.settings.serverPIDs) {
+                let parley = try await measure("Parley", .parley(room), memberCount, pids: bench.settings.serverPIDs) {
                     try await NodeMetrics.read(bench.endpoints)["parley_polls_waiting"].map { Int($0) } ?? memberCount
                 }
                 room = room.advanced(by: messageCount)
-                var other: Turn?
+                var other: Round?
                 if let nchan {
                     let pids = Processes.children(of: nchan.pid)
-                    other = try await turn(
+                    other = try await measure(
                         "nchan", .nchan(nchan.endpoint, channel: "round\(round)"), memberCount, pids: pids
                     ) {
                         try await nchan.subscriberCount()
                     }
                 }
-                turns.append((parley, other))
+                rounds.append((parley, other))
                 faults += parley.faults + (other?.faults ?? [])
             }
             await nchan?.stop()
-            return describe(memberCount, turns)
+            return describe(memberCount, rounds)
         } catch {
             await nchan?.stop()
             throw error
@@ -78,11 +78,11 @@ struct FanoutWorkload: Sendable {
             head: 0)
     }
 
-    /// - Parameter waitingCount: how many wait, as the server says.
-    private func turn(
+    /// - Parameter waitingCount: how many members wait, as the server reports.
+    private func measure(
         _ name: String, _ target: FanoutTarget, _ memberCount: Int, pids: [Int],
         waitingCount: @escaping @Sendable () async throws -> Int
-    ) async throws -> Turn {
+    ) async throws -> Round {
         let settings = bench.settings
         let plan = FanoutPlan(
             memberCount: memberCount, messageCount: messageCount, perSecond: perSecond,
@@ -90,7 +90,7 @@ struct FanoutWorkload: Sendable {
         let control = try LaneControl(laneCount: plan.loopCount)
         let recorder = FanoutRecorder(memberCount: memberCount)
         return try await withThrowingTaskGroup(of: FanoutOutcome.self) { group in
-            // Whatever goes wrong, the loops must end before the group does.
+            // The loops must end before the group does, whatever fails.
             defer { control.stop() }
             for number in 0..<plan.loopCount {
                 group.addTask {
@@ -105,27 +105,27 @@ struct FanoutWorkload: Sendable {
             let before = try CPUTimes.now(serverPIDs: pids, postgresPID: settings.postgresPID)
             control.go()
             try await show(name, recorder, plan)
-            var turn = Turn()
-            turn.cpu = try CPUTimes.now(serverPIDs: pids, postgresPID: settings.postgresPID) - before
+            var round = Round()
+            round.cpu = try CPUTimes.now(serverPIDs: pids, postgresPID: settings.postgresPID) - before
             control.stop()
             while let outcome = try await group.next() {
-                turn.verdict += outcome.verdict
-                turn.faults += outcome.faults.phrases
+                round.verdict += outcome.verdict
+                round.faults += outcome.faults.phrases
             }
-            turn.figures = recorder.figures
+            round.latencies = recorder.latencies
             let complete = recorder.completeCount
-            turn.deliveryCount = plan.messageCount * memberCount
+            round.deliveryCount = plan.messageCount * memberCount
             if complete < plan.messageCount - 1 {
-                turn.faults.append("\(name): of \(plan.messageCount - 1) messages \(complete) came to all")
+                round.faults.append("\(name): of \(plan.messageCount - 1) messages, \(complete) reached all members")
             }
-            if !turn.verdict.isGood { turn.faults.append(turn.verdict.description) }
-            return turn
+            if !round.verdict.isGood { round.faults.append(round.verdict.description) }
+            return round
         }
     }
 
-    /// Shows how it goes until everybody has everything, or the time for that is over.
+    /// Reports progress until all members have all messages, or the time is over.
     private func show(_ name: String, _ recorder: FanoutRecorder, _ plan: FanoutPlan) async throws {
-        let end = MonotonicTime.now + Double(plan.messageCount) / Double(plan.perSecond) + Self.patience
+        let end = MonotonicTime.now + Double(plan.messageCount) / Double(plan.perSecond) + Self.answerMaxS
         var lineAt = MonotonicTime.now + 1
         while recorder.completeCount < plan.messageCount - 1, MonotonicTime.now < end {
             try await Task.sleep(for: .milliseconds(100))
@@ -133,18 +133,22 @@ struct FanoutWorkload: Sendable {
             lineAt = lineAt + 1
             let done = recorder.completeCount
             let last = recorder.lastMs.map { fixed($0, 2) + " ms" } ?? "none yet"
-            Progress.say("\(name): \(done) of \(plan.messageCount - 1) messages came to all, the last after \(last)")
+            Progress.report(
+                "\(name): \(done) of \(plan.messageCount - 1) messages reached all members; last member of the latest: \(last)"
+            )
         }
     }
 
-    private func describe(_ memberCount: Int, _ turns: [(parley: Turn, nchan: Turn?)]) -> JSONValue {
+    private func describe(_ memberCount: Int, _ rounds: [(parley: Round, nchan: Round?)]) -> JSONValue {
         var members: [JSONValue.Member] = [.init("members", .integer(memberCount))]
-        members += describe("parley", turns.map(\.parley))
-        let nchan = turns.compactMap(\.nchan)
+        members += describe("parley", rounds.map(\.parley))
+        let nchan = rounds.compactMap(\.nchan)
         guard !nchan.isEmpty else { return .object(members) }
         members += describe("nchan", nchan)
-        let ratios = zip(turns, nchan).compactMap { turn, nchan -> Double? in
-            guard let own = turn.parley.figures.last.ms(50), let other = nchan.figures.last.ms(50) else { return nil }
+        let ratios = zip(rounds, nchan).compactMap { round, nchan -> Double? in
+            guard let own = round.parley.latencies.last.ms(50), let other = nchan.latencies.last.ms(50) else {
+                return nil
+            }
             return own / other
         }
         members.append(.init("ratio_of_last_ms_p50_by_round", .array(ratios.map { .decimal($0, 2) })))
@@ -152,18 +156,18 @@ struct FanoutWorkload: Sendable {
         return .object(members)
     }
 
-    private func describe(_ name: String, _ turns: [Turn]) -> [JSONValue.Member] {
+    private func describe(_ name: String, _ rounds: [Round]) -> [JSONValue.Member] {
         var last = Latencies()
         var middle = Latencies()
         var all = Latencies()
         var cpu = CPUTimes(generator: 0)
-        for turn in turns {
-            last.add(turn.figures.last)
-            middle.add(turn.figures.middle)
-            all.add(turn.figures.all)
-            cpu = cpu + turn.cpu
+        for round in rounds {
+            last.add(round.latencies.last)
+            middle.add(round.latencies.middle)
+            all.add(round.latencies.all)
+            cpu = cpu + round.cpu
         }
-        let deliveries = turns.reduce(0) { $0 + $1.deliveryCount }
+        let deliveries = rounds.reduce(0) { $0 + $1.deliveryCount }
         return [
             .init(name + "_last_member_ms", last.summary), .init(name + "_median_member_ms", middle.summary),
             .init(name + "_member_ms", all.summary), .init(name + "_cpu_us_per_delivery", cpu.micros(per: deliveries)),

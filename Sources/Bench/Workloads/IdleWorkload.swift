@@ -2,11 +2,11 @@
 import Domain
 
 struct IdleWorkload: Sendable {
-    /// Without a database, people are few: registering one takes 75 ms of a core.
+    /// Without --database there are few accounts: registering one takes 75 ms of a core.
     private static let registeredCount = 100
-    /// A node lets no more polls of one session wait (PARLEY_SESSION_POLLS_MAX).
+    /// The most polls of one session that a node lets wait (PARLEY_SESSION_POLLS_MAX).
     private static let pollCountMaxPerSession = 8
-    /// Seconds for the rush of opening to be over: buffers given back, everybody told who has come.
+    /// Seconds for the server to settle after the polls were opened: it returns buffers and publishes presence.
     private static let settling = 10.0
 
     private let bench: BenchRun
@@ -17,11 +17,11 @@ struct IdleWorkload: Sendable {
         var rssKB = 0
         var pssKB = 0
 
-        /// Of all named processes.
+        /// The memory of all named processes.
         static func now(_ pids: [Int]) throws -> Memory {
             try pids.reduce(into: Memory()) { sum, pid in
                 guard let memory = Processes.memoryKB(pid) else {
-                    throw BenchFailure("the memory of process \(pid) can't be read")
+                    throw BenchFailure("cannot read the memory of process \(pid)")
                 }
                 sum.rssKB += memory.rss
                 sum.pssKB += memory.pss
@@ -34,7 +34,7 @@ struct IdleWorkload: Sendable {
         let members = try await stage()
         let before = try Memory.now(settings.serverPIDs)
         var polling = PolledDevice.Settings()
-        // Else all polls would end in one moment, 55 s from now.
+        // Otherwise all polls would end at the same time, 55 s from now.
         polling.spreadsFirstWait = true
         let swarms = try (0..<settings.loopCount).map { number in
             let own = stride(from: number, to: members.count, by: settings.loopCount).map { members[$0] }
@@ -43,7 +43,7 @@ struct IdleWorkload: Sendable {
         return try await withThrowingTaskGroup(of: Void.self) { group in
             defer { for swarm in swarms { swarm.stop() } }
             for swarm in swarms { group.addTask { _ = try await swarm.run() } }
-            Progress.say("opening \(members.count) polls")
+            Progress.report("opening \(members.count) polls")
             let opening = MonotonicTime.now
             for swarm in swarms { try await swarm.waitUntilWaiting(within: .seconds(120)) }
             let openingS = Double(MonotonicTime.now - opening) / 1e9
@@ -70,13 +70,13 @@ struct IdleWorkload: Sendable {
         }
     }
 
-    /// People in pairs, each with a direct thread: a person without any thread would be cheaper than those there are.
+    /// Accounts in pairs, each pair with a direct thread, because an account without threads would be unusually cheap.
     private func stage() async throws -> [PollSwarm.Member] {
         let pollCount = bench.settings.pollCount
         let fewest = (pollCount + Self.pollCountMaxPerSession - 1) / Self.pollCountMaxPerSession
         let userCount =
             bench.settings.databaseURL == nil ? max(fewest, min(pollCount, Self.registeredCount)) : pollCount
-        Progress.say("making \(userCount) accounts")
+        Progress.report("creating \(userCount) accounts")
         let accounts = try await bench.accounts.make(userCount)
         let pairs = stride(from: 0, to: userCount - 1, by: 2).map { (accounts[$0], accounts[$0 + 1]) }
         _ = try await bench.directThreads(pairs)
@@ -87,7 +87,7 @@ struct IdleWorkload: Sendable {
         while MonotonicTime.now < end {
             try await Progress.sleep(until: min(.now + 1, end))
             let counts = counts(swarms)
-            Progress.say("\(counts.waiting) wait, \(counts.answers) answers so far, \(counts.reconnects) reconnects")
+            Progress.report("\(counts.waiting) polls wait, \(counts.answers) answers, \(counts.reconnects) reconnects")
         }
     }
 
@@ -112,11 +112,11 @@ struct IdleWorkload: Sendable {
     }
 
     private func faults(_ counts: PollSwarm.Counts, _ pollCount: Int) -> [String] {
-        var faults = counts.refused.sorted { $0.key < $1.key }.map { "\($0.value) polls were answered \($0.key)" }
+        var faults = counts.refused.sorted { $0.key < $1.key }.map { "\($0.value) polls received status \($0.key)" }
         if counts.failures > 0 {
-            faults.append("\(counts.failures) polls failed, at last: \(counts.lastFailure ?? "")")
+            faults.append("\(counts.failures) polls failed; last failure: \(counts.lastFailure ?? "")")
         }
-        if counts.waiting < pollCount { faults.append("\(pollCount - counts.waiting) polls don't wait") }
+        if counts.waiting < pollCount { faults.append("\(pollCount - counts.waiting) polls do not wait") }
         return faults
     }
 }

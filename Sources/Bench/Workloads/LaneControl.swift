@@ -1,8 +1,8 @@
-// What tells event loops to begin and to end.
+// Starts and stops event loops.
 import Linux
 import Synchronization
 
-/// Shared by the lanes of a run and by who runs them.
+/// Shared by the lanes of a run and the workload that runs them.
 final class LaneControl: Sendable {
     private let wakers: [Waker]
     private let state = Mutex((isGoing: false, isStopped: false))

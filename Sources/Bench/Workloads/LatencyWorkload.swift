@@ -1,4 +1,4 @@
-// `parley bench latency`: from the start of a send to the message in the hands of the other, who polls.
+// `parley bench latency`: from the start of a send until the other member's poll returns the message.
 import Domain
 import Linux
 
@@ -55,7 +55,7 @@ struct LatencyPlan: Sendable {
     let key: ThreadKey
     let sendsTo: Endpoint
     let pollsFrom: Endpoint
-    /// Sent first and not measured.
+    /// Messages sent first and not measured.
     let warmUpCount: Int
     let count: Int
     let perSecond: Int
@@ -68,16 +68,16 @@ struct LatencyOutcome: Sendable {
     var faults = Faults()
 }
 
-/// Sender and poller on one event loop, so that they read one clock and there is nothing to hand over.
+/// Sender and poller on one event loop, so that both read one clock and nothing is passed between threads.
 private final class LatencyLane: PollObserver {
-    /// Seconds for the last messages to arrive.
-    private static let patience = 15.0
+    /// Seconds that the last messages have to arrive.
+    private static let answerMaxS = 15.0
 
     private let loop: EventLoop
     private let plan: LatencyPlan
     private let toPoll: Meter
     private let toAnswer: Meter
-    /// By the message's number, from 0; its seq is one more, the thread being new.
+    /// By the message's number, from 0. Its seq is one more, because the thread is new.
     private var began: [MonotonicTime] = []
     private var arrivedCount = 0
     private var answeredCount = 0
@@ -99,7 +99,7 @@ private final class LatencyLane: PollObserver {
         poller.expect(plan.key, after: 0)
         poller.start()
         let seconds = Double(totalCount) / Double(plan.perSecond)
-        loop.schedule(at: .now + seconds + Self.patience) { [loop] in loop.stop() }
+        loop.schedule(at: .now + seconds + Self.answerMaxS) { [loop] in loop.stop() }
         loop.run()
         poller.stop()
         if let publisher {
@@ -135,7 +135,7 @@ private final class LatencyLane: PollObserver {
         let now = MonotonicTime.now
         let number = Int(message.seq) - 1
         guard message.thread == plan.key, began.indices.contains(number) else {
-            outcome.faults.note("a message that nobody sent came")
+            outcome.faults.record("received a message that was not sent")
             return
         }
         arrivedCount += 1
@@ -144,10 +144,10 @@ private final class LatencyLane: PollObserver {
     }
 
     func poller(_ poller: PolledDevice, received pollOutcome: PollOutcome) {
-        if let fault = pollOutcome.fault { outcome.faults.note(fault) } else { outcome.pollCount += 1 }
+        if let fault = pollOutcome.fault { outcome.faults.record(fault) } else { outcome.pollCount += 1 }
     }
 
-    /// The first that may wait lets the sender begin.
+    /// The first poll that may wait lets the sender begin.
     func pollerAsked(_ poller: PolledDevice) {
         if poller.isWaiting, publisher == nil { publish() }
     }

@@ -1,7 +1,7 @@
-// One of the people of `parley bench mixed`: makes one call at a time, knowing what the own poll has shown.
+// One user of `parley bench mixed`: makes one call at a time and knows what its own poll has received.
 
 final class MixedCaller: ConnectionOwner {
-    /// The lower half of a message's id holds when its send began: 62 bits of nanoseconds below a UUID's variant.
+    /// The lower half of a message's id holds the start of its send: 62 bits of nanoseconds below a UUID's variant.
     static let noteMask: UInt64 = 1 << 62 - 1
 
     let poller: PolledDevice
@@ -29,13 +29,13 @@ final class MixedCaller: ConnectionOwner {
 
     func stop() { connection.close() }
 
-    /// The poll has shown all messages up to these heads.
+    /// The poll has received all messages up to these heads.
     func hasAll(_ heads: [ThreadKey: Int64]) -> Bool {
         poller.deliveries.threads.allSatisfy { thread, stretch in stretch.last >= heads[thread] ?? 0 }
     }
 
     func call(_ wanted: MixedCall) {
-        // Who has seen nothing yet in a thread has nothing to read there, and writes.
+        // A user that has received nothing in a thread has nothing to read there, and sends instead.
         let thread = person.randomThread()
         let last = poller.deliveries.threads[lane.plan.stage.threads[thread].key]?.last ?? 0
         let call = last == 0 && (wanted == .read || wanted == .page) ? .send : wanted
@@ -61,7 +61,7 @@ final class MixedCaller: ConnectionOwner {
         return "{\"id\":\"\(id)\",\"payload\":{\"text\":\"\(lane.plan.text)\"}}"
     }
 
-    /// The upper half of an id, by chance, as version 4 has it.
+    /// The upper half of an id: random, as in version 4.
     private static func half() -> String {
         let digits = String(UInt64.random(in: 1 << 60...UInt64.max) & ~0xf000 | 0x4000, radix: 16)
         return "\(digits.prefix(8))-\(digits.dropFirst(8).prefix(4))-\(digits.suffix(4))"
@@ -92,13 +92,13 @@ final class MixedCaller: ConnectionOwner {
         do {
             try call.check(answer)
         } catch {
-            lane.note("\(error)")
+            lane.record("\(error)")
         }
         self.call = nil
     }
 
     func connection(_ connection: Connection, failed failure: ConnectionFailure) {
-        lane.note("\(call?.name ?? "a call") failed: \(failure)")
+        lane.record("\(call?.name ?? "a call") failed: \(failure)")
         call = nil
     }
 }

@@ -1,4 +1,4 @@
-// What people do in `parley bench mixed`, how often, and how each call looks and must be answered.
+// The calls of `parley bench mixed`: how often each is made, its request, and how its answer is checked.
 import Linux
 
 /// A kind of call.
@@ -14,8 +14,8 @@ enum MixedCall: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Of a hundred calls. Our guess at people in a busy chat: nearly every message that comes is read, and sometimes
-    /// somebody scrolls back or comes back from elsewhere.
+    /// Of a hundred calls. An estimate of a busy chat: nearly every message is read, and sometimes a user scrolls back
+    /// or returns from elsewhere.
     private var share: Int {
         switch self {
         case .send: 40
@@ -34,10 +34,10 @@ enum MixedCall: Int, CaseIterable, Sendable {
         return .send
     }
 
-    /// Judges an answer; what it throws is noted as wrong.
+    /// Checks an answer. An error that it throws is recorded as a fault.
     func check(_ answer: Answer) throws(BadResponse) {
         guard answer.status == expectedStatus else {
-            throw BadResponse(description: "\(name) was answered \(answer.status) \(answer.text.prefix(200))")
+            throw BadResponse(description: "\(name) returned \(answer.status) \(answer.text.prefix(200))")
         }
         guard self != .read else { return }
         var walker = JSONWalker(answer.body)
@@ -47,7 +47,7 @@ enum MixedCall: Int, CaseIterable, Sendable {
         case .inbox:
             try walker.enterObject()
             guard let key = try walker.key(), key.equals("threads") else {
-                throw BadResponse(description: "an inbox without threads")
+                throw BadResponse(description: "the inbox has no threads")
             }
         case .read: break
         }
@@ -73,7 +73,9 @@ enum MixedCall: Int, CaseIterable, Sendable {
             try walker.enterArray()
             while try walker.hasItem() {
                 let seq = try SeenMessage(&walker).seq
-                if let last, seq != last + 1 { throw BadResponse(description: "in a page \(seq) follows \(last)") }
+                if let last, seq != last + 1 {
+                    throw BadResponse(description: "in a page, seq \(seq) follows seq \(last)")
+                }
                 last = seq
             }
         }
@@ -86,14 +88,14 @@ struct MixedThread: Sendable {
     let key: ThreadKey
 }
 
-/// Somebody, by numbers of the run's threads.
+/// A user, with the numbers of its threads in the run.
 struct MixedPerson: Sendable {
     let account: Account
     let directThreads: [Int]
     let groups: [Int]
     let room: Int
 
-    /// Where the next message goes: one in a hundred to everybody, the others to few.
+    /// The thread of the next message: one in a hundred goes to the room of all, the others to small threads.
     func randomThread() -> Int {
         switch Int.random(in: 0..<100) {
         case 0: room

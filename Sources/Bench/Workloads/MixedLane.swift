@@ -1,4 +1,4 @@
-// A share of the people of `parley bench mixed` on one event loop: each polls on one connection and calls on another.
+// A share of the users of `parley bench mixed` on one event loop. Each polls on one connection and calls on another.
 import Synchronization
 
 /// What the lanes and the workload share.
@@ -12,12 +12,12 @@ struct MixedPlan: Sendable {
     let control: LaneControl
     /// By call.
     let meters: [Meter]
-    /// From a send's start to the message at somebody's poll.
+    /// From the start of a send until another user's poll returns the message.
     let deliveryMeter: Meter
     let signals: MixedSignals
 }
 
-/// From the lanes to the workload, and back at the end.
+/// Signals from the lanes to the workload, and back at the end.
 final class MixedSignals: Sendable {
     private struct State {
         var waitingCount = 0
@@ -28,13 +28,13 @@ final class MixedSignals: Sendable {
 
     private let state = Mutex(State())
 
-    /// People whose poll waits.
+    /// Users whose poll waits.
     var waitingCount: Int { state.withLock(\.waitingCount) }
-    /// Nil until all of them do.
+    /// Nil until all polls wait.
     var phases: Phases? { state.withLock(\.phases) }
-    /// Lanes that have made their calls and have the answers.
+    /// Lanes that have made their calls and received the answers.
     var quietLaneCount: Int { state.withLock(\.quietLaneCount) }
-    /// Where each thread ends; nil while messages are being sent.
+    /// The head of each thread; nil while messages are being sent.
     var heads: [ThreadKey: Int64]? { state.withLock(\.heads) }
 
     func pollWaits() { state.withLock { $0.waitingCount += 1 } }
@@ -46,7 +46,7 @@ final class MixedSignals: Sendable {
 struct MixedOutcome: Sendable {
     var verdict = Verdict()
     var faults = Faults()
-    /// Calls that were due when nobody was free.
+    /// Calls that were due when no user was free.
     var skippedCount = 0
 
     mutating func add(_ other: MixedOutcome) {
@@ -58,7 +58,7 @@ struct MixedOutcome: Sendable {
 
 final class MixedLane: PollObserver {
     /// Seconds for the last answers, and for the last messages to arrive.
-    private static let patience = 20.0
+    private static let answerMaxS = 20.0
 
     let loop: EventLoop
     let plan: MixedPlan
@@ -101,17 +101,17 @@ final class MixedLane: PollObserver {
 
     func isMeasured(_ moment: MonotonicTime) -> Bool { phases?.isMeasured(moment) ?? false }
 
-    func note(_ fault: String) { outcome.faults.note(fault) }
+    func record(_ fault: String) { outcome.faults.record(fault) }
 
-    /// Every millisecond: makes the calls that are due.
+    /// Makes the calls that are due, every millisecond.
     private func tick(_ phases: Phases) {
         let now = MonotonicTime.now
-        guard now < phases.end else { return finish(until: now + Self.patience) }
+        guard now < phases.end else { return finish(until: now + Self.answerMaxS) }
         let elapsed = Double(now - phases.start) / 1e9
         let due = Int(elapsed * Double(plan.perSecond) / Double(plan.loopCount)) + 1
         while dueCount < due {
             dueCount += 1
-            // Somebody who is free; an overloaded service shows by nobody being.
+            // A user that is free. In an overloaded service no user is.
             let caller = (0..<4).lazy.compactMap { _ in self.callers.randomElement() }.first { !$0.isBusy }
             if let caller { caller.call(MixedCall.random()) } else { outcome.skippedCount += 1 }
         }
@@ -121,12 +121,12 @@ final class MixedLane: PollObserver {
     /// Waits for the last answers, then for the last messages.
     private func finish(until deadline: MonotonicTime) {
         if MonotonicTime.now > deadline {
-            note("the last answers did not come")
+            record("the last answers did not arrive")
         } else if callers.contains(where: \.isBusy) {
             return loop.schedule(at: .now + 0.02) { [unowned self] in finish(until: deadline) }
         }
         plan.signals.laneIsQuiet()
-        collect(until: .now + 2 * Self.patience)
+        collect(until: .now + 2 * Self.answerMaxS)
     }
 
     private func collect(until deadline: MonotonicTime) {
@@ -145,7 +145,7 @@ final class MixedLane: PollObserver {
     }
 
     func poller(_ poller: PolledDevice, received outcome: PollOutcome) {
-        if let fault = outcome.fault { note(fault) }
+        if let fault = outcome.fault { record(fault) }
     }
 
     func pollerAsked(_ poller: PolledDevice) {

@@ -1,7 +1,7 @@
-// Who knows whom in `parley bench mixed`.
+// The threads of the users in `parley bench mixed`.
 import Domain
 
-/// People and their threads: each has two direct threads, one group of ten, and all share a room.
+/// Users and their threads: each has two direct threads and one group of ten, and all share a room.
 struct MixedStage: Sendable {
     private static let groupSize = 10
 
@@ -11,7 +11,7 @@ struct MixedStage: Sendable {
     static func make(_ bench: BenchRun) async throws -> MixedStage {
         let count = bench.settings.userCount
         let accounts = try await bench.accounts.make(count)
-        // A ring: everybody with the next.
+        // A ring: each user with the next.
         let direct = try await bench.directThreads(accounts.indices.map { (accounts[$0], accounts[($0 + 1) % count]) })
         let groupCalls = stride(from: 0, to: count, by: groupSize).map { first in
             let others = accounts[first..<min(first + groupSize, count)].dropFirst().map { JSONValue.string($0.id) }
@@ -25,7 +25,7 @@ struct MixedStage: Sendable {
         let room = try await bench.room(of: accounts)
 
         let threads = try (direct + groups + [room]).map { id in
-            guard let key = ThreadKey(id) else { throw BenchFailure("\(id) is no thread id") }
+            guard let key = ThreadKey(id) else { throw BenchFailure("\(id) is not a thread id") }
             return MixedThread(id: id, key: key)
         }
         let people = accounts.indices.map { index in
@@ -36,7 +36,7 @@ struct MixedStage: Sendable {
         return MixedStage(threads: threads, people: people)
     }
 
-    /// Each thread with somebody who may read it.
+    /// Each thread with a user who may read it.
     var archived: [ArchivedThread] {
         var tokens: [Int: String] = [:]
         for person in people {

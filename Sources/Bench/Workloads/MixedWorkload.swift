@@ -1,4 +1,4 @@
-// `parley bench mixed`: people who do what people do, all at once.
+// `parley bench mixed`: users who poll, send, read and page at the same time.
 import Domain
 
 struct MixedWorkload: Sendable {
@@ -10,11 +10,11 @@ struct MixedWorkload: Sendable {
 
     func run() async throws -> Report {
         let settings = bench.settings
-        Progress.say("making \(settings.userCount) accounts and their threads")
+        Progress.report("creating \(settings.userCount) accounts and their threads")
         let stage = try await MixedStage.make(bench)
         let control = try LaneControl(laneCount: settings.loopCount)
         return try await withThrowingTaskGroup(of: MixedOutcome.self) { group in
-            // Whatever goes wrong, the loops must end before the group does.
+            // The loops must end before the group does, whatever fails.
             defer { control.stop() }
             let plan = MixedPlan(
                 endpoints: bench.endpoints, stage: stage, perSecond: settings.rate ?? Self.perSecondUsual,
@@ -37,10 +37,10 @@ struct MixedWorkload: Sendable {
         }
     }
 
-    /// Begins when everybody waits, and ends with telling everybody what they must have got.
+    /// Begins when all polls wait. At the end it tells the lanes which messages they must have received.
     private func play(_ plan: MixedPlan) async throws -> (BenchRun.Observation, faults: [String]) {
         let settings = bench.settings
-        try await poll("everybody's waiting poll", within: 120) {
+        try await poll("a waiting poll of every user", within: 120) {
             plan.signals.waitingCount == plan.stage.people.count
         }
         let phases = Phases(warmUpSeconds: settings.warmUpSeconds, seconds: settings.seconds)
@@ -50,7 +50,7 @@ struct MixedWorkload: Sendable {
         try await Progress.show("calls", plan.meters, phases)
         let observation = try await observed
         try await poll("the last answers", within: 60) { plan.signals.quietLaneCount == plan.loopCount }
-        Progress.say("reading the archives")
+        Progress.report("reading the archives")
         let archive = try await Archive.read(plan.stage.archived, at: plan.endpoints)
         plan.signals.end(at: archive.heads)
         return (observation, archive.faults)

@@ -1,9 +1,9 @@
 // One sender at an even rate.
 
-/// Sends numbered requests, each when it is due or, if the one before has no answer yet, as soon as it has. A time
-/// that a message had to wait for the one before counts as its own.
+/// Sends numbered requests, each when it is due, or as soon as the one before has its answer. The time that a message
+/// waits for the one before counts as its own.
 final class Publisher: ConnectionOwner {
-    /// A request by its number.
+    /// Builds the request with a number.
     typealias Request = (Int) -> [UInt8]
 
     private let loop: EventLoop
@@ -19,8 +19,8 @@ final class Publisher: ConnectionOwner {
     private(set) var faults = Faults()
 
     /// - Parameters:
-    ///   - began: told before each request is written.
-    ///   - answered: what it throws is noted as a fault.
+    /// - began: called before each request is written.
+    /// - answered: called with each answer. An error that it throws is recorded as a fault.
     init(
         _ loop: EventLoop, _ endpoint: Endpoint, count: Int, perSecond rate: Int, request: @escaping Request,
         began: @escaping (Int, MonotonicTime) -> Void, answered: @escaping (Int, Answer) throws -> Void
@@ -41,7 +41,7 @@ final class Publisher: ConnectionOwner {
 
     func stop() { connection.close() }
 
-    /// The connection is free: sends what is due, or waits until it is.
+    /// Called when the connection is free: sends what is due, or waits until it is.
     private func proceed() {
         guard sentCount < count else { return }
         let due = MonotonicTime(nanoseconds: startedAt.nanoseconds + Int64(sentCount) * intervalNs)
@@ -59,14 +59,14 @@ final class Publisher: ConnectionOwner {
         do {
             try answered(sentCount - 1, answer)
         } catch {
-            faults.note("\(error)")
+            faults.record("\(error)")
         }
         proceed()
     }
 
     func connection(_ connection: Connection, failed failure: ConnectionFailure) {
-        faults.note(failure.description)
-        // Not from here: what can't connect fails within `send`, and many would be due at once.
+        faults.record(failure.description)
+        // Not from here: a failure to connect happens within `send`, and many requests would be due at once.
         loop.schedule(at: .now) { [weak self] in self?.proceed() }
     }
 }

@@ -1,13 +1,14 @@
-// `parley bench send --old-snapshot`: what a backup or a forgotten transaction costs, which keeps vacuum from cleaning up.
+// `parley bench send --old-snapshot`: the cost of a backup or a forgotten transaction, which keeps vacuum from removing
+// rows.
 import Domain
 
 extension SendWorkload {
-    /// Each round measures once without and once with a snapshot that is taken before the turn and held to its end.
+    /// Each round measures once without and once with a snapshot that is held during the measurement.
     ///
-    /// Between two turns the database is vacuumed, no snapshot being held, so that none begins with what could not be
-    /// cleaned in an earlier one, and a checkpoint is taken. What is left of earlier turns is a longer archive; which of
-    /// the two meets it first changes from round to round, so that an even number of rounds favours neither, and a single
-    /// one those without. Nothing is vacuumed before the first turn: plans made after that would be for empty tables.
+    /// Between two measurements the database is vacuumed without a snapshot, so that none begins with dead rows of an
+    /// earlier one, and a checkpoint is taken. The archive grows from one to the next. Which of the two is first
+    /// alternates, so that an even number of rounds favours neither; a single round favours the one without. Nothing is
+    /// vacuumed before the first, because plans made after that would be for empty tables.
     func roundsWithOldSnapshot(
         _ conninfo: String, _ senders: [Sender], _ outcome: inout SendOutcome
     ) async throws -> [Round] {
@@ -16,7 +17,7 @@ extension SendWorkload {
         for number in 1...bench.settings.roundCount {
             for isHeld in number % 2 == 1 ? [false, true] : [true, false] {
                 if !rounds.isEmpty { try await snapshot.settle() }
-                Progress.say("round \(number): \(isHeld ? "with" : "without") an old snapshot")
+                Progress.report("round \(number): \(isHeld ? "with" : "without") an old snapshot")
                 if isHeld {
                     var turn = try await snapshot.held { try await round(senders, &outcome) }
                     turn.value.snapshotAge = turn.age

@@ -1,6 +1,6 @@
 // Senders on one event loop: each sends its next message as soon as the last is answered.
 
-/// One connection's user and thread.
+/// The user and thread of one connection.
 struct Sender: Sendable {
     let token: String
     /// Its number in the run.
@@ -8,7 +8,7 @@ struct Sender: Sendable {
     let threadID: String
 }
 
-/// What a lane of senders found.
+/// The result of a lane of senders.
 struct SendOutcome: Sendable {
     /// By the thread's number.
     var acknowledged: [Int: SeqSet] = [:]
@@ -25,7 +25,7 @@ struct SendOutcome: Sendable {
 
 final class SendLane: ConnectionOwner {
     /// Seconds that the last answers may take.
-    private static let patience = 20.0
+    private static let answerMaxS = 20.0
 
     private let loop: EventLoop
     private let phases: Phases
@@ -37,7 +37,7 @@ final class SendLane: ConnectionOwner {
     private var busyCount = 0
     private var outcome = SendOutcome()
 
-    /// - Parameter acknowledged: by earlier rounds, of the senders' threads.
+    /// - Parameter acknowledged: seqs that earlier rounds acknowledged, of the senders' threads.
     init(
         _ loop: EventLoop, _ endpoints: [Endpoint], _ senders: [Sender], textByteCount: Int,
         acknowledged: [Int: SeqSet], _ phases: Phases, _ meter: Meter
@@ -57,8 +57,8 @@ final class SendLane: ConnectionOwner {
 
     func run() -> SendOutcome {
         busyCount = connections.count
-        loop.schedule(at: phases.end + Self.patience) { [unowned self] in
-            note("no answer within \(Int(Self.patience)) s", times: busyCount)
+        loop.schedule(at: phases.end + Self.answerMaxS) { [unowned self] in
+            record("no answer within \(Int(Self.answerMaxS)) s", times: busyCount)
             loop.stop()
         }
         for connection in connections { send(connection) }
@@ -83,21 +83,21 @@ final class SendLane: ConnectionOwner {
                 phases.countMeasured(now)
             }
             if !outcome.acknowledged[senders[connection.tag].thread, default: SeqSet()].insert(message.seq) {
-                note("seq \(message.seq) was given out twice")
+                record("seq \(message.seq) was assigned twice")
             }
         } catch {
-            note("\(error)")
+            record("\(error)")
             return pause(connection)
         }
         next(connection, now)
     }
 
     func connection(_ connection: Connection, failed failure: ConnectionFailure) {
-        note(failure.description)
+        record(failure.description)
         pause(connection)
     }
 
-    /// What fails at once is not to be tried as fast as the processor can.
+    /// A connection that fails at once must not be retried as fast as the processor can.
     private func pause(_ connection: Connection) {
         loop.schedule(at: .now + 0.05) { [unowned self] in next(connection, .now) }
     }
@@ -108,5 +108,5 @@ final class SendLane: ConnectionOwner {
         if busyCount == 0 { loop.stop() }
     }
 
-    private func note(_ fault: String, times: Int = 1) { outcome.faults.note(fault, times: times) }
+    private func record(_ fault: String, times: Int = 1) { outcome.faults.record(fault, times: times) }
 }

@@ -6,10 +6,10 @@ struct SendWorkload: Sendable {
 
     init(_ bench: BenchRun) { self.bench = bench }
 
-    /// Clients of the baseline: whichever is faster counts.
+    /// Numbers of pgbench clients; the fastest counts.
     private static let baselineClients = [16, 64]
 
-    /// What one round of sending gave.
+    /// The result of one round.
     struct Round {
         let latencies: Latencies
         let cpu: CPUTimes
@@ -27,11 +27,11 @@ struct SendWorkload: Sendable {
 
     func run() async throws -> Report {
         let settings = bench.settings
-        Progress.say("making \(settings.connectionCount) accounts and their threads")
+        Progress.report("creating \(settings.connectionCount) accounts and their threads")
         let (senders, threads) = try await stage()
         var outcome = SendOutcome()
         let rounds = try await rounds(senders, &outcome)
-        Progress.say("reading the archive")
+        Progress.report("reading the archive")
         let archive = try await Archive.read(threads, at: bench.endpoints)
 
         var report = Report("send")
@@ -49,7 +49,7 @@ struct SendWorkload: Sendable {
         return report
     }
 
-    /// In turns with what it is compared with, so that whatever else the machine does meets both.
+    /// Alternates with the baseline, so that other load on the machine affects both.
     private func rounds(_ senders: [Sender], _ outcome: inout SendOutcome) async throws -> [Round] {
         let settings = bench.settings
         if settings.isOldSnapshot, let conninfo = settings.databaseURL {
@@ -65,7 +65,7 @@ struct SendWorkload: Sendable {
                 var baselines: [Double] = []
                 for clients in Self.baselineClients {
                     let rate = try await baseline.messagesPerS(clients: clients, seconds: settings.seconds)
-                    Progress.say("round \(number): pgbench with \(clients) clients \(fixed(rate, 0)) messages/s")
+                    Progress.report("round \(number): pgbench with \(clients) clients: \(fixed(rate, 0)) messages/s")
                     baselines.append(rate)
                 }
                 var round = try await round(senders, &outcome)
@@ -81,7 +81,7 @@ struct SendWorkload: Sendable {
     }
 
     private func add(_ turns: [Round], to report: inout Report) {
-        // What is measured beside an old snapshot is told apart.
+        // Rounds with an old snapshot are reported separately.
         let rounds = turns.filter { $0.snapshotAge == nil }
         var latencies = Latencies()
         var cpu = CPUTimes(generator: 0)
@@ -106,7 +106,7 @@ struct SendWorkload: Sendable {
         report.add("ratio_median", .decimal(orNull: median(rounds.compactMap(\.ratio)), 2))
     }
 
-    /// Pairs of users with a direct thread each.
+    /// Creates pairs of users, each with a direct thread.
     private func stage() async throws -> ([Sender], [ArchivedThread]) {
         let accounts = try await bench.accounts.make(bench.settings.connectionCount)
         let pairs = stride(from: 0, to: accounts.count, by: 2).map { (accounts[$0], accounts[$0 + 1]) }
@@ -136,7 +136,7 @@ struct SendWorkload: Sendable {
         async let progress: Void = Progress.show("messages", meters, phases)
         try await withThrowingTaskGroup(of: SendOutcome.self) { group in
             for (number, meter) in meters.enumerated() {
-                // Both senders of a thread are on one loop, which then knows all of the thread's acknowledged seqs.
+                // Both senders of a thread are on one loop, which then knows all acknowledged seqs of the thread.
                 let own = senders.filter { $0.thread % meters.count == number }
                 guard !own.isEmpty else { continue }
                 let known = acknowledged.filter { $0.key % meters.count == number }
@@ -160,7 +160,7 @@ struct SendWorkload: Sendable {
             seconds: phases.measuredSeconds, batching: observation.batching)
     }
 
-    /// Acknowledged messages that the archive doesn't hold, those that it holds unasked, and wrong answers.
+    /// Returns faults: acknowledged messages that the archive lacks, unexpected messages, and wrong answers.
     private func faults(_ outcome: SendOutcome, _ archive: Archive, _ threads: [ArchivedThread]) -> [String] {
         var faults = archive.faults
         faults += outcome.faults.phrases
@@ -170,7 +170,7 @@ struct SendWorkload: Sendable {
             if acknowledged.max > head {
                 faults.append("thread \(thread.id) ends at \(head), before \(acknowledged.max)")
             }
-            // A message whose answer was lost may be there.
+            // A message whose answer was lost may be in the archive.
             if outcome.faults.isEmpty, Int64(acknowledged.count) != head {
                 faults.append("thread \(thread.id) has \(head) messages, \(acknowledged.count) were acknowledged")
             }

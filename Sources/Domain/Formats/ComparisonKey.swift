@@ -1,9 +1,9 @@
-// The key by which names are compared: names that people cannot tell apart at a glance have one key.
+// The key by which names are compared: names that look alike have the same key.
 
 extension String {
-    /// Equal for lines that differ only in case, spacing, compatibility forms (full-width letters, ligatures), characters
-    /// that are not seen, and look-alike letters of another script within a word (docs/decisions.md). 2 to 7 µs, 45 at
-    /// the worst of 125 letters.
+    /// Equal for lines that differ only in case, spacing, compatibility forms (full-width letters, ligatures),
+    /// invisible characters, and look-alike letters of another script within a word (docs/decisions.md). 2 to 7 µs; 45
+    /// µs at worst, for 125 letters.
     var comparisonKey: String {
         var seen = String.UnicodeScalarView()
         for scalar in unicodeScalars where scalar.isTag || !scalar.isBlank { seen.append(scalar) }
@@ -11,11 +11,11 @@ extension String {
             .map { String($0).caseFolded.latinized }.joined(separator: " ").compatibilityComposed
     }
 
-    /// As Unicode's full case folding, but for Cherokee: ß and ẞ are ss, ς is σ, ſ is s.
+    /// Unicode's full case folding, except for Cherokee: ß and ẞ become ss, ς becomes σ, ſ becomes s.
     private var caseFolded: String { lowercased().uppercased().lowercased() }
 
-    /// A folded word with its Cyrillic and Greek letters that look like Latin ones replaced, if it has Latin letters, too.
-    /// A word in one script is left alone: сор is Russian, and no cop.
+    /// A folded word whose Cyrillic and Greek look-alikes are replaced by Latin letters, if it has Latin letters as
+    /// well. A word in one script stays as it is: сор is a Russian word, and not "cop".
     private var latinized: String {
         guard unicodeScalars.contains(where: \.isLatin), unicodeScalars.contains(where: { lookalikes[$0] != nil })
         else {
@@ -25,7 +25,7 @@ extension String {
     }
 }
 
-/// By small letters. Where only the capitals look alike (В, Н), these count: either case must have one key.
+/// By small letters. Some look alike only as capitals (В, Н); they are here too, because both cases must have one key.
 private let lookalikes: [Unicode.Scalar: Unicode.Scalar] = {
     let pairs = [
         ("авекмнорстухіјѕԁһӏԛԝѵёї", "abekmhopctyxijsdhlqwvëï"),
@@ -35,7 +35,7 @@ private let lookalikes: [Unicode.Scalar: Unicode.Scalar] = {
 }()
 
 extension Unicode.Scalar {
-    /// Of a folded text.
+    /// For scalars of a folded text.
     fileprivate var isLatin: Bool {
         ("a"..."z").contains(self) || (0xDF...0x24F).contains(value) && value != 0xF7
             || (0x1E00...0x1EFF).contains(value)

@@ -1,12 +1,12 @@
-// Hosts' names in other scripts, as the DNS has them: IDNA (RFC 5891) with Punycode (RFC 3492). By our own hand, since
-// Foundation's isn't there when it is linked into the executable.
+// Host names in other scripts as the DNS writes them: IDNA (RFC 5891) with Punycode (RFC 3492). Written by hand,
+// because Foundation's IDNA is absent when Foundation is linked statically.
 
 extension String {
-    /// A host's name in ASCII, in lower case; labels in other scripts become `xn--…`. Nil where one has what no label may have:
-    /// anything but letters, marks, digits and hyphens. What the rules for single scripts forbid is left to the DNS to refuse.
+    /// A host name in ASCII and lower case; labels in other scripts become `xn--…`. Nil if a label has other characters
+    /// than letters, marks, digits and hyphens. Rules for single scripts are left to the DNS.
     package var asciiHostName: String? {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
-        // As the usual mapping has it (RFC 5895): lower case, compatibility characters as what they stand for, form C.
+        // The usual mapping (RFC 5895): lower case, compatibility characters replaced, form C.
         let mapped = lowercased().compatibilityComposed.lowercased().replacing("\u{3002}", with: ".")
         var labels: [String] = []
         for label in mapped.split(separator: ".", omittingEmptySubsequences: false) {
@@ -36,10 +36,10 @@ enum Punycode {
     private static let base: UInt32 = 36
     private static let tMin: UInt32 = 1
     private static let tMax: UInt32 = 26
-    /// So that nothing can overflow; a label has 63 characters.
+    /// Prevents overflow. A label has at most 63 characters.
     private static let scalarCountMax = 63
 
-    /// Nil for what is too long for a label.
+    /// Nil for a text that is too long for a label.
     static func encode(_ scalars: [Unicode.Scalar]) -> String? {
         guard scalars.count <= scalarCountMax else { return nil }
         let basic = scalars.filter(\.isASCII)
@@ -65,7 +65,7 @@ enum Punycode {
         return output
     }
 
-    /// A number in digits of varying weight, the lowest first (3.3).
+    /// A number as digits of varying weight, the lowest first (3.3).
     private static func digits(of number: UInt32, bias: UInt32) -> String {
         var rest = number
         var text = ""

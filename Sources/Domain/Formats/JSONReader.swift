@@ -1,20 +1,21 @@
-// Bytes to JSON values, strictly by RFC 8259. What a request's members mean is read elsewhere (Fields.swift).
+// Reads JSON strictly by RFC 8259. What the members of a request mean is in Fields.swift.
 
-/// Reads one JSON document. One pass, no look-back; recursion as deep as the document nests, which is bounded.
+/// Reads one JSON document in one pass. It recurses as deep as the document nests, which is bounded.
 package struct JSONReader {
     package static let depthMaxDefault = 32
-    /// No number needs more; PostgreSQL and most clients would take them, but a thousand digits are an attack.
+    /// No number needs more. PostgreSQL and most clients accept more, but a number of a thousand digits is an attack.
     package static let numberByteCountMax = 64
-    /// Of an exponent, either way. With `numberByteCountMax` it covers all doubles. PostgreSQL's `numeric`, of which `jsonb`
-    /// is made, holds all numbers within both: it ends at 131,072 digits before the point and 16,383 after it. It writes
-    /// them without an exponent, so a looser bound would also let a short number grow long.
+    /// The largest exponent, positive or negative. With `numberByteCountMax` it covers all doubles. PostgreSQL's
+    /// `numeric`, which `jsonb` uses, holds all numbers within both bounds: it has up to 131,072 digits before the
+    /// point and 16,383 after it. It writes them without an exponent, so a looser bound would let a short number grow
+    /// long.
     package static let exponentMax = 400
 
     private let depthMax: Int
     private var valuesLeft: Int
     private var at = 0
 
-    /// The document in `bytes`. Costs about 5 ns a byte, and up to 1 µs a value.
+    /// Returns the document in `bytes`. Costs about 5 ns a byte, and up to 1 µs a value.
     package static func read(
         _ bytes: Span<UInt8>, depthMax: Int = depthMaxDefault, valueCountMax: Int = .max
     ) throws(JSONError) -> JSONValue {
@@ -37,7 +38,7 @@ package struct JSONReader {
 
     private func error(_ reason: JSONError.Reason) -> JSONError { JSONError(reason: reason, offset: at) }
 
-    /// The byte under the reader, which is not at the end.
+    /// The current byte. Throws at the end.
     private func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
         guard at < bytes.count else { throw error(.unexpectedEnd) }
         return bytes[at]
@@ -158,22 +159,22 @@ package struct JSONReader {
         }
         guard at - start <= Self.numberByteCountMax else { throw error(.numberOutOfRange) }
         let text = try text(bytes, from: start)
-        // Without an exponent 64 digits stay far below the largest double.
+        // Without an exponent, 64 digits are far below the largest double.
         if let exponentStart, !isInRange(text, exponent: exponentStart - start) { throw error(.numberOutOfRange) }
         return text
     }
 
-    /// Whether a number is within a double's range: neither infinite, nor so small that it becomes 0 without being 0.
+    /// Whether a number is within a double's range: neither infinite, nor rounded to 0 without being 0.
     /// - Parameter exponent: the offset of the exponent's text.
     private func isInRange(_ text: String, exponent: Int) -> Bool {
         guard let power = Int(text.suffix(text.utf8.count - exponent)), abs(power) <= Self.exponentMax,
             let value = Double(text), value.isFinite
         else { return false }
-        // What is 0 as a double must be written so.
+        // A number that is 0 as a double must have only zeros.
         return value != 0 || !text.utf8.prefix(exponent - 1).contains { $0 > Byte.zero && $0 <= Byte.nine }
     }
 
-    /// One digit or more.
+    /// One or more digits.
     private mutating func digits(_ bytes: Span<UInt8>) throws(JSONError) {
         guard case Byte.zero...Byte.nine = try peek(bytes) else { throw error(.unexpectedByte) }
         while at < bytes.count, case Byte.zero...Byte.nine = bytes[at] { at += 1 }
@@ -196,7 +197,7 @@ package struct JSONReader {
         }
     }
 
-    /// The rest of a string from its first escape on. `start` is where the string's text begins.
+    /// Reads the rest of a string from its first escape on. `start` is the offset of the string's text.
     private mutating func escapedString(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> String {
         var text: [UInt8] = []
         var runStart = start
@@ -218,12 +219,12 @@ package struct JSONReader {
         }
     }
 
-    /// Appends the bytes from `start` up to the reader.
+    /// Appends the bytes from `start` up to the current byte.
     private func append(_ bytes: Span<UInt8>, from start: Int, to text: inout [UInt8]) {
         bytes.extracting(start..<at).withUnsafeBufferPointer { text.append(contentsOf: $0) }
     }
 
-    /// What follows a backslash.
+    /// Reads the rest of an escape after its backslash.
     private mutating func escape(_ bytes: Span<UInt8>) throws(JSONError) -> Unicode.Scalar {
         let letter = try peek(bytes)
         at += 1
@@ -268,7 +269,7 @@ package struct JSONReader {
         return unit
     }
 
-    /// The bytes from `start` up to the reader as text.
+    /// The bytes from `start` up to the current byte, as text.
     private func text(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> String {
         let text = bytes.extracting(start..<at).withUnsafeBufferPointer { String(validating: $0, as: UTF8.self) }
         guard let text else { throw error(.notUTF8) }
@@ -276,13 +277,13 @@ package struct JSONReader {
     }
 }
 
-/// The keys of an object under construction. A few are compared one by one; many go into a set, so that an object of
-/// ten thousand keys costs no hundred million comparisons.
+/// The keys of an object that is being read. A few are compared one by one; many go into a set, so that an object of
+/// ten thousand keys does not cost a hundred million comparisons.
 private struct SeenKeys {
     private static let listCountMax = 8
     private var many: Set<[UInt8]> = []
 
-    /// False if the key is there already. By code points, not by how they look: `String`'s equality is too wide.
+    /// Returns false if the key is there already. Compares code points: `String`'s equality would merge more.
     mutating func insert(_ key: String, after members: [JSONValue.Member]) -> Bool {
         guard members.count >= Self.listCountMax else {
             return !members.contains { $0.key.utf8.elementsEqual(key.utf8) }
@@ -292,7 +293,7 @@ private struct SeenKeys {
     }
 }
 
-/// The bytes that JSON is made of.
+/// The bytes of JSON's syntax.
 enum Byte {
     static let quote = UInt8(ascii: "\"")
     static let backslash = UInt8(ascii: "\\")

@@ -1,14 +1,14 @@
-// A JSON document as a value, with nothing lost. Reading is in JSONReader.swift, printing in JSONWriter.swift.
+// A JSON document as a value, without loss. JSONReader.swift reads it, JSONWriter.swift writes it.
 
-/// A JSON value that remembers what was written: numbers keep their text, objects the order of their members.
+/// A JSON value that keeps what was written: numbers keep their text, objects the order of their members.
 ///
-/// Ours and not Foundation's, because a payload must come out with the numbers that went in (`1e2`, `0.10` and integers
-/// past 2^53 survive no `Double`), and because unknown and repeated keys must be seen to be refused.
+/// Not Foundation's, because a payload must come out with the numbers that went in: `1e2`, `0.10` and integers past
+/// 2^53 do not survive a `Double`. Unknown and repeated keys must be seen to be refused.
 package enum JSONValue: Sendable {
     case object([Member])
     case array([JSONValue])
     case string(String)
-    /// As it stood in the document; a number by JSON's grammar.
+    /// The text of the number in the document.
     case number(String)
     case bool(Bool)
     case null
@@ -28,7 +28,7 @@ package enum JSONValue: Sendable {
     /// Null for nil.
     package static func string(orNull text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 
-    /// The value of an object's member; nil without one, and for anything that is not an object. Walks the members.
+    /// The value of an object's member; nil if there is none, or if this is not an object. Walks the members.
     package subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key.utf8.elementsEqual(key.utf8) }?.value
@@ -46,13 +46,13 @@ package enum JSONValue: Sendable {
     package var double: Double? { if case .number(let text) = self { Double(text) } else { nil } }
 }
 
-/// Equal when they print the same bytes: the order of members and the writing of numbers count, and texts that look
-/// alike but are different code points differ.
+/// Equal if both print the same bytes: the order of members and the spelling of numbers count, and so do code points of
+/// texts that look alike.
 extension JSONValue: Equatable {
     package static func == (left: JSONValue, right: JSONValue) -> Bool { left.compactText == right.compactText }
 }
 
-/// Why a text is no JSON document that we take.
+/// Why a text is not a JSON document that the service accepts.
 package struct JSONError: Error, Equatable {
     package enum Reason: Equatable, Sendable {
         case unexpectedByte
@@ -63,16 +63,16 @@ package struct JSONError: Error, Equatable {
         case tooDeep
         case tooManyValues
         case repeatedKey
-        /// JSON allows it, PostgreSQL can't store it.
+        /// JSON allows it, but PostgreSQL cannot store it.
         case nulCharacter
-        /// Outside a double's range, or longer than any number has to be.
+        /// Outside a double's range, or longer than numbers need to be.
         case numberOutOfRange
     }
 
     package var reason: Reason
     /// The byte at which reading stopped, from 0.
     package var offset: Int
-    /// Where in the document, as `payload.points[2]`; empty at the top.
+    /// The place in the document, as `payload.points[2]`; empty at the top.
     package var path = ""
 
     func inside(_ step: String) -> JSONError {
@@ -83,7 +83,7 @@ package struct JSONError: Error, Equatable {
 }
 
 extension Problem {
-    /// 422 for a well-formed document with a value that can't be kept, where its place is known; else 400.
+    /// 422 for a well-formed document with a value that cannot be stored, if its place is known; otherwise 400.
     package init(_ error: JSONError) {
         let what =
             switch error.reason {

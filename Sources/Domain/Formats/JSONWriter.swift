@@ -1,4 +1,4 @@
-// JSON values to bytes, compactly and always the same way: what is stored is this text, and retries are compared by it.
+// Writes JSON values as bytes, compactly and always the same way: this text is stored, and retries are compared by it.
 import Basics
 
 extension JSONText {
@@ -10,22 +10,22 @@ extension JSONText {
 }
 
 extension JSONValue {
-    /// Without spaces; members in their order, numbers as they were written, no escape where none is needed.
+    /// Without spaces. Members keep their order and numbers their spelling; only what must be escaped is escaped.
     package var compactText: JSONText { JSONText(self) }
 }
 
-/// Builds a JSON text piece by piece, ready pieces included. Commas are the caller's except within `write(_:)`.
+/// Builds a JSON text piece by piece. The caller writes commas, except within `write(_:)`.
 package struct JSONWriter {
     package private(set) var utf8: [UInt8] = []
 
     package init(reserving byteCount: Int = 256) { utf8.reserveCapacity(byteCount) }
 
-    /// Appends text as it is.
+    /// Appends the text unchanged.
     package mutating func raw(_ text: StaticString) {
         utf8.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Appends a ready value.
+    /// Appends a value that is already JSON.
     package mutating func raw(_ text: JSONText) { utf8.append(contentsOf: text.utf8) }
 
     package mutating func write(_ value: some BinaryInteger) { utf8.append(contentsOf: String(value).utf8) }

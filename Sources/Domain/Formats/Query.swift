@@ -1,15 +1,15 @@
-// The query of a target: percent-encoding undone, names told apart, the parameters that every list has.
+// Query strings: undoes percent-encoding, separates the parameters, and reads those that all lists share.
 
-/// No call has more than a handful; names are compared one by one.
+/// No call has more than a few parameters; names are compared one by one.
 private let queryParameterCountMax = 32
 
 extension Fields where Raw == String {
-    /// The parameters of a query as sent, without its `?`; nil has none. What can't be decoded, and a repeated name, is
-    /// a mistake among the others. As in forms `+` is a space.
+    /// Reads a query as sent, without its `?`; nil for none. A parameter that cannot be decoded, or a repeated name, is
+    /// a mistake like others. `+` is a space, as in forms.
     package init(query: Substring) {
         var given: [(name: String, raw: String)] = []
         var mistakes: [Problem.Field] = []
-        // What follows the last that is looked at stays in one piece.
+        // The last piece holds all that follows, and is not split further.
         for pair in query.utf8.split(separator: UInt8(ascii: "&"), maxSplits: queryParameterCountMax) {
             guard given.count + mistakes.count < queryParameterCountMax else {
                 mistakes.append(Problem.Field("query", "Must have at most \(queryParameterCountMax) parameters."))
@@ -53,7 +53,7 @@ extension Fields where Raw == String {
     }
 }
 
-/// The text that was percent-encoded; nil for a broken escape, and for what is not UTF-8. In paths `+` is itself.
+/// Undoes percent-encoding. Nil for a broken escape, or if the result is not UTF-8. In paths `+` is itself.
 func percentDecoded(_ encoded: Substring.UTF8View, plusIsSpace: Bool = true) -> String? {
     if !encoded.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) {
         return String(Substring(encoded))

@@ -79,7 +79,7 @@ private struct DigitReader {
         return false
     }
 
-    /// The digits after the point in microseconds; nil for none.
+    /// Reads the digits after the point as microseconds; nil if there are none.
     mutating func fraction() -> Int? {
         var micros: Int = 0
         var unit: Int = 100_000

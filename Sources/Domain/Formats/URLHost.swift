@@ -1,15 +1,16 @@
-// The host of a URL that a client gives the service to call, as resolvers and libcurl will read it.
+// The host in a URL that a client asks the service to call, as resolvers and libcurl read it.
 import Basics
 
-/// A host's name or address. What no resolver can look up is neither.
+/// A host's name or address. A host that no resolver can look up is neither.
 package enum URLHost: Equatable, Sendable {
-    /// In lower case, without the point at the end.
+    /// In lower case, without a dot at the end.
     case name(String)
     case address(IPAddress)
 
-    /// From a URL's authority without a user: `host`, `host:port`, `[address]:port`. Nil for what can't be connected to.
+    /// Reads a URL's authority without a user: `host`, `host:port`, `[address]:port`. Nil for a host that cannot be
+    /// connected to.
     ///
-    /// A percent-encoded host and an IPv6 zone are refused: the first only hides what the host is, the second is for
+    /// A percent-encoded host is refused because it only hides the host. An IPv6 zone is refused because it is for
     /// addresses of the machine's own link.
     package init?(authority: some StringProtocol) {
         var host = authority[...]
@@ -35,7 +36,7 @@ package enum URLHost: Equatable, Sendable {
         }
     }
 
-    /// Whether it may be on the internet. Where a name leads is judged when it is connected to.
+    /// Whether the host may be on the internet. The addresses of a name are checked when it is connected to.
     package var isPublic: Bool {
         switch self {
         case .address(let address): address.isPublic
@@ -43,21 +44,21 @@ package enum URLHost: Equatable, Sendable {
         }
     }
 
-    /// Names of the machine itself (RFC 6761, 6.3, and what Linux has in /etc/hosts).
+    /// Names of the machine itself (RFC 6761, 6.3, and those in Linux's /etc/hosts).
     private static let ownNames = [
         "localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6",
         "localhost6.localdomain6", "ip6-localhost", "ip6-loopback",
     ]
 
-    /// Nothing, or a colon and a number (or nothing, RFC 3986).
+    /// Empty, or a colon and a number, or a colon alone (RFC 3986).
     private static func isPort(_ rest: some StringProtocol) -> Bool {
         guard rest.first == ":" else { return rest.isEmpty }
         let digits = rest.dropFirst()
         return digits.isEmpty || digits.utf8.allSatisfy(\.isDigit) && (1...65_535).contains(Int(digits) ?? 0)
     }
 
-    /// Labels of letters, digits, hyphens and underscores. A last label that is a number makes it an address, and then it
-    /// would have been one (WHATWG URL, "ends in a number").
+    /// Labels of letters, digits, hyphens and underscores. A last label that is a number is refused: the host would be
+    /// an address, and it was not read as one (WHATWG URL, "ends in a number").
     private static func isName(_ name: String) -> Bool {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard name.utf8.count <= 253, let last = labels.last else { return false }

@@ -1,12 +1,12 @@
-// What the values that people read have in common: normal form, trimming, folding, words. The only place that needs the
-// whole Foundation: normal forms are not in FoundationEssentials.
+// What all texts for people share: normal form, trimming, folding, words. The only file that needs the whole
+// Foundation, because FoundationEssentials has no normal forms.
 import Foundation
 
 extension String {
-    /// In Unicode's normal form C, so that what looks the same and is typed on different devices is the same.
+    /// In Unicode's normal form C, so that text typed on different devices is equal if it looks equal.
     package var normalized: String { utf8.allSatisfy { $0 < 0x80 } ? self : precomposedStringWithCanonicalMapping }
 
-    /// In normal form KC: as `normalized`, and characters that are others in another dress are those.
+    /// In normal form KC: as `normalized`, with compatibility characters replaced by the usual ones.
     var compatibilityComposed: String { precomposedStringWithCompatibilityMapping }
 
     /// Without white space at either end.
@@ -17,23 +17,23 @@ extension String {
         return String(unicodeScalars[first...last])
     }
 
-    /// For comparing what differs only in case and spacing: lower case, white space inside as one space, form C.
+    /// For comparing texts that differ only in case and spacing: lower case, one space for inner white space, form C.
     package var folded: String {
         lowercased().unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
             .map { String($0) }.joined(separator: " ").normalized
     }
 
-    /// The runs of letters and digits (with the marks that belong to letters) of the folded text.
+    /// The runs of letters and digits (with the marks of letters) in the folded text.
     package var words: [String] {
         folded.unicodeScalars.split { !$0.isWordPart }.map { String($0) }
     }
 
-    /// Trimmed and in form C; refuses what is empty, longer than the maximum, or misleads as a name (`checkShowable`).
+    /// Trimmed and in form C. Refuses a line that is empty, too long, or misleading as a name (`checkShowable`).
     ///
-    /// Characters are counted as Unicode code points, as JSON Schema's `maxLength` counts them: one that people see may
-    /// be built from any number of code points, so counting those would bound nothing.
+    /// Characters are counted as Unicode code points, as JSON Schema's `maxLength` does. A visible character may have
+    /// any number of code points, so counting visible characters would bound nothing.
     static func singleLine(_ text: String, characterCountMax: Int) throws(Invalid) -> String {
-        // Bounded before the work of normalizing it. Form C is at most three times shorter than what was typed.
+        // Bounds the work of normalizing. Form C is at most three times shorter than the text typed.
         guard text.utf8.count <= 16 * characterCountMax + 1024 else { throw .tooLong(characterCountMax) }
         let line = text.trimmed.normalized
         if line.isEmpty { throw Invalid("Must not be empty.") }
@@ -61,7 +61,7 @@ extension Unicode.Scalar {
 }
 
 extension UInt8 {
-    /// A letter or a digit of ASCII.
+    /// Whether this is an ASCII letter or digit.
     package var isAlphanumeric: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,11 +1,11 @@
-// The rules for lines that people read as names: a name must not change how the text around it reads, and must have
-// something to see. Message texts are never held to them.
+// Rules for lines that are shown as names: a name must be visible and must not change how the text around it reads.
+// They do not apply to message texts.
 
 extension String {
     /// Throws unless the line can be shown as a name.
     ///
-    /// Refused are control characters and line breaks, characters that change the direction of text (Unicode's
-    /// Bidi_Control), tag characters outside of an emoji flag, and a line without a visible character.
+    /// It refuses control characters and line breaks, characters that change the direction of text (Unicode's
+    /// Bidi_Control), tag characters outside an emoji flag, and a line without a visible character.
     func checkShowable() throws(Invalid) {
         if unicodeScalars.contains(where: \.breaksLine) {
             throw Invalid("Must have no control characters or line breaks.")
@@ -21,7 +21,7 @@ extension String {
         }
     }
 
-    /// The line with spaces for what `checkShowable` refuses in it. It may have nothing visible.
+    /// The line with spaces in place of the characters that `checkShowable` refuses. Nothing visible may remain.
     package var showable: String {
         let hasStrayTag = firstStrayTag != nil
         var line = String.UnicodeScalarView()
@@ -32,7 +32,7 @@ extension String {
         return String(line)
     }
 
-    /// The first tag character that belongs to no flag.
+    /// The first tag character that is not part of a flag.
     private var firstStrayTag: Unicode.Scalar? {
         var rest = unicodeScalars[...]
         while let scalar = rest.popFirst() {
@@ -47,7 +47,8 @@ extension String {
 }
 
 extension Substring.UnicodeScalarView {
-    /// Whether these tags after a black flag make it a region's: 3 to 6 letters or digits, then the end (UTS #51, ED-14a).
+    /// Whether these tags after a black flag name a region: 3 to 6 letters or digits, then the end tag (UTS #51,
+    /// ED-14a).
     fileprivate var isRegionOfFlag: Bool {
         let region = dropLast()
         return last == "\u{E007F}" && (3...6).contains(region.count)
@@ -58,13 +59,13 @@ extension Substring.UnicodeScalarView {
 extension Unicode.Scalar {
     var isTag: Bool { (0xE0000...0xE007F).contains(value) }
 
-    /// Nothing to see, and yet no white space: fillers, joiners, selectors, and symbols that are drawn empty.
+    /// Invisible, although not white space: fillers, joiners, selectors, and symbols that are drawn empty.
     var isBlank: Bool { properties.isDefaultIgnorableCodePoint || Self.emptySymbols.contains(self) }
 
     /// A blank Braille pattern, a null notehead, two blank hieroglyphs.
     private static let emptySymbols: Set<Unicode.Scalar> = ["\u{2800}", "\u{1D159}", "\u{13441}", "\u{13442}"]
 
-    /// Whether it is seen by itself: a mark without its letter isn't.
+    /// Whether it is visible by itself. A mark without its letter is not.
     fileprivate var isVisible: Bool {
         switch properties.generalCategory {
         case .control, .format, .surrogate, .spaceSeparator, .lineSeparator, .paragraphSeparator, .nonspacingMark,

@@ -1,4 +1,4 @@
-// How a client says where a page of the archive begins or ends.
+// How a client names the place where a page of the archive begins or ends.
 
 extension ArchiveBound: TextField {
     /// A seq in digits, a message's id, or an RFC 3339 time.
@@ -16,7 +16,7 @@ extension ArchiveBound: TextField {
         }
     }
 
-    /// The `+` of an offset is often left bare in a query, where it says space.
+    /// Clients often leave the `+` of an offset unescaped in a query, where it means a space.
     private static func withPlus(_ text: String) -> String {
         guard let space = text.lastIndex(of: " "), text.distance(from: space, to: text.endIndex) == 6 else {
             return text

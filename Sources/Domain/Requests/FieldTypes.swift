@@ -1,4 +1,4 @@
-// How the common types are read from fields: flags, whole numbers, ids, times, closed sets of words, lists.
+// How common types are read from fields: booleans, whole numbers, ids, times, sets of words, lists.
 
 extension Bool: TextField {
     package init(_ json: JSONValue) throws(Invalid) {
@@ -15,7 +15,7 @@ extension Bool: TextField {
     }
 }
 
-/// Null is read as nil: for a field that null empties.
+/// Reads null as nil: for a field that null clears.
 extension Optional: JSONField where Wrapped: JSONField {
     package init(_ json: JSONValue) throws(Invalid) {
         if case .null = json { self = nil } else { self = try Wrapped(json) }
@@ -45,7 +45,7 @@ extension ThreadKind: WordField {}
 extension MemberRole: WordField {}
 
 extension Seq: JSONField {
-    /// A whole number from 0 on; 0 stands before the first message.
+    /// A whole number from 0 on. 0 is before the first message.
     package init(_ json: JSONValue) throws(Invalid) {
         guard let value = json.integer, value >= 0 else { throw Invalid("Must be a whole number, 0 or more.") }
         self.init(value)
@@ -53,7 +53,7 @@ extension Seq: JSONField {
 }
 
 extension Timestamp: TextField {
-    /// RFC 3339, within what `description` writes with four digits of a year, and not before 1970.
+    /// RFC 3339 with a four-digit year, not before 1970.
     package init(text: String) throws(Invalid) {
         guard let time = Timestamp(parsing: text), (0...253_402_300_799_999_999).contains(time.microsSince1970) else {
             throw Invalid("Must be an RFC 3339 time from 1970 to 9999.")
@@ -80,7 +80,7 @@ extension PageKey: TextField {
 }
 
 extension JSONValue {
-    /// The entries of an array, each read by its type; every entry's mistakes are told.
+    /// The entries of an array, each read by its type. Reports the mistakes of all entries.
     package func entries<Entry>(
         countMax: Int, _ read: (JSONValue) throws(Invalid) -> Entry
     ) throws(Invalid) -> [Entry] {
@@ -102,7 +102,7 @@ extension JSONValue {
 }
 
 extension Array where Element: Hashable {
-    /// The elements in their order, each once.
+    /// The elements in order, without repetitions.
     package var withoutRepeats: [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

@@ -1,6 +1,7 @@
-// The fields of a request, from a JSON body or a query: each read once by its type, all mistakes told together.
+// The fields of a request, from a JSON body or a query. Each is read once by its type, and all mistakes are reported
+// together.
 
-/// Why a value isn't one of its type: one sentence for each place in it that is wrong.
+/// Why a value is not of its type: one sentence for each wrong place in it.
 package struct Invalid: Error, Equatable {
     /// Relative to the value; an empty path is the value itself.
     package var fields: [Problem.Field]
@@ -8,7 +9,7 @@ package struct Invalid: Error, Equatable {
     package init(_ detail: String) { fields = [Problem.Field("", detail)] }
     package init(fields: [Problem.Field]) { self.fields = fields }
 
-    /// The same, as seen from what holds the value under `step`.
+    /// The same mistakes, with paths that begin at the value that holds this one under `step`.
     package func inside(_ step: String) -> Invalid {
         Invalid(fields: fields.map { Problem.Field(FieldPath.join(step, $0.field), $0.detail) })
     }
@@ -16,7 +17,7 @@ package struct Invalid: Error, Equatable {
 
 /// Paths as problem documents show them: `payload.text`, `receipts[3].read`.
 enum FieldPath {
-    /// A client's own key may stand in a path, so what is shown of one is bounded.
+    /// A path may contain a key of the client, so at most a bounded part of a key is shown.
     static let stepCharacterCountMax = 64
 
     static func step(_ name: String) -> String { String(name.prefix(stepCharacterCountMax)) }
@@ -32,7 +33,7 @@ package protocol JSONField {
     init(_ json: JSONValue) throws(Invalid)
 }
 
-/// A type that can be read from a text: a field that is a JSON string, or a parameter of a query.
+/// A type that can be read from text: a field that is a JSON string, or a parameter of a query.
 package protocol TextField: JSONField {
     init(text: String) throws(Invalid)
 }
@@ -44,11 +45,11 @@ extension TextField {
     }
 }
 
-/// What is given by name, and what was wrong with it so far. `Raw` is a JSON value, or the text of a query parameter.
+/// Named values, and the mistakes found so far. `Raw` is a JSON value or the text of a query parameter.
 ///
-/// Read every field, then call `values` or `end`: they throw one problem with all mistakes, unknown names among them.
+/// Read every field, then call `values` or `end`. They throw one problem with all mistakes, unknown names included.
 package struct Fields<Raw: Sendable>: Sendable {
-    /// A document full of mistakes gets no answer larger than itself.
+    /// Bounds the answer to a document full of mistakes.
     private static var mistakeCountMax: Int { 100 }
 
     private let given: [(name: String, raw: Raw)]
@@ -69,7 +70,7 @@ package struct Fields<Raw: Sendable>: Sendable {
         return given[index].raw
     }
 
-    /// The field read by `read`: nil when it isn't given, and when it is wrong.
+    /// Returns the field, read by `read`; nil if it is absent or wrong.
     package mutating func given<Value>(_ name: String, _ read: (Raw) throws(Invalid) -> Value) -> Value? {
         guard let raw = take(name) else { return nil }
         do {
@@ -80,7 +81,7 @@ package struct Fields<Raw: Sendable>: Sendable {
         }
     }
 
-    /// As `given`, but its absence is a mistake.
+    /// As `given`, but absence is a mistake.
     package mutating func required<Value>(_ name: String, _ read: (Raw) throws(Invalid) -> Value) -> Value? {
         let before = mistakes.count
         let value = given(name, read)
@@ -88,43 +89,43 @@ package struct Fields<Raw: Sendable>: Sendable {
         return value
     }
 
-    /// Whether the field is there, whatever it holds.
+    /// Whether the field is present, with any value.
     package func has(_ name: String) -> Bool { given.contains { $0.name == name } }
 
-    /// Whether a mistake was noted in the field so far.
+    /// Whether a mistake was recorded in the field so far.
     package func isRefused(_ name: String) -> Bool {
         mistakes.contains { $0.field == name || $0.field.hasPrefix(name + ".") || $0.field.hasPrefix(name + "[") }
     }
 
-    /// Notes a mistake that no single field's type can see.
+    /// Records a mistake that the type of a single field cannot see.
     package mutating func refuse(_ name: String, _ detail: String) { mistakes.append(Problem.Field(name, detail)) }
 
-    /// Throws the mistakes, if any. Nothing may be read after.
+    /// Throws the mistakes, if any. Read nothing afterwards.
     package func end() throws(Invalid) {
         var all = mistakes
         for (index, field) in given.enumerated() where !isRead[index] {
-            // The rest isn't told, so it isn't looked at.
+            // Further mistakes are not reported, so nothing more is checked.
             if all.count >= Self.mistakeCountMax { break }
             all.append(Problem.Field(FieldPath.step(field.name), unknown))
         }
         if !all.isEmpty { throw Invalid(fields: Array(all.prefix(Self.mistakeCountMax))) }
     }
 
-    /// The required fields' values, or the mistakes.
+    /// Returns the values of the required fields, or throws the mistakes.
     package func values<each Value>(_ values: repeat (each Value)?) throws(Invalid) -> (repeat each Value) {
         try end()
         return (repeat try Self.present(each values))
     }
 
     private static func present<Value>(_ value: Value?) throws(Invalid) -> Value {
-        // Without mistakes every required field was read; a nil here is one that was read as if it could be left out.
+        // Without mistakes every required field was read. A nil here is a field that was read as optional.
         guard let value else { throw Invalid("Is required.") }
         return value
     }
 }
 
 extension Fields where Raw == JSONValue {
-    /// The members of an object; anything else is refused.
+    /// Reads the members of an object; refuses anything else.
     package init(_ body: JSONValue) throws(Invalid) {
         guard case .object(let members) = body else { throw Invalid("Must be a JSON object.") }
         self.init(members.map { ($0.key, $0.value) }, unknown: "There is no such field.")
@@ -134,7 +135,7 @@ extension Fields where Raw == JSONValue {
         required(name) { json throws(Invalid) in try Value(json) }
     }
 
-    /// A field that may be left out; null counts as left out.
+    /// An optional field; null counts as absent.
     package mutating func optional<Value: JSONField>(_ name: String, _: Value.Type) -> Value? {
         optional(name) { json throws(Invalid) in try Value(json) }
     }
@@ -158,7 +159,7 @@ extension Fields where Raw == String {
 }
 
 extension Problem {
-    /// 422 with every mistake. One about the whole body has the field `body`.
+    /// 422 with every mistake. A mistake about the whole body has the field `body`.
     package init(_ invalid: Invalid) {
         self = .invalid(invalid.fields.map { Problem.Field($0.field.isEmpty ? "body" : $0.field, $0.detail) })
     }

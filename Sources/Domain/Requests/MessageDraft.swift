@@ -1,6 +1,6 @@
-// A message as a client sends it, checked. What each type's payload must hold is in MessagePayload.swift.
+// A message as a client sends it, checked. MessagePayload.swift has the rules for each type's payload.
 
-/// What a client may say of a message.
+/// What a client may set in a new message.
 package struct MessageDraft: Sendable {
     package static let mentionCountMax = 100
 
@@ -10,7 +10,7 @@ package struct MessageDraft: Sendable {
     /// Compact, an object.
     package var payload: JSONText
     package var replyTo: MessageID?
-    /// Each once, in the order given.
+    /// In the given order, without repetitions.
     package var mentions: [UserID]
     package var expires: KeptTime?
 
@@ -20,7 +20,7 @@ package struct MessageDraft: Sendable {
         let type = fields.optional("type", MessageType.self)
         let isTypeLeftOut = body["type"] == nil || body["type"] == .null
         let payload = fields.required("payload") { json throws(Invalid) in
-            // With a wrong type there is nothing to check the payload by.
+            // With a wrong type there are no rules to check the payload by.
             try MessagePayload.checked(json, as: isTypeLeftOut ? .message : type, limits: limits)
         }
         let replyTo = fields.optional("reply_to", MessageID.self)
@@ -37,12 +37,12 @@ package struct MessageDraft: Sendable {
     }
 }
 
-/// What a client may change of a message.
+/// What a client may change in a message.
 package struct MessageEdit: Sendable {
     /// Compact, an object.
     package var payload: JSONText
 
-    /// - Parameter type: the message's, which stays.
+    /// - Parameter type: the message's type, which cannot change.
     package init(_ body: JSONValue, type: MessageType, limits: Limits) throws(Invalid) {
         var fields = try Fields(body)
         let payload = fields.required("payload") { json throws(Invalid) in
@@ -57,7 +57,7 @@ package enum MessageType: Hashable, Sendable {
     case message
     case location
     case encrypted
-    /// An app's own, `x-` and what follows.
+    /// A type of the app: `x-` and more.
     case custom(String)
 
     package static let customByteCountMax = 62

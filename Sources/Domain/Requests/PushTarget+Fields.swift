@@ -5,7 +5,7 @@ extension PushPlatform: WordField {}
 extension PushPrivacy: WordField {}
 
 extension PushTarget.APNsEnvironment: WordField {
-    /// Apple calls the host of one of them the sandbox.
+    /// Apple calls one of the hosts the sandbox.
     package init(text: String) throws(Invalid) {
         guard let word = text == "sandbox" ? .development : Self(rawValue: text) else {
             throw Invalid("Must be one of: production, development.")
@@ -18,7 +18,7 @@ extension PushTarget.APNsEnvironment: WordField {
 package struct PushTargetRules: Sendable {
     /// Whether Web Push endpoints may have private addresses and no TLS. For tests.
     let allowsPrivate: Bool
-    /// Whether 65 bytes are a point on the P-256 curve. Arithmetic is the caller's: this module has no cryptography.
+    /// Whether 65 bytes are a point on the P-256 curve. The caller computes it: this target has no cryptography.
     let isPoint: @Sendable ([UInt8]) -> Bool
 
     package init(allowsPrivate: Bool, isPoint: @escaping @Sendable ([UInt8]) -> Bool) {
@@ -31,7 +31,7 @@ extension PushTarget {
     package init(_ body: JSONValue, _ rules: PushTargetRules) throws(Invalid) {
         var fields = try Fields(body)
         guard let platform = fields.required("platform", PushPlatform.self) else {
-            // What else there should be depends on it.
+            // The other fields depend on this one.
             for name in ["token", "environment", "topic", "endpoint", "keys"] {
                 _ = fields.given(name) { (_: JSONValue) throws(Invalid) in }
             }
@@ -58,7 +58,7 @@ extension PushTarget {
         }
     }
 
-    /// As it is read.
+    /// The fields as read.
     package var json: JSONValue {
         var members: [JSONValue.Member] = [.init("platform", .string(platform.rawValue))]
         switch self {
@@ -80,7 +80,7 @@ extension PushTarget {
     }
 }
 
-/// A device's token of APNs. It stands in the path of a request. 32 bytes today; Apple promises no length.
+/// A device's token of APNs, which is part of a request's path. 32 bytes today; Apple guarantees no length.
 private struct APNsToken: TextField {
     static let digitCounts = 16...200
     let text: String
@@ -96,7 +96,7 @@ private struct APNsToken: TextField {
     }
 }
 
-/// An app installation's token of FCM. It stands in the body of a request.
+/// An app installation's token of FCM, which is part of a request's body.
 private struct FCMToken: TextField {
     static let characterCountMax = 4_096
     let text: String
@@ -122,8 +122,8 @@ private struct PushTopic: TextField {
     }
 }
 
-/// The URL at which a client's push service accepts alerts. A host that can never be called is refused here. Where a name
-/// leads is judged by the same rule (`IPAddress.isPublic`) whenever it is connected to.
+/// The URL at which a client's push service accepts alerts. A host that can never be called is refused here. The
+/// addresses of a name are checked by the same rule (`IPAddress.isPublic`) at every connection.
 private struct PushEndpoint {
     let text: String
 
@@ -145,7 +145,7 @@ private struct PushEndpoint {
     }
 }
 
-/// `keys` of a browser's subscription, in base64url; with padding, or in the other alphabet, too.
+/// `keys` of a browser's subscription in base64url. Padding and the standard alphabet are accepted as well.
 private struct WebPushKeyFields {
     let key: [UInt8]
     let secret: [UInt8]
@@ -166,7 +166,7 @@ private struct WebPushKeyFields {
 
     private static func bytes(_ json: JSONValue, count: Int, _ refusal: String) throws(Invalid) -> [UInt8] {
         guard case .string(let given) = json else { throw Invalid("Must be a string.") }
-        // The longest padding there is.
+        // The longest possible padding.
         let unpadded = given.hasSuffix("==") ? given.dropLast(2) : given.hasSuffix("=") ? given.dropLast() : given[...]
         guard let bytes = Base64.urlSafe.decode(unpadded) ?? Base64.standard.decode(unpadded), bytes.count == count
         else { throw Invalid(refusal) }

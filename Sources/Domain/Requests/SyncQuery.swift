@@ -1,17 +1,18 @@
-// The parameters of a long poll. They are here because reading fields is fastest where their types are.
+// The parameters of a long poll. They are in this target because reading fields is fastest in the target of their
+// types.
 
-/// What `GET /v1/sync` was asked with.
+/// The parameters of `GET /v1/sync`.
 package struct SyncQuery: Equatable, Sendable {
     package static let waitSMax = 55
     package static let limitDefault = 100
 
-    /// Nil: where does the log stand?
+    /// Nil asks for the current position.
     package var cursor: Cursor?
     package var limit: Int
-    /// Seconds; nil when it isn't said here.
+    /// Seconds; nil if the parameter is absent.
     package var waitS: Int?
 
-    /// From the query as sent, without its `?`. 1 µs, measured. Throws 422 with every mistake.
+    /// Reads a query as sent, without its `?`. 1 µs, measured. Throws 422 with every mistake.
     package init(_ query: Substring) throws(Problem) {
         var fields = Fields(query: query)
         cursor = fields.optional("cursor", Cursor.self)

@@ -1,6 +1,6 @@
-// The values of accounts and sessions: names, password, profile, preferences. All legal by construction.
+// The values of accounts and sessions: names, password, profile, preferences. A value that exists is valid.
 
-/// How an account signs in and is found: 1–64 of `A–Z a–z 0–9 . _ -`, the first a letter or digit.
+/// The name by which an account signs in and is found: 1–64 of `A–Z a–z 0–9 . _ -`, the first a letter or digit.
 package struct Username: Hashable, Sendable, TextField {
     package static let characterCountMax = 64
     package let text: String
@@ -16,11 +16,11 @@ package struct Username: Hashable, Sendable, TextField {
         self.text = text
     }
 
-    /// What must be unique, whatever the case.
+    /// The form that must be unique, whatever the case.
     package var key: String { text.lowercased() }
 }
 
-/// What others see: one line of 1–128 characters.
+/// The name that others see: one line of 1–128 characters.
 package struct DisplayName: Hashable, Sendable, TextField {
     package static let characterCountMax = 128
     package let text: String
@@ -30,16 +30,17 @@ package struct DisplayName: Hashable, Sendable, TextField {
         try Self.checkNotReserved(self.text)
     }
 
-    /// What the directory finds an account by: each word of the name, the whole name, and the username if there is one.
+    /// The keys by which the directory finds an account: each word of the name, the whole name, and the username if
+    /// any.
     package func directoryWords(with username: Username?) -> [String] {
         (text.words + [text.folded] + (username.map { [$0.key] } ?? [])).withoutRepeats
     }
 }
 
-/// A password as typed; the hasher puts it in a normal form. Never printed.
+/// A password as typed. The hasher normalizes it. Never printed.
 package struct Password: Sendable, TextField, CustomStringConvertible, CustomReflectable {
     package static let characterCountMin = 8
-    /// So that reading one is no work to speak of beside the key derivation.
+    /// So that reading a password costs little compared with deriving its key.
     package static let byteCountMax = 1_024
     package let text: String
 
@@ -57,7 +58,7 @@ package struct Password: Sendable, TextField, CustomStringConvertible, CustomRef
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Whom the host app means: a user's id there, as its tokens have it (`sub`). Compared byte by byte.
+/// A user of the host app: the user's id there, as in its tokens (`sub`). Compared byte by byte.
 package struct ExternalID: Hashable, Sendable, TextField {
     package static let byteCountMax = 255
     package let text: String
@@ -71,10 +72,10 @@ package struct ExternalID: Hashable, Sendable, TextField {
     }
 }
 
-/// What becomes of what an erased account has said.
+/// What happens to the messages of an erased account.
 package enum MessagesFate: String, WordField { case keep, erase }
 
-/// What a person calls a device.
+/// The name of a device.
 package struct DeviceName: Hashable, Sendable, TextField {
     package static let characterCountMax = 128
     package let text: String
@@ -93,7 +94,7 @@ package struct StatusText: Hashable, Sendable, TextField {
     }
 }
 
-/// An absolute `http` or `https` URL in the characters of RFC 3986, so with everything else percent-encoded.
+/// An absolute `http` or `https` URL in the characters of RFC 3986; all others must be percent-encoded.
 package struct ImageURL: Hashable, Sendable, TextField {
     package static let byteCountMax = 2_048
     package let text: String
@@ -117,7 +118,7 @@ package struct ImageURL: Hashable, Sendable, TextField {
     }
 }
 
-/// How an account wants to be treated. Kept as the client wrote it; each known key is checked, unknown ones are refused.
+/// An account's preferences, stored as the client wrote them. Known keys are checked, unknown keys are refused.
 package struct Preferences: Sendable, JSONField {
     package let json: JSONValue
 

@@ -1,9 +1,9 @@
-// What a device has got, told by the cursor that it polls with.
+// What a device has received, as the cursor of its poll shows.
 
-/// That a user has everything up to a position of the log: of one thread, or, nil, of all of theirs.
+/// A user has received everything up to a position of the log: of one thread or, if nil, of all their threads.
 package struct Delivery: Hashable, Sendable {
     package var user: UserID
-    /// The device that has it; nil where it matters to nobody which.
+    /// The device that received it; nil if the device does not matter.
     package var session: SessionID?
     package var thread: ThreadID?
     package var position: Position

@@ -1,11 +1,11 @@
-// Addresses to mail to, in the one form in which they are stored, compared and handed to a relay.
+// E-mail addresses in the one form in which they are stored, compared and passed to a relay.
 
-/// An address to write to, `local@domain`. That it exists only a mail can show.
+/// An address to write to, `local@domain`. Only a mail can show that it exists.
 ///
-/// The domain is put into the form that the DNS has: lower case, other scripts as `xn--…` (RFC 5891). The local part stays as
-/// it was typed, since only its server knows what is the same there: points and what stands after a + are left alone. It is
-/// of ASCII letters, digits and ``!#$%&'*+-/=?^_`{|}~`` with points between (RFC 5321's Dot-string): quoted ones and those of
-/// other scripts, for which every relay on the way would need SMTPUTF8 (RFC 6531), are refused.
+/// The domain is written as in the DNS: lower case, other scripts as `xn--…` (RFC 5891). The local part stays as typed,
+/// because only its server knows which spellings are equal: dots and text after a + are kept. It has ASCII letters,
+/// digits and ``!#$%&'*+-/=?^_`{|}~`` with dots between (RFC 5321's Dot-string). Quoted local parts are refused, and
+/// those in other scripts, for which every relay would need SMTPUTF8 (RFC 6531).
 package struct EmailAddress: Hashable, Sendable, TextField {
     /// RFC 5321, 4.5.3.1.3 less the angle brackets.
     package static let byteCountMax = 254
@@ -28,7 +28,8 @@ package struct EmailAddress: Hashable, Sendable, TextField {
         guard self.text.utf8.count <= Self.byteCountMax else { throw Self.invalid }
     }
 
-    /// What must be unique, whatever the case: few servers tell local parts apart by it, and fewer people do.
+    /// The form that must be unique, whatever the case: few servers distinguish local parts by case, and fewer people
+    /// do.
     package var key: String { text.lowercased() }
 
     private static let invalid = Invalid("Must be an e-mail address.")

@@ -1,13 +1,13 @@
-// What people react with. Whether a text is one is decided by its first scalar: tables of all emoji age with every Unicode.
+// The emoji of reactions. The first scalar decides whether a text is one, because tables of all emoji age with Unicode.
 
-/// One emoji, as people see it: a single character, perhaps of many code points (skin tones, flags, families).
+/// One visible emoji: a single character, perhaps of many code points (skin tones, flags, families).
 ///
-/// Spelled in full: where a character may be shown as text or as an emoji, what asks for the emoji (U+FE0F) is there,
+/// Stored in full: where a character may be shown as text or as an emoji, the selector for the emoji (U+FE0F) is added,
 /// so that ❤ from one keyboard and ❤️ from another are one reaction.
 package struct Emoji: Hashable, TextField, Sendable {
-    /// In UTF-8. The longest in Unicode, a kiss of two people with skin tones, takes 42.
+    /// In UTF-8. The longest in Unicode, a kiss of two people with skin tones, has 42.
     package static let byteCountMax = 64
-    /// How many different ones a message may have.
+    /// How many different emoji a message may have.
     package static let countMaxPerMessage = 20
 
     package let text: String
@@ -20,7 +20,7 @@ package struct Emoji: Hashable, TextField, Sendable {
         self.text = full
     }
 
-    /// From a segment of a path.
+    /// Reads a segment of a path.
     package init(percentEncoded segment: Substring) throws(Invalid) {
         guard let text = percentDecoded(segment.utf8, plusIsSpace: false) else {
             throw Invalid("Must be valid percent-encoded UTF-8.")
@@ -28,10 +28,10 @@ package struct Emoji: Hashable, TextField, Sendable {
         try self.init(text: text)
     }
 
-    /// Symbols that this Swift doesn't know yet count: in the next Unicode they may be emoji.
+    /// Symbols that this Swift does not know are accepted: they may be emoji in the next Unicode.
     private static func isEmoji(_ scalars: String.UnicodeScalarView) -> Bool {
         guard let first = scalars.first else { return false }
-        // Digits, # and * are for keycaps only.
+        // Digits, # and * are emoji only as keycaps.
         if first.isASCII { return scalars.last == keycap && scalars.count > 1 && first.properties.isEmoji }
         switch first.properties.generalCategory {
         case .otherSymbol, .mathSymbol, .unassigned: return true
@@ -40,14 +40,14 @@ package struct Emoji: Hashable, TextField, Sendable {
     }
 
     private static func spelledInFull(_ text: String) -> String {
-        // What is longer is refused in any case.
+        // A longer text is refused in any case.
         guard text.utf8.count <= byteCountMax else { return text }
         var full = String.UnicodeScalarView()
         for scalar in text.unicodeScalars where scalar != asText {
             if let last = full.last, last.mayBeText, scalar != asEmoji, !scalar.properties.isEmojiModifier {
                 full.append(asEmoji)
             }
-            // Said twice, or after what is an emoji in any case: no other character for it.
+            // A second selector, or one after a character that is always an emoji, is not another character.
             if scalar == asEmoji, full.last?.mayBeText != true { continue }
             full.append(scalar)
         }

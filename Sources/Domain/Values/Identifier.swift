@@ -1,7 +1,7 @@
-// Typed identifiers: a UUID that says what it names. Parsing and printing of UUIDs live here, and nowhere else.
+// Typed identifiers: a UUID with the kind of thing that it names. The only place that parses and prints UUIDs.
 import FoundationEssentials
 
-/// A UUID of a certain kind of thing. Printed in lower case; parsed in either.
+/// A UUID of one kind of thing. Printed in lower case; parsed in either case.
 package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
     /// Of the printed form.
     package static var textByteCount: Int { 36 }
@@ -10,13 +10,13 @@ package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ uuid: UUID) { self.uuid = uuid }
 
-    /// The 8-4-4-4-12 form in hexadecimal; nil for anything else.
+    /// Reads the 8-4-4-4-12 form in hexadecimal; nil for anything else.
     package init?(parsing text: some StringProtocol) {
         guard let uuid = UUID(hexadecimal: text.utf8) else { return nil }
         self.uuid = uuid
     }
 
-    /// In the form that clients see.
+    /// The form that clients see.
     package var description: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
             var at = 0

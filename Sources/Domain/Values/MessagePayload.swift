@@ -1,7 +1,7 @@
-// What a payload must hold, by the message's type. The payload itself stays as the client wrote it.
+// The rules for a payload, by the message's type. The payload itself stays as the client wrote it.
 
 enum MessagePayload {
-    /// The payload as compact text; nil as the type checks only that it is an object of a legal size.
+    /// Returns the payload as compact text. If the type is nil, checks only that it is an object of a valid size.
     static func checked(_ json: JSONValue, as type: MessageType?, limits: Limits) throws(Invalid) -> JSONText {
         guard case .object = json else { throw Invalid("Must be a JSON object.") }
         switch type {
@@ -10,7 +10,7 @@ enum MessagePayload {
         case .encrypted: try checkEncrypted(json)
         case .custom, nil: break
         }
-        // Of whatever type: `text` is what is searched and what alerts show.
+        // For all types, because `text` is searched and shown in alerts.
         if let text = json["text"]?.string, text.utf8.count > limits.textByteCountMax {
             throw Invalid(fields: [.init("text", tooLong(limits))])
         }
@@ -23,7 +23,7 @@ enum MessagePayload {
 
     private static func tooLong(_ limits: Limits) -> String { "Must have at most \(limits.textByteCountMax) bytes." }
 
-    /// A text, and keys of the app's own beside it.
+    /// A text, and keys of the app.
     private static func checkMessage(_ json: JSONValue, limits: Limits) throws(Invalid) {
         var mistakes: [Problem.Field] = []
         switch json["text"] {
@@ -63,7 +63,7 @@ enum MessagePayload {
 
     private static func shown(_ bound: Double) -> String { String(Int64(bound)) }
 
-    /// Never looked into; that it is base64 (RFC 4648, with padding) is all that is asked.
+    /// Not decoded: the check is only that it is base64 (RFC 4648, with padding).
     private static func checkEncrypted(_ json: JSONValue) throws(Invalid) {
         var fields = try Fields(json)
         _ = fields.required("ciphertext") { value throws(Invalid) in

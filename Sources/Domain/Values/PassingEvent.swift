@@ -1,11 +1,11 @@
-// What polls are told and the log doesn't keep: that somebody types, comes or goes.
+// Events that polls receive and the log does not keep: typing and presence.
 
-/// An event without a position. The same for everyone who gets it: the members of its threads, but for the one it is about.
+/// An event without a position. It is the same for all recipients: the members of its threads, except its subject.
 package struct PassingEvent: Hashable, Sendable {
-    /// Who types, comes or goes.
+    /// The user that the event is about.
     package var user: UserID
     package var threads: [ThreadID]
-    /// The whole event as clients get it, on one line.
+    /// The whole event as clients receive it, on one line.
     package var body: JSONText
 
     package init(user: UserID, threads: [ThreadID], body: JSONText) {

@@ -1,4 +1,4 @@
-// Where things are: in the log, in a thread, on a list. The opaque texts that clients hold of them are made and read here.
+// Places in the log, in a thread and in a list, and the opaque texts that clients hold of them.
 import Basics
 import FoundationEssentials
 
@@ -10,17 +10,17 @@ package struct Position: Hashable, Comparable, Sendable {
     package static let start = Position(0)
 }
 
-/// A message's number in its thread: 1, 2, 3 … without a hole.
+/// A message's number in its thread: 1, 2, 3 … without holes.
 package struct Seq: Hashable, Comparable, Sendable {
     package var value: Int64
     package init(_ value: Int64) { self.value = value }
     package static func < (left: Self, right: Self) -> Bool { left.value < right.value }
 }
 
-/// A point in the log as clients hold it: everything up to and including `position` has been seen.
-/// Opaque and versioned: a later format (a position for each lane) can follow this one.
+/// A place in the log as clients hold it: the client has seen everything up to and including `position`. Opaque and
+/// versioned, so that a later format (a position for each lane) can follow.
 package struct Cursor: Hashable, Sendable, CustomStringConvertible {
-    /// Which unbroken stretch of the log's history the position belongs to.
+    /// The unbroken stretch of the log's history that the position belongs to.
     package var epoch: Int32
     package var position: Position
 
@@ -29,10 +29,11 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
         self.position = position
     }
 
-    /// What clients are promised. A cursor of this version has 19 characters; one with a place for each lane has more.
+    /// The length that clients are promised. A cursor of this version has 19 characters; a cursor with several lanes
+    /// has more.
     package static let textByteCountMax = 2_048
 
-    /// Nil for a text that no `description` gave.
+    /// Nil for a text that `description` never returns.
     package init?(parsing text: some StringProtocol) {
         guard let fields = OpaqueText.decode(text, version: 1, byteCount: 12) else { return nil }
         let epoch = Int32(truncatingIfNeeded: fields.integer(at: 0, byteCount: 4))
@@ -49,13 +50,14 @@ package struct Cursor: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where a page of a list ended, given back as `page`: the last entry's rank in the list's order, and its id.
+/// The end of a page of a list, which the client sends back as `page`: the last entry's rank in the list's order, and
+/// its id.
 package struct PageKey: Hashable, Sendable, CustomStringConvertible {
     package var rank: Int64
     package var id: UUID
 
-    /// What ranks are: milliseconds since 1970 up to the year 5138, counts, and small numbers. The database computes times from
-    /// them, so it gets `boundedRank`: a text that a client made up may hold anything.
+    /// The range of ranks: milliseconds since 1970 up to the year 5138, counts, and small numbers. The database
+    /// computes times from them, so it receives `boundedRank`: a text that a client invented may hold any number.
     private static let rankRange: ClosedRange<Int64> = -100_000_000_000_000...100_000_000_000_000
     package var boundedRank: Int64 { min(max(rank, Self.rankRange.lowerBound), Self.rankRange.upperBound) }
 
@@ -64,7 +66,7 @@ package struct PageKey: Hashable, Sendable, CustomStringConvertible {
         self.id = id
     }
 
-    /// Nil for a text that no `description` gave.
+    /// Nil for a text that `description` never returns.
     package init?(parsing text: some StringProtocol) {
         guard let fields = OpaqueText.decode(text, version: 2, byteCount: 24) else { return nil }
         rank = fields.integer(at: 0, byteCount: 8)
@@ -81,8 +83,8 @@ package struct PageKey: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Bytes as base64url without padding, behind a version byte and with a check byte at the end, so that a text cut short or
-/// changed by hand is refused and not misread.
+/// Bytes as base64url without padding, with a version byte before and a check byte after them, so that a truncated or
+/// edited text is refused and not misread.
 private enum OpaqueText {
     static func encode(_ bytes: [UInt8], version: UInt8) -> String {
         var framed = [version] + bytes

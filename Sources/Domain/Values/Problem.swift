@@ -1,6 +1,6 @@
-// Everything that can be refused, as one closed set of codes. What a problem document looks like is the API's affair.
+// The closed set of refusals. The API renders them as problem documents.
 
-/// Why a request was refused or could not be served. The codes are stable words of the contract: never renamed, never reused.
+/// Why a request was refused or failed. The codes are part of the contract: never renamed, never reused.
 package enum ProblemCode: String, CaseIterable, Sendable {
     // 400
     case malformedRequest = "malformed_request"
@@ -55,7 +55,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case versionNotSupported = "version_not_supported"
 }
 
-/// A refusal with what the caller should know about it. `detail` is shown to clients: it holds no secret and no SQL.
+/// A refusal. `detail` is shown to clients: it holds no secret and no SQL.
 package struct Problem: Error, Equatable {
     /// One invalid field of a request: its name, as a path in the body (`payload.text`) or a parameter's name.
     package struct Field: Equatable, Sendable {
@@ -70,9 +70,9 @@ package struct Problem: Error, Equatable {
     package var code: ProblemCode
     package var detail: String
     package var fields: [Field] = []
-    /// Seconds after which another try makes sense; with 429 and 503.
+    /// Seconds after which to retry; with 429 and 503.
     package var retryAfterS: Int?
-    /// Which limit there is, with 429.
+    /// The limit that was reached, with 429.
     package var limit: RateLimit?
 
     package init(_ code: ProblemCode, _ detail: String, fields: [Field] = [], retryAfterS: Int? = nil) {

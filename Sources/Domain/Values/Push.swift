@@ -1,18 +1,18 @@
-// Alerts to devices that no poll serves: where they go, what they say. Deciding is the database's, writing them the Push
-// target's, sending them the node's.
+// Alerts to devices without a poll: their targets and their contents. The database decides about them, the Push target
+// writes them, the node sends them.
 
 package enum PushPlatform: String, CaseIterable, Sendable { case apns, fcm, webpush }
 
-/// How much of a message leaves the server: an account's `preferences.push`.
+/// How much of a message leaves the server: `preferences.push` of an account.
 package enum PushPrivacy: String, CaseIterable, Sendable {
     case full
-    /// Who wrote, and where; never what.
+    /// The sender and the thread, without the content.
     case senderOnly = "sender_only"
-    /// That there is something.
+    /// Only that there is something new.
     case none
 }
 
-/// Where a device gets its alerts, as it registered it.
+/// Where a device receives its alerts, as it registered.
 package enum PushTarget: Hashable, Sendable {
     package enum APNsEnvironment: String, CaseIterable, Sendable { case production, development }
 
@@ -33,15 +33,15 @@ package enum PushTarget: Hashable, Sendable {
     }
 }
 
-/// What one device is to be told, as it is at the moment of sending.
+/// The content of an alert to one device at the time of sending.
 package struct PushAlert: Sendable {
     package enum Content: Sendable {
         case message(PushMessage)
-        /// Silent: the count has changed, and what is shown of the thread up to this seq goes away.
+        /// Silent: the count has changed, and the device removes its alerts of the thread up to this seq.
         case badge(thread: ThreadID, readUpTo: Seq)
     }
 
-    /// The same for every try: `apns-id`.
+    /// The same for every retry: `apns-id`.
     package var id: PushID
     package var target: PushTarget
     package var content: Content
@@ -49,9 +49,10 @@ package struct PushAlert: Sendable {
     package var badge: Int
     /// Counted from 1.
     package var attempt: Int
-    /// Worth nothing after it, in seconds since 1970.
+    /// The time at which it expires, in seconds since 1970.
     package var expiresAt: Int
-    /// When the target was registered, in milliseconds since 1970: an answer about an older token says nothing of this one.
+    /// When the target was registered, in milliseconds since 1970. An answer about an older token does not concern this
+    /// one.
     package var registeredAtMs: Int
 
     package init(
@@ -75,7 +76,7 @@ package struct PushMessage: Sendable {
     /// Of a group or room.
     package var title: String?
     package var senderName: String
-    /// As in `type`: `encrypted` and `x-…` never give a text.
+    /// As in `type`. `encrypted` and `x-…` never show a text.
     package var type: String
     /// Of a `message`; nil for other types.
     package var text: String?

@@ -1,13 +1,13 @@
-// How long the content of messages is kept.
+// How long the content of messages is stored.
 
-/// A thread's rule for the messages sent while it holds. A message that is kept no longer keeps its place.
+/// A thread's rule for messages sent while the rule holds. A message whose content expired keeps its place.
 package enum Retention: Hashable, Sendable {
     case forever
     case seconds(KeptTime)
     /// Until every device of everyone in the thread has the content.
     case untilDelivered
 
-    /// As the database has it: nil for ever, 0 until delivered, else seconds.
+    /// The value in the database: nil for no end, 0 until delivered, otherwise seconds.
     package var keepS: Int32? {
         switch self {
         case .forever: nil
@@ -17,7 +17,7 @@ package enum Retention: Hashable, Sendable {
     }
 }
 
-/// How long content is kept, 1 s to ten years.
+/// How long content is stored: 1 s to ten years.
 package struct KeptTime: Hashable, Sendable {
     package static let secondsMax: Int64 = 10 * 365 * 86_400
 

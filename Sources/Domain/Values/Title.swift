@@ -1,6 +1,6 @@
 // The titles of groups and rooms.
 
-/// One line; how long it may be is configured.
+/// One line. Its maximum length is a setting.
 package struct Title: Hashable, Sendable {
     package let text: String
 
@@ -13,19 +13,20 @@ package struct Title: Hashable, Sendable {
         try self.init(text: text, characterCountMax: characterCountMax)
     }
 
-    /// What makes a room's title unique.
+    /// The key that makes a room's title unique.
     package var key: RoomKey { RoomKey(text) }
 }
 
-/// What a room is found by: rooms whose titles look alike are one.
+/// The key by which a room is found: titles that look alike name one room.
 package struct RoomKey: Hashable, Sendable {
-    /// An index entry of PostgreSQL holds some 2,700 bytes. Titles with longer keys are one room if their keys begin alike.
+    /// An index entry of PostgreSQL holds about 2,700 bytes. Titles with longer keys name one room if their keys begin
+    /// alike.
     static let byteCountMax = 2_000
 
     /// `comparisonKey` of the title, or of its beginning.
     package let text: String
-    /// The key by which rooms were stored before 2026-12, when only case and spacing were ignored. Rooms keep it until they
-    /// are renamed, so it is looked up first.
+    /// The key of rooms that were stored before 2026-12, when only case and spacing were ignored. Rooms keep it until
+    /// they are renamed, so it is looked up first.
     package let former: String
 
     package init(_ title: String) {
@@ -35,7 +36,7 @@ package struct RoomKey: Hashable, Sendable {
 }
 
 extension String {
-    /// The longest beginning of whole scalars that has no more bytes of UTF-8.
+    /// The longest beginning, in whole scalars, that has no more bytes of UTF-8.
     fileprivate func prefix(byteCountMax: Int) -> String {
         guard utf8.count > byteCountMax else { return self }
         var byteCount = 0

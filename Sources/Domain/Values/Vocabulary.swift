@@ -1,6 +1,6 @@
-// The small words and shapes that every layer shares.
+// Small types that every layer uses.
 
-/// A ready JSON value as UTF-8: made by the database or by the JSON writer, handed on untouched.
+/// A complete JSON value as UTF-8, made by the database or by the JSON writer and passed on unchanged.
 package struct JSONText: Hashable, Sendable {
     package let utf8: [UInt8]
     package init(utf8: [UInt8]) { self.utf8 = utf8 }
@@ -10,13 +10,13 @@ package enum ThreadKind: String, CaseIterable, Sendable { case direct, group, ro
 package enum MemberRole: String, CaseIterable, Sendable { case owner, admin, member }
 package enum MemberStatus: String, CaseIterable, Sendable { case invited, joined, left, removed }
 
-/// Which part of a list is wanted.
+/// Which part of a list a client asks for.
 package struct PageRequest: Sendable {
     package static let limitDefault = 30
     package static let limitMax = 200
 
     package var limit: Int
-    /// Where the page before this one ended; nil for the first.
+    /// The end of the page before; nil for the first page.
     package var after: PageKey?
 
     package init(limit: Int = Self.limitDefault, after: PageKey? = nil) {
@@ -27,11 +27,11 @@ package struct PageRequest: Sendable {
 
 /// A part of a list.
 package struct Page: Sendable {
-    /// Of the items together, unless there is only one.
+    /// For all items together, unless there is only one.
     package static let byteCountMax = 1 << 20
 
     package var items: [JSONText]
-    /// What to ask for to go on; nil at the end.
+    /// The value of `page` for the next page; nil at the end.
     package var next: PageKey?
     package init(items: [JSONText], next: PageKey?) {
         self.items = items
@@ -39,15 +39,15 @@ package struct Page: Sendable {
     }
 }
 
-/// Where a page of a thread's archive begins or ends, as a client may say it.
+/// Where a page of a thread's archive begins or ends.
 package enum ArchiveBound: Sendable {
     case seq(Seq)
     case message(MessageID)
-    /// Picks the starting seq: the first message at or after this instant.
+    /// The starting seq is that of the first message at or after this time.
     case time(microsSince1970: Int64)
 }
 
-/// Who is asking, from which device.
+/// The caller: a user on a device.
 package struct Identity: Hashable, Sendable {
     package var user: UserID
     package var session: SessionID
@@ -66,7 +66,7 @@ package struct NewMessage: Sendable {
     package var payload: JSONText
     package var replyTo: MessageID?
     package var mentions: [UserID]
-    /// After how long its content goes; nil leaves that to the thread.
+    /// Seconds after which its content expires; nil for the thread's rule.
     package var expires: KeptTime?
 
     package init(
@@ -84,10 +84,10 @@ package struct NewMessage: Sendable {
     }
 }
 
-/// A member's marks to be moved forward; nil leaves one where it is.
+/// Marks of a member to move forward; nil leaves a mark where it is.
 package struct ReceiptMove: Sendable {
     package var user: UserID
-    /// The device that says so.
+    /// The device that reports it.
     package var session: SessionID?
     package var thread: ThreadID
     package var read: Seq?

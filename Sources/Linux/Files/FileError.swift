@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A failed system call: what was tried on which path, and errno.
+/// A failed system call: the action, the path, and errno.
 package struct FileError: Error, CustomStringConvertible {
     package let action: String
     package let path: String

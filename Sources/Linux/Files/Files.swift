@@ -1,18 +1,18 @@
-// Small file-system steps with errno as the error. Policy (what may be touched, and by whom) is its callers'.
+// Small file-system operations. The callers decide which files may be touched, and by whom.
 
 import FoundationEssentials
 import Glibc
 
 /// File-system calls that block and throw `FileError`.
 package enum Files {
-    /// The path made absolute, symbolic links resolved. The path has to exist.
+    /// The absolute path with symbolic links resolved. The path must exist.
     package static func resolve(_ path: String) throws -> String {
         guard let resolved = realpath(path, nil) else { throw FileError("open", path) }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// Nil if nothing is there; symbolic links are not followed.
+    /// Nil if the path does not exist. Does not follow symbolic links.
     package static func status(_ path: String) throws -> stat? {
         var status = stat()
         if lstat(path, &status) == 0 { return status }
@@ -22,7 +22,7 @@ package enum Files {
 
     package static func isDirectory(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFDIR }
 
-    /// Makes the directory and its missing parents; an existing one is left as it is.
+    /// Creates the directory and its missing parents; an existing one is not changed.
     package static func makeDirectories(_ path: String, mode: mode_t) throws {
         if mkdir(path, mode) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
@@ -32,7 +32,7 @@ package enum Files {
         if mkdir(path, mode) != 0 && errno != EEXIST { throw FileError("make", path) }
     }
 
-    /// At most `byteCountMax` bytes from the end of the file, as text; nil if there is no such file.
+    /// At most the last `byteCountMax` bytes of the file, as text; nil if there is no such file.
     package static func tail(_ path: String, byteCountMax: Int = 65_536) throws -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -57,7 +57,7 @@ package enum Files {
         }
     }
 
-    /// Replaces the file as a whole: written beside it, flushed, renamed over it.
+    /// Replaces the file atomically: writes a new file next to it, flushes it, and renames it.
     package static func write(_ text: String, to path: String, mode: mode_t, owner: Account?) throws {
         let draft = path + ".new"
         unlink(draft)
@@ -75,7 +75,7 @@ package enum Files {
         guard fsync(file) == 0, rename(draft, path) == 0 else { throw FileError("write", path) }
     }
 
-    /// Flushes a directory, so that a rename in it survives a power cut.
+    /// Flushes a directory, so that a rename in it survives a power failure.
     package static func flushDirectory(_ path: String) throws {
         let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw FileError("open", path) }
@@ -83,12 +83,12 @@ package enum Files {
         guard fsync(directory) == 0 else { throw FileError("flush", path) }
     }
 
-    /// Removes the tree if it is there. Links are removed, not followed.
+    /// Removes the tree if it exists. Removes links and does not follow them.
     package static func remove(_ path: String) throws {
         if try status(path) != nil { try FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Gives the whole tree to `account`. Links are not followed.
+    /// Changes the owner of the whole tree to `account`. Does not follow links.
     package static func giveTree(_ path: String, to account: Account) throws {
         guard lchown(path, account.userID, account.groupID) == 0 else { throw FileError("change the owner of", path) }
         guard let found = try status(path), isDirectory(found) else { return }

@@ -1,18 +1,17 @@
-// The one door for blocking work of this target: file-system calls and waits for processes.
-// Nothing else here may block the cooperative pool.
+// Runs blocking work (file-system calls, waits for processes) outside the cooperative pool.
 
 import Dispatch
 
 package enum Blocking {
-    /// Runs `body` on a thread outside the cooperative pool and waits for it without blocking. Not cancellable: `body`
-    /// is expected to be bounded. A queue of its own per call: these are rare, and none may wait behind another.
+    /// Runs `body` on a thread outside the cooperative pool and suspends until it returns. Not cancellable, so `body`
+    /// must be bounded. Each call has its own queue: calls are rare, and none may wait behind another.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             thread { continuation.resume(with: Result(catching: body)) }
         }
     }
 
-    /// Runs `body` on a thread that is its alone until it returns, however long that takes.
+    /// Runs `body` on a thread of its own for as long as it takes.
     package static func thread(_ body: @escaping @Sendable () -> Void) {
         DispatchQueue(label: "parley.blocking").async(execute: body)
     }

@@ -1,16 +1,15 @@
-// A started process that we wait for: one thread a process, which starts it, waits and reaps it.
-// What the process is for is not known here.
+// A child process with its own thread, which starts it, waits for it and reaps it.
 
 import Dispatch
 import Glibc
 import Synchronization
 
-/// A running or ended child. Its thread lives as long as the process does: the kernel's parent-death signal is tied to
-/// the thread that started the child, not to the process.
+/// A running or ended child. Its thread lives as long as the process: the kernel's parent-death signal is tied to the
+/// thread that started the child, not to the process.
 package final class ChildProcess: Sendable {
-    /// How it ended, in words: "exited with status 1", "was ended by signal 9".
+    /// How it ended: "exited with status 1", "was ended by signal 9".
     package typealias Exit = String
-    /// Of a program that has done what it was to do.
+    /// How a successful program ends.
     package static let success = describe(0)
 
     package let pid: pid_t
@@ -26,8 +25,8 @@ package final class ChildProcess: Sendable {
         self.pid = pid
     }
 
-    /// Starts the program; its output goes to `output`, which is the caller's to close. `onExit` runs once on the
-    /// process's thread after it has ended.
+    /// Starts the program. Its output goes to `output`, which the caller closes. `onExit` runs once on the process's
+    /// thread after the process has ended.
     package static func start(
         _ program: Program, input: Int32, output: Int32, onExit: @escaping @Sendable () -> Void = {}
     ) async throws -> ChildProcess {
@@ -47,7 +46,7 @@ package final class ChildProcess: Sendable {
 
     package var isRunning: Bool { state.withLock { $0.exit == nil } }
 
-    /// Signals it unless it has ended: never a process that got the same number later.
+    /// Sends a signal unless the process has ended. Never signals another process with the same number.
     package func send(_ signal: Int32) {
         state.withLock { if $0.exit == nil { _ = kill(pid, signal) } }
     }
@@ -58,7 +57,7 @@ package final class ChildProcess: Sendable {
         let exit = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 add(continuation, id: id)
-                // The handler may have run before there was anyone to wake.
+                // The handler may have run before the waiter was added.
                 if Task.isCancelled { giveUp(id) }
             }
         } onCancel: {
@@ -68,7 +67,7 @@ package final class ChildProcess: Sendable {
         return exit
     }
 
-    /// Waits until it has ended, at most `limit`; nil: it still runs. Not cut short by cancellation: for clean-up.
+    /// Waits until it has ended, at most `limit`; returns nil if it still runs. Ignores cancellation: for cleanup.
     package func waitForExit(atMost limit: Duration) async -> Exit? {
         let id = nextWaiter()
         return await withCheckedContinuation { continuation in
@@ -97,7 +96,7 @@ package final class ChildProcess: Sendable {
     }
 
     private func reap() {
-        // Ended, but not reaped: its number stays its own until the state says that it is gone.
+        // Ended, but not reaped: the process id stays reserved until the state says that it has ended.
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
         let (exit, waiters) = state.withLock { state in
@@ -110,7 +109,7 @@ package final class ChildProcess: Sendable {
         for waiter in waiters { waiter.resume(returning: exit) }
     }
 
-    /// A wait status in words.
+    /// Describes a wait status.
     package static func describe(_ status: Int32) -> Exit {
         status & 0x7f == 0 ? "exited with status \(status >> 8 & 0xff)" : "was ended by signal \(status & 0x7f)"
     }

@@ -1,12 +1,12 @@
-// One connection used by one thread that may wait: for connecting, listening and migrating. Not for queries.
+// One connection used by one thread that may block: for connecting, listening and migrating. Not for queries.
 
 import CLibpq
 import Glibc
 import Linux
 import Logging
 
-/// Statements one at a time, each wait bounded and interruptible. After any error other than `.server` the connection
-/// is in no known state and must be dropped.
+/// Runs one statement at a time; each wait is bounded and can be interrupted. After any error other than `.server` the
+/// state of the connection is unknown, and it must be dropped.
 final class BlockingConnection {
     let handle: ConnectionHandle
     private let stop: Waker?
@@ -16,7 +16,7 @@ final class BlockingConnection {
         self.stop = stop
     }
 
-    /// Runs SQL whole, as the simple protocol does: several statements are one transaction. Gives the last result.
+    /// Runs SQL by the simple protocol: several statements are one transaction. Returns the last result.
     /// - Throws: `server`, `connectionLost`, `waitTimedOut` at the deadline, `closed` when stopped.
     @discardableResult
     func execute(_ sql: String, until deadline: Instant) throws(PostgresError) -> Rows? {
@@ -73,7 +73,7 @@ final class BlockingConnection {
             default: throw .connectionLost(wasSent: true)
             }
             switch wait(for: handle.socket, CInt(POLLIN | POLLOUT), stop: stop, until: deadline) {
-            // A server that cannot write its answer does not read on: both ways must move.
+            // A server that cannot write its answer stops reading, so both directions must progress.
             case .ready: guard handle.consumeInput() else { throw .connectionLost(wasSent: true) }
             case .stopped: throw .closed
             case .timedOut: throw .waitTimedOut

@@ -1,10 +1,10 @@
-// Why a connection could not be had, said so that it can be shown: libpq's own text may quote the connection string.
+// Why a connection failed, in words that may be shown: libpq's own text may quote the connection string.
 
 /// A failed attempt to connect.
 struct ConnectFailure: Error, Equatable, Sendable {
     /// Short, and free of secrets.
     let reason: String
-    /// Trying again is of little use until somebody changes a setting: who waits is told at once.
+    /// A retry is useless until somebody changes a setting, so waiting callers fail at once.
     let isRefusal: Bool
 
     init(reason: String, isRefusal: Bool = false) {
@@ -17,10 +17,10 @@ struct ConnectFailure: Error, Equatable, Sendable {
     static let isolation = ConnectFailure(
         reason: "behind a pooler, default_transaction_isolation of the database or the role must be 'read committed'",
         isRefusal: true)
-    static let readOnly = ConnectFailure(reason: "the server takes no writes: it is a standby, or was made read-only")
+    static let readOnly = ConnectFailure(reason: "the server is read-only: it is a standby, or was set read-only")
     static let stopped = ConnectFailure(reason: "shutting down")
 
-    /// Reads libpq's text. With more than one host it holds one message each; the last one counts.
+    /// Reads libpq's text. With several hosts it holds one message for each; the last one counts.
     /// - Parameter text: made with `PQERRORS_VERBOSE`, so that server errors carry their SQLSTATE.
     init(libpqText text: String) {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
@@ -32,8 +32,8 @@ struct ConnectFailure: Error, Equatable, Sendable {
             self.init(reason: reason, isRefusal: isRefusal)
             return
         }
-        // What follows "failed: " is about the host; what stands alone may quote the connection string, so only its
-        // first words, which are libpq's own, are kept.
+        // Text after "failed: " is about the host. Other text may quote the connection string, so only its first words
+        // are kept, which are libpq's own.
         if let line = lines.last(where: { $0.contains(" failed: ") }), let tail = line.firstRange(of: " failed: ") {
             self.init(reason: String(line[tail.upperBound...].prefix(200)))
         } else {
@@ -46,7 +46,7 @@ struct ConnectFailure: Error, Equatable, Sendable {
         switch sqlState {
         case "28P01": self.init(reason: "password authentication failed", isRefusal: true)
         case "28000": self.init(reason: "the server refuses this user, host or database (28000)", isRefusal: true)
-        // These two name a database or user only.
+        // These two name only a database or user.
         case "3D000": self.init(reason: message, isRefusal: true)
         case "42501": self.init(reason: "no permission to connect to this database (42501)", isRefusal: true)
         case "53300": self.init(reason: "the server has too many connections (53300)")
@@ -55,21 +55,21 @@ struct ConnectFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// In this order: a text can hold more than one.
+    /// Checked in this order, because a text can match several.
     private static let known: [(needle: String, reason: String, isRefusal: Bool)] = [
-        ("no password supplied", "the server wants a password and none is set", true),
+        ("no password supplied", "the server requires a password, and none is set", true),
         ("Connection refused", "connection refused", false),
         ("No such file or directory", "no server listens on this Unix socket", false),
         ("could not translate host name", "the host name could not be resolved", false),
         ("timeout expired", "connecting took too long", false),
         ("Connection timed out", "connecting took too long", false),
-        ("server does not support SSL", "the server does not offer TLS, which is asked for", true),
+        ("server does not support SSL", "the server does not offer TLS, which the settings require", true),
         ("certificate verify failed", "the server's certificate was not accepted", true),
         ("does not match host name", "the server's certificate is for another host", true),
         ("server closed the connection unexpectedly", "the server closed the connection", false),
         ("Connection reset by peer", "the server closed the connection", false),
-        ("session is read-only", "no server of the list takes writes", false),
-        ("server is in hot standby mode", "no server of the list takes writes", false),
+        ("session is read-only", "all servers of the list are read-only", false),
+        ("server is in hot standby mode", "all servers of the list are read-only", false),
     ]
 
     /// Finds `SEVERITY:  SQLSTATE: message` in a line, whatever the language of its words.

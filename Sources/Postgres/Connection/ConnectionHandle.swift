@@ -4,13 +4,13 @@ import CLibpq
 import Logging
 
 /// Owns one `PGconn` and closes it exactly once.
-// SAFETY: libpq allows one thread at a time on a connection. The thread that connects hands it over through a mutex
-// and forgets it; from then on only the I/O thread touches it.
+// SAFETY: libpq allows one thread at a time on a connection. The connecting thread passes it on through a mutex and
+// forgets it; after that only the I/O thread uses it.
 final class ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     let notices: NoticeSink
-    /// A pooler stands between. Then nothing that is set for the session lasts: in transaction mode, each transaction
-    /// may run in another one. `Dial` finds out.
+    /// A pooler is between us and the server. Session settings do not last then: in transaction mode each transaction
+    /// may run in another session. `Dial` finds this out.
     var isPooled = false
 
     init(_ pointer: OpaquePointer, logger: Logger) {
@@ -28,16 +28,16 @@ final class ConnectionHandle: @unchecked Sendable {
 
     var socket: CInt { PQsocket(pointer) }
     var isBroken: Bool { PQstatus(pointer) == CONNECTION_BAD }
-    /// libpq's last error: may hold values and must be classified, not shown.
+    /// libpq's last error. It may contain values, so it is classified and not shown.
     var errorText: String { PQerrorMessage(pointer).map { String(cString: $0) } ?? "" }
 
-    /// A pooler may lend us a session in which somebody listens. libpq would keep for ever what nobody asks for.
+    /// A pooler may lend us a session in which another client listens. libpq would keep those notifications forever.
     func dropNotifications() {
         guard isPooled else { return }
         while let notification = PQnotifies(pointer) { PQfreemem(notification) }
     }
 
-    /// Reads all that has arrived. False when the connection is at its end.
+    /// Reads all bytes that have arrived. Returns false when the connection has ended.
     func consumeInput() -> Bool {
         repeat {
             guard PQconsumeInput(pointer) == 1 else { return false }
@@ -46,7 +46,7 @@ final class ConnectionHandle: @unchecked Sendable {
     }
 }
 
-/// Logs what the server says besides its results: severity and code only, for the text may hold values.
+/// Logs the server's notices: only severity and code, because the text may contain values.
 final class NoticeSink: Sendable {
     private let logger: Logger
 

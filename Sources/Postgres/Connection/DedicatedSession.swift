@@ -1,9 +1,9 @@
-// A conversation with the database on a connection of its own, for what the pool is not made for: statements that take
-// long, that must stand outside of transactions, or that go with a lock of the session.
+// A session on a connection of its own, for statements that the pool does not suit: long ones, those outside
+// transactions, and those that need a session lock.
 
 import Logging
 
-/// One connection, used by one thread that may wait. After any error other than `.server` it is of no more use.
+/// One connection, used by one thread that may block. After any error other than `.server` it cannot be used any more.
 package final class DedicatedSession {
     private let connection: BlockingConnection
     private let answerMax: Duration
@@ -13,10 +13,10 @@ package final class DedicatedSession {
         self.answerMax = answerMax
     }
 
-    /// Connects, runs `body` on a thread of its own, and closes the connection. A cancellation ends the wait for an
-    /// answer with `closed`; a statement that was sent may then still run to its end.
-    /// - Parameter settings: with its time-outs; a pooler in transaction mode must not stand between.
-    /// - Parameter answerMax: how long to wait for each statement's answer.
+    /// Connects, runs `body` on a thread of its own, and closes the connection. Cancellation ends the wait for an
+    /// answer with `closed`; a statement that was sent may still run to its end.
+    /// - Parameter settings: with its timeouts. There must be no pooler in transaction mode.
+    /// - Parameter answerMax: how long to wait for the answer to each statement.
     package static func run<Value: Sendable>(
         _ settings: PostgresSettings, answerMax: Duration, logger: Logger,
         _ body: @escaping @Sendable (DedicatedSession) throws -> Value
@@ -37,7 +37,7 @@ package final class DedicatedSession {
         }
     }
 
-    /// Runs one statement by itself, in no transaction but its own, if it needs one.
+    /// Runs one statement outside any explicit transaction.
     package func run(_ sql: String) throws(PostgresError) {
         try connection.execute(sql, until: .now + answerMax)
     }

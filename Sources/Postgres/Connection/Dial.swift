@@ -1,4 +1,4 @@
-// Connecting: name look-up, authentication, session settings. It blocks, so it runs on a thread of its own.
+// Connects: name look-up, authentication, session settings. It blocks, so it runs on a thread of its own.
 
 import CLibpq
 import Glibc
@@ -6,8 +6,8 @@ import Linux
 import Logging
 
 enum Dial {
-    /// Connects and sets the session up. Of several hosts libpq tries one after another, but stays with one that doesn't
-    /// answer at all (a machine that is gone sends no refusal): then the next attempt begins with the host after it.
+    /// Connects and sets the session up. libpq tries several hosts one after another, but waits for a host that never
+    /// answers (a dead machine sends no refusal). The next attempt then begins with the host after it.
     /// - Parameter stop: ends the attempt early, except inside the system's name look-up, which cannot be interrupted.
     static func connect(
         _ settings: PostgresSettings, logger: Logger, stop: Waker?
@@ -51,10 +51,11 @@ enum Dial {
     ) throws(ConnectFailure) -> ConnectionHandle {
         guard let options = PQconninfoParse(settings.conninfo, nil) else { throw .malformed }
         PQconninfoFree(options)
-        // Later words override earlier ones: the connection string may change what stands before it, not after.
+        // Later keywords override earlier ones: the connection string may override those before it, but not those after
+        // it.
         let words: [(String, String)] = [
             ("application_name", settings.applicationName),
-            // A host that vanishes is noticed after a minute at the latest, under load after 30 s. TCP only.
+            // A host that vanishes is noticed within a minute, under load within 30 s. TCP only.
             ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
             ("tcp_user_timeout", "30000"),
             ("dbname", settings.conninfo),
@@ -66,13 +67,13 @@ enum Dial {
         guard let pointer else { throw ConnectFailure(reason: "out of memory") }
         let handle = ConnectionHandle(pointer, logger: logger)
         guard !handle.isBroken else { throw ConnectFailure(libpqText: handle.errorText) }
-        // Only the verbose form holds the SQLSTATE of a refusal.
+        // Only the verbose form contains the SQLSTATE of a refusal.
         PQsetErrorVerbosity(pointer, PQERRORS_VERBOSE)
         return handle
     }
 
-    /// Sets the session up, by a statement and not by start-up parameters, which PgBouncer refuses. The server process
-    /// that answers is another than the one we were told of at the start where a pooler stands between.
+    /// Sets the session up by a statement, because PgBouncer refuses start-up parameters. Behind a pooler, the server
+    /// process that answers differs from the one announced at the start.
     private static func setUp(
         _ connection: BlockingConnection, _ settings: PostgresSettings, deadline: Instant
     ) throws(ConnectFailure) {
@@ -92,14 +93,14 @@ enum Dial {
         }
         let found: (isPooled: Bool, isolation: String, isReadOnly: Bool)?
         do { found = try rows.first.map { (try $0.bool(0), try $0.text(1), try $0.bool(2)) } } catch { found = nil }
-        guard let found else { throw ConnectFailure(reason: "the session settings were answered with nonsense") }
-        // Only behind a pooler is it not ours to set.
+        guard let found else { throw ConnectFailure(reason: "the answer to the session settings is invalid") }
+        // Behind a pooler we cannot set it.
         guard !found.isPooled || found.isolation == "read committed" else { throw .isolation }
         guard !settings.isReadOnly || !found.isReadOnly else { throw .readOnly }
         handle.isPooled = found.isPooled
     }
 
-    /// A null-terminated array of C strings, good inside `body`.
+    /// A null-terminated array of C strings, valid inside `body`.
     private static func withCStrings<Result>(
         _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
     ) -> Result {
@@ -113,7 +114,7 @@ enum Dial {
 }
 
 extension Duration {
-    /// For PostgreSQL's settings in milliseconds, where zero means none: less than one is one.
+    /// For PostgreSQL's settings in milliseconds, where zero means none: a shorter time counts as 1 ms.
     var wholeMilliseconds: Int64 {
         guard self > .zero else { return 0 }
         let (seconds, attoseconds) = components

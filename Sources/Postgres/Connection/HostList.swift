@@ -1,12 +1,13 @@
-// The hosts of a connection string, in whatever order they are to be tried.
+// The hosts of a connection string, in the order in which to try them.
 
 import CLibpq
 
-/// libpq's `host`, `hostaddr` and `port`, each with an entry a host, separated by commas; one port may stand for all.
+/// libpq's `host`, `hostaddr` and `port`: lists separated by commas with one entry per host. One port may serve all
+/// hosts.
 struct HostList {
     private let lists: [(key: String, values: [Substring])]
 
-    /// What a malformed string holds is nobody's business here: it counts as one host.
+    /// A malformed string counts as one host. libpq reports the mistake.
     init(conninfo: String) {
         guard let options = PQconninfoParse(conninfo, nil) else {
             lists = []
@@ -27,8 +28,8 @@ struct HostList {
 
     var count: Int { lists.map(\.values.count).max() ?? 1 }
 
-    /// The same hosts, beginning with the one at an index: words that take the place of the string's own. None for the
-    /// order that they are in.
+    /// Keywords that replace the string's own, with the same hosts beginning at an index. Empty if the order does not
+    /// change.
     func words(from first: Int) -> [(String, String)] {
         guard first > 0 else { return [] }
         return lists.filter { $0.values.count == count }.map { key, values in

@@ -1,38 +1,39 @@
-// One connection in libpq's pipeline mode, on the I/O thread: sends statements, takes their results in order.
-// Which statement goes where, and what becomes of results, is decided by the pool.
+// One connection in libpq's pipeline mode, on the I/O thread: sends statements and receives their results in order. The
+// pool decides which statement goes where and what happens with results.
 
 import CLibpq
 import DequeModule
 
-/// Many statements under way at once, each with a sync of its own, so that each is a transaction of its own and an
-/// error stays with its statement.
+/// Many statements in flight at once, each with its own sync. So each is its own transaction, and an error affects only
+/// its statement.
 final class PipelinedConnection {
     enum Outcome: Sendable {
         case rows(Rows)
         case failure(ServerError)
-        /// It did not run because its prepared form is gone or out of date; sent again, it is prepared anew.
+        /// It did not run, because its prepared form is missing or outdated. When it is sent again, it is prepared
+        /// again.
         case mustPrepareAgain(ServerError)
     }
 
     let id: ConnectionID
     private let handle: ConnectionHandle
     private let preparesStatements: Bool
-    /// SQL to begin each transaction with; nil where the session is ours and set up.
+    /// SQL to begin each transaction with; nil where the session's own settings last.
     private let transactionSetUp: String?
     private var isBroken = false
-    /// The generation each statement is prepared in here; see `mustPrepareAgain`.
+    /// The generation in which each statement is prepared here; see `mustPrepareAgain`.
     private var prepared: [Statement: Int] = [:]
     private var generations: [Statement: Int] = [:]
     private var segments = Deque<Segment>()
-    /// Statements given to us while the socket was full: libpq would buffer them, and then nobody could tell which
-    /// ones had left when the connection breaks.
+    /// Statements received while the socket was full. libpq would buffer them, and after a broken connection nobody
+    /// would know which ones were sent.
     private var backlog = Deque<Request>()
     private(set) var isBlocked = false
 
-    /// What lies between two syncs: one statement, perhaps with the transaction's set-up and its preparation before it.
+    /// The part between two syncs: one statement, perhaps after the transaction's setup and its preparation.
     private struct Segment {
         let statement: Statement
-        /// The preparation's answer is still to come.
+        /// The answer to the preparation has not arrived yet.
         var awaitsPreparation: Bool
         var result: ResultBox?
     }
@@ -51,12 +52,12 @@ final class PipelinedConnection {
     }
 
     var socket: CInt { handle.socket }
-    /// Statements that never left, in case the connection is lost.
+    /// Statements that were never sent, in case the connection is lost.
     var unsentCount: Int { backlog.count }
-    /// The code of the error that came last before the end, if the server said why it hung up.
+    /// The code of the last error before the end, if the server said why it closed the connection.
     var lastSQLState: String? { segments.first?.result?.serverError?.sqlState }
 
-    /// False when the connection is broken; `unsentCount` tells what never left.
+    /// Returns false when the connection is broken; `unsentCount` then counts what was never sent.
     func send(_ request: Request) -> Bool {
         guard !isBroken, !isBlocked, backlog.isEmpty else {
             backlog.append(request)
@@ -70,7 +71,7 @@ final class PipelinedConnection {
         return flush()
     }
 
-    /// Sends what is left. False when the connection is broken.
+    /// Sends the backlog. Returns false when the connection is broken.
     func writable() -> Bool {
         guard flush() else { return false }
         while !isBlocked, let request = backlog.popFirst() {
@@ -83,14 +84,14 @@ final class PipelinedConnection {
         return true
     }
 
-    /// Reads what has arrived and hands over the outcome of each statement that is through, oldest first. A statement
-    /// is through when its sync is: only then has it committed. False when the connection is broken.
+    /// Reads what has arrived and passes on the outcome of each finished statement, oldest first. A statement is
+    /// finished when its sync arrives: only then has it committed. Returns false when the connection is broken.
     func readable(_ handOver: (Outcome) -> Void) -> Bool {
         let isOpen = handle.consumeInput()
         var emptyCount = 0
         while !segments.isEmpty, PQisBusy(handle.pointer) == 0 {
             guard let pointer = PQgetResult(handle.pointer) else {
-                // One NULL ends a statement's results. More in a row: nothing will come any more.
+                // One NULL ends a statement's results. Several in a row mean that nothing more will arrive.
                 emptyCount += 1
                 guard emptyCount < 3 else { return false }
                 continue
@@ -102,13 +103,14 @@ final class PipelinedConnection {
                 guard let outcome = endSegment() else { return false }
                 handOver(outcome)
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_FATAL_ERROR:
-                // The first error counts, else the last result (those before are the set-up's and the preparation's).
+                // The first error counts, otherwise the last result: those before are from the setup and the
+                // preparation.
                 if segments[0].result?.status != PGRES_FATAL_ERROR { segments[0].result = result }
                 if result.status == PGRES_COMMAND_OK { segments[0].awaitsPreparation = false }
             case PGRES_PIPELINE_ABORTED:
                 break
             default:
-                // COPY and the like have no place in a pipeline, and leave no way on.
+                // COPY and similar commands are impossible in a pipeline, and the connection cannot recover.
                 return false
             }
         }
@@ -135,7 +137,7 @@ final class PipelinedConnection {
             }
             return PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1) == 1
         }
-        // The sync is what commits: a statement whose sync was refused has not run.
+        // The sync commits: a statement whose sync was refused has not run.
         guard isSent, PQpipelineSync(connection) == 1 else { return false }
         segments.append(Segment(statement: statement, awaitsPreparation: !isPrepared))
         return true
@@ -150,7 +152,7 @@ final class PipelinedConnection {
         return !isBroken
     }
 
-    /// Nil when the answer makes no sense or the server is going away, and the connection with it.
+    /// Nil when the answer is invalid or the server shuts down; the connection ends then.
     private func endSegment() -> Outcome? {
         guard let segment = segments.popFirst(), let result = segment.result else { return nil }
         guard result.status == PGRES_FATAL_ERROR else { return .rows(Rows(result: result)) }
@@ -158,22 +160,22 @@ final class PipelinedConnection {
         return mustPrepareAgain(segment, error, result) ? .mustPrepareAgain(error) : .failure(error)
     }
 
-    /// Learns from an error what is prepared here; true when sending the statement again may help.
+    /// Updates from an error what is prepared here. Returns true when sending the statement again may help.
     private func mustPrepareAgain(_ segment: Segment, _ error: ServerError, _ result: ResultBox) -> Bool {
         guard preparesStatements else { return false }
         let statement = segment.statement
         switch error.sqlState {
         case "26000":
-            // Gone: `DEALLOCATE`, `DISCARD ALL`, another server connection behind a pooler, or the preparation that
-            // this statement was sent behind has failed.
+            // Missing: `DEALLOCATE`, `DISCARD ALL`, another server connection behind a pooler, or the preparation just
+            // before this statement failed.
             prepared[statement] = nil
             return true
         case "42P05":
-            // There already: a pooler's server connection has it from another client, with the same SQL.
+            // Exists already: a pooler's server connection has it from another client, with the same SQL.
             prepared[statement] = generations[statement] ?? 0
             return true
         case "0A000" where result.errorSource == "RevalidateCachedQuery":
-            // "cached plan must not change result type": this libpq cannot close the old form, so the new one takes
+            // "cached plan must not change result type": this libpq cannot close the old form, so the new one gets
             // another name. Rare: only when a migration changes what a statement returns.
             prepared[statement] = nil
             generations[statement, default: 0] += 1

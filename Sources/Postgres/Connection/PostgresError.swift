@@ -1,18 +1,18 @@
-// Every way a statement fails. What an error means to a user is decided above; this layer only tells it apart.
+// All ways in which a statement fails. The layers above decide what an error means to a user.
 
 /// How a statement failed. Descriptions never show SQL, parameters or values.
 package enum PostgresError: Error, Equatable {
-    /// PostgreSQL refused or aborted the statement; nothing of it remains.
+    /// PostgreSQL refused or aborted the statement; it had no effect.
     case server(ServerError)
-    /// The connection broke. `wasSent` false: the statement never ran. True: nobody knows whether it committed.
+    /// The connection broke. If `wasSent` is false, the statement never ran; if true, it may have committed.
     case connectionLost(wasSent: Bool)
-    /// No connection can be had, for this reason; the statement never ran.
+    /// No connection is possible, for this reason; the statement never ran.
     case unavailable(String)
-    /// Too many statements wait already; the statement never ran.
+    /// Too many statements are waiting; this one never ran.
     case poolFull
-    /// No connection had room for it in `waitMax`; the statement never ran.
+    /// No connection had room for it within `waitMax`; the statement never ran.
     case waitTimedOut
-    /// A value isn't of the type asked for or is NULL, or a parameter is too large to send.
+    /// A value has another type or is NULL, or a parameter is too large to send.
     case decoding(String)
     /// The client is shut down or shutting down; the statement never ran.
     case closed
@@ -43,7 +43,7 @@ package struct ServerError: Error, Equatable, Sendable {
     package let detail: String?
     package let hint: String?
     package let constraint: String?
-    /// Where in the statement's text, in characters from 1, when the server says so.
+    /// The position in the statement's text, in characters from 1, if the server reports it.
     package let position: Int?
 
     package init(
@@ -60,7 +60,7 @@ package struct ServerError: Error, Equatable, Sendable {
 }
 
 extension ServerError {
-    /// `statement_timeout` was up (57014, query_canceled; nobody else cancels statements here).
+    /// `statement_timeout` expired (57014, query_canceled; nothing else cancels statements here).
     package var isTimeout: Bool { sqlState == "57014" }
 }
 

@@ -1,9 +1,9 @@
-// What every session has set: for its whole life or, behind a pooler, anew in each transaction.
+// The settings of every session: for its whole life or, behind a pooler, again in each transaction.
 
-/// The time-outs and other settings that statements here rely on, as SQL.
+/// The timeouts and other settings that statements here rely on, as SQL.
 struct SessionSettings {
     private let values: [(name: String, value: String)]
-    /// Of no use within a transaction.
+    /// Has no effect within a transaction.
     private let ofSession: [(name: String, value: String)]
     private let isReadOnly: Bool
 
@@ -15,25 +15,25 @@ struct SessionSettings {
             ("TimeZone", "UTC"),
             // Statements here are short: compiling one costs more than it can save.
             ("jit", "off"),
-            // And they find rows by indexes. To a plan made while a table is empty, reading it from end to end seems to cost
-            // nothing, and such plans are kept until the table is next analysed.
+            // Statements here find rows by indexes. A plan made while a table is empty would prefer a sequential scan,
+            // and such plans are kept until the table is next analysed.
             ("enable_seqscan", "off"),
         ]
         ofSession = [
-            // Functions that take a lock and then look must see what the lock's last holder committed, whatever the
+            // Functions that take a lock and then read must see what the lock's last holder committed, whatever the
             // database's default is.
             ("default_transaction_isolation", "read committed"),
-            // The server's side of `Dial`'s: a session whose client's host has vanished ends within a minute, and lets
-            // go of its locks. TCP only; elsewhere they say nothing.
+            // The server's counterpart of `Dial`'s settings: if the client's host vanishes, the session ends within a
+            // minute and releases its locks. TCP only; otherwise they have no effect.
             ("tcp_keepalives_idle", "30"), ("tcp_keepalives_interval", "10"), ("tcp_keepalives_count", "3"),
             ("tcp_user_timeout", "30000"),
         ]
         isReadOnly = settings.isReadOnly
     }
 
-    /// Sets the session up, given the server process (`$1::int4`) that was named at the start. Answers with whether
-    /// another one runs this, so that a pooler stands between, the isolation that transactions begin with, and whether
-    /// the server takes no writes. Behind a pooler nothing is left set: the session is others', too.
+    /// Sets the session up, given the server process (`$1::int4`) that was announced at the start. Returns whether
+    /// another process runs this, so that there is a pooler; the default isolation; and whether the server is
+    /// read-only. Behind a pooler nothing stays set, because other clients use the session as well.
     var setUp: String {
         let readOnly = isReadOnly ? [(name: "default_transaction_read_only", value: "on")] : []
         let calls = (values + ofSession + readOnly).map {
@@ -46,7 +46,7 @@ struct SessionSettings {
             """
     }
 
-    /// Sets the transaction up that it runs in.
+    /// Sets up the transaction that it runs in.
     var setUpTransaction: String {
         let readOnly = isReadOnly ? [(name: "transaction_read_only", value: "on")] : []
         let calls = (values + readOnly).map { "set_config('\($0.name)', '\($0.value)', true)" }

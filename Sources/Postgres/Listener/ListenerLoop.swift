@@ -1,4 +1,4 @@
-// The listener's thread: acts out what `ListenerState` decides.
+// The listener's thread: carries out what `ListenerState` decides.
 
 import CLibpq
 import Glibc
@@ -15,7 +15,7 @@ struct ListenerLoop {
     private let onEvent: @Sendable (PostgresListener.Event) -> Void
     private var state: ListenerState
     private var connection: BlockingConnection?
-    /// Whether LISTEN is through for the channel itself; the probes' comes first.
+    /// Whether LISTEN has succeeded for the channel itself. The probes' channel is first.
     private var isListening = false
 
     init(
@@ -28,7 +28,7 @@ struct ListenerLoop {
         self.timing = timing
         self.stop = stop
         self.onEvent = onEvent
-        // Our own, so that one listener's probes wake no other.
+        // One per listener, so that its probes wake no other listener.
         probeChannel = "probe_" + String(UInt64.random(in: 0...(.max)), radix: 36)
         state = ListenerState(timing: timing, now: .now)
     }
@@ -74,8 +74,8 @@ struct ListenerLoop {
         }
     }
 
-    /// Probes first: a pooler in transaction mode would leave LISTEN behind in a session of others, who then get what
-    /// is meant for us.
+    /// Listens on the probes' channel first: behind a pooler in transaction mode, LISTEN would stay in a session of
+    /// other clients, who would receive our notifications.
     private mutating func listen() throws(PostgresError) {
         isListening = false
         try listen(to: probeChannel)
@@ -86,8 +86,9 @@ struct ListenerLoop {
         try connection.execute("listen \(Self.quoted(channel))", until: .now + timing.answerMax)
     }
 
-    /// Behind a pooler the first probe comes from another connection: in transaction mode it could pass on to us what we
-    /// send ourselves, and no other. After that one the session is known to be ours, and only life has to be shown.
+    /// Behind a pooler the first probe is sent by another connection: in transaction mode a connection may receive its
+    /// own notifications and no others. After that probe the session is known to be ours, and later probes only check
+    /// that it is alive.
     private mutating func probe(_ token: String) throws(PostgresError) {
         guard let connection else { throw .connectionLost(wasSent: false) }
         let sender = connection.handle.isPooled && !isListening ? try connect() : connection

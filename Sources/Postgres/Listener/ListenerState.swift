@@ -1,8 +1,8 @@
-// The listener's decisions: when to connect, probe, beat, give up. No I/O and no clock; `ListenerLoop` acts.
+// The listener's decisions: when to connect, probe and give up. No I/O and no clock; `ListenerLoop` acts.
 import Basics
 import Linux
 
-/// One listening connection's life. `next` says what to do now; the verbs tell what came of it.
+/// The life of a listening connection. `next` returns what to do now; the other methods report what happened.
 struct ListenerState: Sendable {
     struct Timing: Sendable {
         var beatEvery: Duration = .seconds(10)
@@ -15,10 +15,10 @@ struct ListenerState: Sendable {
         case listen
         /// Send this to the probe channel.
         case probe(String)
-        /// Read what arrives until then.
+        /// Read what arrives until this time.
         case wait(until: Instant)
         case emit(PostgresListener.Event)
-        /// Drop the connection, if there is one, for this reason.
+        /// Drop the connection, if any, for this reason.
         case close(reason: String)
     }
 
@@ -42,7 +42,7 @@ struct ListenerState: Sendable {
         phase = .away(until: now)
     }
 
-    /// What to do now. Each action but `wait` is given once.
+    /// Returns what to do now. Each action except `wait` is returned once.
     /// - Parameter random: from 0 up to 1, for the wait before the next attempt if this one is over.
     mutating func next(now: Instant, random: Double) -> Action {
         guard pending.isEmpty else { return pending.removeFirst() }
@@ -68,15 +68,15 @@ struct ListenerState: Sendable {
         }
     }
 
-    /// LISTEN is through; whether it is in force, only a probe tells.
+    /// LISTEN succeeded. Only a probe shows whether notifications arrive.
     mutating func listening(now: Instant) { probe(now) }
 
-    /// Whether this is the probe that is out, and not one of an attempt before.
+    /// Whether this is the current probe, and not one of an earlier attempt.
     func awaits(_ token: String) -> Bool {
         if case .probing(token, _, _) = phase { true } else { false }
     }
 
-    /// A probe came back.
+    /// A probe arrived.
     mutating func answered(_ token: String, now: Instant) {
         guard awaits(token) else { return }
         phase = .live(beatAt: now + timing.beatEvery)
@@ -86,10 +86,10 @@ struct ListenerState: Sendable {
         pending.append(.emit(.connected))
     }
 
-    /// A notification came. False before `connected`: what it tells of is read then anyway.
+    /// A notification arrived. Returns false before `connected`: its event is read then in any case.
     func isWanted() -> Bool { isLive }
 
-    /// The attempt failed or the connection is of no use any more.
+    /// The attempt failed, or the connection broke.
     mutating func lost(_ reason: String, now: Instant, random: Double) {
         phase = .away(until: now + backoff.next(random: random))
         pending = [.close(reason: reason)]

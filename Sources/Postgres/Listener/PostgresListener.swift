@@ -2,13 +2,13 @@
 
 import Logging
 
-/// Keeps one connection listening on one channel, whatever happens to it.
+/// Keeps one connection listening on one channel and replaces it when it fails.
 package final class PostgresListener: Sendable {
     package enum Event: Sendable, Equatable {
-        /// LISTEN is in force, first or anew: whatever was notified before is lost, so read again from here on.
+        /// LISTEN is active, for the first time or again. Notifications before this are lost, so read again from here.
         case connected
         case notification(payload: String)
-        /// A connection that was `connected` is gone; attempts to replace it go on.
+        /// A connected connection is lost; attempts to replace it continue.
         case disconnected(reason: String)
     }
 
@@ -29,11 +29,11 @@ package final class PostgresListener: Sendable {
         self.timing = timing
     }
 
-    /// Listens until the task is cancelled, then returns. Each connection is probed by a notification to itself at the
-    /// start and every 10 s, and replaced when no answer comes in 5 s.
+    /// Listens until the task is cancelled, then returns. Each connection sends itself a notification as a probe at the
+    /// start and every 10 s. It is replaced when no answer arrives within 5 s.
     /// - Parameter onEvent: called on the listener's thread, one event after another, within microseconds of arrival.
-    ///   It must neither block nor take long: while it runs, nothing is read.
-    /// - Throws: `PostgresError.unavailable` when the process has no thread or descriptor to give.
+    ///   It must not block: while it runs, nothing is read.
+    /// - Throws: `PostgresError.unavailable` when the process cannot create a thread or descriptor.
     package func run(_ onEvent: @escaping @Sendable (Event) -> Void) async throws {
         let (settings, channel, logger, timing) = (settings, channel, logger, timing)
         try await onThread("pg-listen") { stop in

@@ -1,6 +1,6 @@
-// Reading migration files and deciding what is missing. Pure; the database is `MigrationSession`'s.
+// Reads migration files and decides which are missing. Pure; `MigrationSession` talks to the database.
 
-/// A migration file, understood.
+/// A parsed migration file.
 struct MigrationFile: Sendable, Equatable {
     let version: Int32
     let name: String
@@ -56,7 +56,7 @@ struct AppliedMigration: Sendable, Equatable {
     let isBreaking: Bool
 }
 
-/// What is to be done, given what the database says was done.
+/// What to do, given what the database has applied.
 struct MigrationPlan: Sendable, Equatable {
     /// In the order to apply them.
     let missing: [MigrationFile]
@@ -71,7 +71,7 @@ struct MigrationPlan: Sendable, Equatable {
         }
         missing = migrations.filter { migration in !applied.contains { $0.version == migration.version } }
         unknown = applied.filter { row in !migrations.contains { $0.version == row.version } }
-        // Only against what we know: a newer release's numbers are higher anyway.
+        // Compared with known migrations only: a newer release's numbers are higher anyway.
         let newest = migrations.last { migration in applied.contains { $0.version == migration.version } }
         if let newest, let first = missing.first, first.version < newest.version {
             throw .outOfOrder(name: first.name, newest: newest.name)

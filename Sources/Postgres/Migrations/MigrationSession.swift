@@ -1,10 +1,10 @@
-// The migrator's conversation with the database, on a thread that may wait. What is missing is decided elsewhere.
+// The migrator's session with the database, on a thread that may block. MigrationPlan decides what is missing.
 
 import CLibpq
 import Linux
 import Logging
 
-/// One connection. After an error it is dropped, and PostgreSQL rolls back what was open.
+/// One connection. After an error it is dropped, and PostgreSQL rolls back the open transaction.
 final class MigrationSession {
     private let connection: BlockingConnection
     private let lockKey: Int64
@@ -29,7 +29,7 @@ final class MigrationSession {
         }
     }
 
-    /// What `schema_migrations` holds; nothing if there is no such table.
+    /// The rows of `schema_migrations`; empty if there is no such table.
     func applied() throws -> [AppliedMigration] {
         guard try exists("schema_migrations") else { return [] }
         let rows = try query("select version, name, checksum, breaking from schema_migrations order by version")
@@ -39,8 +39,8 @@ final class MigrationSession {
         }
     }
 
-    /// Applies the first that is missing and gives its name; nil when none is. `isNewer`: the database holds
-    /// migrations that we don't know.
+    /// Applies the first missing migration and returns its name; nil when none is missing. `isNewer`: the database has
+    /// migrations that this release does not know.
     func applyNext(_ migrations: [MigrationFile]) throws -> (name: String?, isNewer: Bool) {
         try transaction { () -> (name: String?, isNewer: Bool) in
             if try !exists("schema_migrations") { try run(Self.migrationsTable) }
@@ -61,13 +61,13 @@ final class MigrationSession {
         }
     }
 
-    /// True when the set differed and was applied.
+    /// Returns true when the set differed and was applied.
     func replaceFunctions(_ functions: [Migrator.SQLFile]) throws -> Bool {
         let checksum = try checksum(functions)
         return try transaction {
             if try !exists("schema_functions") { try run(Self.functionsTable) }
             guard try storedChecksum() != checksum else { return false }
-            // Functions call one another, whatever the order of their names; bodies are checked when they run.
+            // Functions call one another in any order of names; their bodies are checked when they run.
             try run("set local check_function_bodies = off")
             for file in functions { try apply(name: file.name, text: file.text) }
             try query(
@@ -104,8 +104,8 @@ final class MigrationSession {
         )
         """
 
-    /// `set local`, not the session's settings: behind a transaction pooler only a transaction stays on one server
-    /// connection. The lock comes first, so that what is read after it holds until the commit.
+    /// Uses `set local`, because behind a transaction pooler only a transaction stays on one server connection. The
+    /// lock comes first, so that what is read after it stays true until the commit.
     private func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         try run(
             """
@@ -117,19 +117,19 @@ final class MigrationSession {
             """)
         try query("select pg_advisory_xact_lock($1::int8)", [.int8(lockKey)])
         let value = try body()
-        // COMMIT of an aborted transaction answers ROLLBACK, and that is no error to PostgreSQL.
+        // PostgreSQL answers COMMIT of an aborted transaction with ROLLBACK, without an error.
         do {
             guard try run("commit")?.commandTag == "COMMIT" else {
                 throw MigrationError.notOneTransaction(name: "the transaction's commit")
             }
         } catch PostgresError.server(let error) {
-            // Deferred constraints speak up only now.
+            // Deferred constraints are checked only now.
             throw MigrationError.failed(name: "the transaction's commit", line: nil, error)
         }
         return value
     }
 
-    /// Sends a file whole, in the transaction at hand, and makes sure that it is still the same afterwards.
+    /// Sends a complete file in the current transaction, and checks that the transaction is still the same afterwards.
     private func apply(name: String, text: String) throws {
         let before = try transactionID()
         do {
@@ -155,12 +155,12 @@ final class MigrationSession {
         try query("select checksum from schema_functions where id = 1").first?.text(0)
     }
 
-    /// Names are part of it, ends are marked: moving text between files is a change too.
+    /// Names are included and ends are marked, because moving text between files is a change as well.
     private func checksum(_ functions: [Migrator.SQLFile]) throws -> String {
         try checksums([functions.map { "\($0.name)\u{1}\($0.text)\u{1}" }.joined()]).first ?? ""
     }
 
-    /// SHA-256 in hexadecimal, PostgreSQL's own: no other library is needed for it.
+    /// SHA-256 in hexadecimal, computed by PostgreSQL, so that no other library is needed.
     private func checksums(_ texts: [String]) throws -> [String] {
         let rows = try query(
             """
@@ -170,7 +170,7 @@ final class MigrationSession {
         return try rows.map { try $0.text(0) }
     }
 
-    /// Migrations take as long as they take: only locks are bounded, and cancellation ends the wait.
+    /// Migrations have no time limit. Only locks have one, and cancellation ends the wait.
     private var deadline: Instant { .now + .seconds(7 * 86_400) }
 
     @discardableResult

@@ -1,9 +1,9 @@
-// Bringing a schema up to date. Knows files, versions and checksums, nothing of what they hold.
+// Upgrades a schema. It knows files, versions and checksums, not their contents.
 
 import Logging
 
-/// Applies numbered migrations once each and in order, and replaceable functions whenever they changed. Any number of
-/// nodes may do so at once: each transaction takes an advisory lock and then looks at what is done.
+/// Applies numbered migrations once each and in order, and replaceable functions whenever they changed. Several nodes
+/// may do so at once: each transaction takes an advisory lock and then checks what is done.
 package struct Migrator: Sendable {
     package struct SQLFile: Sendable, Equatable {
         package let name: String
@@ -30,10 +30,10 @@ package struct Migrator: Sendable {
         self.lockKey = lockKey
     }
 
-    /// Applies what is missing, each migration in one transaction with its row in `schema_migrations`, then the
-    /// functions in one transaction if their set differs from the one applied last. On a schema of a newer release
-    /// that this one can live with, nothing is changed: its functions are the newer ones.
-    /// - Throws: `MigrationError`, `PostgresError`, `CancellationError`. What was committed before remains.
+    /// Applies what is missing: each migration in one transaction with its row in `schema_migrations`, then the
+    /// functions in one transaction if their set differs from the last one applied. A compatible schema of a newer
+    /// release is not changed: its functions are newer.
+    /// - Throws: `MigrationError`, `PostgresError`, `CancellationError`. What was committed before stays.
     @discardableResult
     package func migrate(
         _ settings: PostgresSettings, logger: Logger = Logger(label: "postgres.migrator")

@@ -4,7 +4,7 @@
 package struct MigrationReport: Sendable, Equatable {
     /// Names of the migrations that this call applied, in order.
     package var applied: [String] = []
-    /// The functions were applied again, since the set differed from the one in the database.
+    /// Whether the functions were applied again, because the set differed from the one in the database.
     package var functionsReplaced = false
 
     package init(applied: [String] = [], functionsReplaced: Bool = false) {
@@ -18,32 +18,32 @@ package enum SchemaState: Sendable, Equatable {
     case current
     /// `migrate` would apply these; "functions" stands for the set of functions.
     case older(missing: [String])
-    /// A newer release migrated it. `breaking`: this binary must not run on it.
+    /// A newer release migrated it. If `breaking`, this release must not run on it.
     case newer(unknown: [String], breaking: Bool)
     /// No migration was ever applied.
     case empty
 }
 
-/// Why a schema could not be migrated or checked. Connection trouble is thrown as `PostgresError`.
+/// Why a schema could not be migrated or checked. Connection errors are thrown as `PostgresError`.
 package enum MigrationError: Error, Equatable {
     /// The file itself is wrong; nothing was sent.
     case invalidFile(name: String, reason: String)
     /// The file was changed after it had been applied.
     case checksumDiffers(name: String)
-    /// A file is missing in the database, though one with a higher number was applied.
+    /// A file was not applied, although one with a higher number was.
     case outOfOrder(name: String, newest: String)
-    /// The database holds migrations of a newer release that this one cannot live with.
+    /// The database has breaking migrations of a newer release.
     case newer(unknown: [String])
-    /// PostgreSQL refused the file; nothing of it remains.
+    /// PostgreSQL refused the file; it had no effect.
     case failed(name: String, line: Int?, ServerError)
-    /// The file ended its transaction by itself, or COMMIT answered ROLLBACK.
+    /// The file ended its transaction, or COMMIT was answered with ROLLBACK.
     case notOneTransaction(name: String)
-    /// Another node migrates, or something else holds a lock, for longer than this.
+    /// A lock was held for longer than this, by a migrating node or another session.
     case lockTimedOut(seconds: Int)
 }
 
 extension MigrationError: CustomStringConvertible {
-    /// For operators: the server's message is shown, for it is about our own SQL, but no detail.
+    /// For operators: shows the server's message, which is about our own SQL, but not its detail.
     package var description: String {
         switch self {
         case .invalidFile(let name, let reason): "\(name): \(reason)"
@@ -56,7 +56,7 @@ extension MigrationError: CustomStringConvertible {
         case .failed(let name, let line, let error):
             "\(name)\(line.map { ", line \($0)" } ?? ""): \(error.message) (\(error.sqlState))"
         case .notOneTransaction(let name): "\(name) is not one transaction: it must not commit, roll back or begin"
-        case .lockTimedOut(let seconds): "a lock was not free within \(seconds) s: another node may be migrating"
+        case .lockTimedOut(let seconds): "a lock was not free within \(seconds) s; another node may be migrating"
         }
     }
 }

@@ -1,11 +1,11 @@
-// The I/O thread of a client: acts out what the pool decides. All libpq calls on ready connections happen here.
+// The I/O thread of a client: carries out what the pool decides. All libpq calls on ready connections are here.
 
 import CLibpq
 import Linux
 import Logging
 
-/// One turn: wait, read what arrived, tell the pool and hear its decisions under the lock, then resume callers and
-/// send after it.
+/// Each pass waits, reads what arrived, updates the pool and gets its decisions under the lock, and then resumes
+/// callers and sends.
 struct ClientLoop {
     private let shared: ClientShared
     private let sockets: EpollSet
@@ -23,7 +23,7 @@ struct ClientLoop {
         self.sockets = sockets
     }
 
-    /// Runs until the pool says stop.
+    /// Runs until the pool has shut down.
     mutating func run() {
         while turn() { readArrived() }
         shared.ended()
@@ -31,7 +31,7 @@ struct ClientLoop {
 
     private mutating func readArrived() {
         var events: [EpollSet.Event] = []
-        // A loss is told at once: its statements may go elsewhere.
+        // A loss is reported at once, because its statements may go to another connection.
         _ = sockets.wait(milliseconds: milliseconds(until: losses.isEmpty ? deadline : .now)) { events.append($0) }
         for event in events {
             guard let link = links[event.token], !losses.contains(event.token) else { continue }
@@ -46,12 +46,12 @@ struct ClientLoop {
         }
     }
 
-    /// Tells epoll, and the pool at the next turn, when a link's socket filled up or drained.
+    /// Tells epoll, and the pool on the next pass, when a connection's socket filled up or drained.
     private func watchWriting(_ link: PipelinedConnection, wasBlocked: Bool) -> Bool {
         link.isBlocked == wasBlocked || sockets.setWriting(link.isBlocked, link.socket, token: link.id)
     }
 
-    /// False when it is time to end.
+    /// One pass. Returns false when the thread must end.
     private mutating func turn() -> Bool {
         let (shared, now) = (shared, Instant.now)
         let (arrivals, failures, unwanted) = shared.state.withLock { state in
@@ -96,7 +96,7 @@ struct ClientLoop {
             switch outcome {
             case .rows(let rows): result = .success(rows)
             case .failure(let error):
-                // In a read-only pool it is the statement that is wrong, and not the server.
+                // In a read-only pool the statement is wrong, and not the server.
                 if error.sqlState == "25006", !shared.settings.isReadOnly {
                     pool.isReadOnly(connection, now: now, random: .random(in: 0..<1))
                     isServerReadOnly = true
@@ -120,7 +120,7 @@ struct ClientLoop {
         var failures: [(Request, PostgresError)] = []
         for id in losses {
             failures += pool.lost(
-                // Without a link nothing was ever sent.
+                // Without a connection nothing was ever sent.
                 id, unsentCount: links[id]?.unsentCount ?? .max, now: now, random: .random(in: 0..<1))
         }
         return failures
@@ -132,7 +132,7 @@ struct ClientLoop {
             switch action {
             case .connect(let id): connect(id)
             case .send(_, let request, let id):
-                // A link that could not be adopted is lost; the pool hears of it in the next turn.
+                // A connection that could not be adopted is lost. The pool is told on the next pass.
                 guard let link = links[id] else { continue }
                 let wasBlocked = link.isBlocked
                 let isAlive = link.send(request) && watchWriting(link, wasBlocked: wasBlocked)

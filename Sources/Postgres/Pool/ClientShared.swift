@@ -5,21 +5,21 @@ import Linux
 import Logging
 import Synchronization
 
-/// A statement on its way, and who is told of its end. The pool sees to it that each is told exactly once.
+/// A statement with its completion handler. The pool makes sure that each handler is called exactly once.
 struct Request: Sendable {
     let statement: Statement
     let parameters: EncodedParameters
     let done: @Sendable (Result<Rows, any Error>) -> Void
 }
 
-/// Taken for short decisions only; callers are told and libpq is called after the lock.
+/// The lock is held for short decisions only. Handlers and libpq are called after it is released.
 final class ClientShared: Sendable {
     struct State: Sendable {
         var pool: PoolState<Request>
-        /// Ended attempts to connect, for the I/O thread to take over.
+        /// Finished attempts to connect, for the I/O thread.
         var arrivals: [Arrival] = []
         var isWakePending = false
-        /// Those who wait for the I/O thread to end; nil once it has.
+        /// Callers that wait for the I/O thread to end; nil once it has ended.
         var shutdownWaiters: [CheckedContinuation<Void, Never>]? = []
     }
 
@@ -73,7 +73,7 @@ final class ClientShared: Sendable {
         request?.done(.failure(CancellationError()))
     }
 
-    /// Called by the connecting thread; the handle is closed right here when nobody wants it any more.
+    /// Called by the connecting thread. Closes the connection at once when nobody wants it any more.
     func arrive(_ arrival: Arrival) {
         let mustWake = state.withLock { state in
             guard state.shutdownWaiters != nil else { return false }
@@ -121,7 +121,7 @@ final class ClientShared: Sendable {
 }
 
 extension ClientShared.State {
-    /// True for the first who has something for the I/O thread since it last looked.
+    /// Returns true for the first caller that has work for the I/O thread since its last pass.
     fileprivate mutating func takeWake() -> Bool {
         defer { isWakePending = true }
         return !isWakePending

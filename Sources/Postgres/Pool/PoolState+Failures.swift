@@ -1,8 +1,8 @@
-// The pool's decisions about connections that come, fail, stall and go.
+// The pool's decisions about connections that open, fail, stall and close.
 import Linux
 
 extension PoolState {
-    /// An attempt to connect succeeded. False when it is no longer wanted: close it.
+    /// An attempt to connect succeeded. Returns false when the connection is no longer wanted: close it.
     mutating func connected(_ connection: ConnectionID, now: Instant) -> Bool {
         guard phase == .open, let index = index(of: connection) else { return false }
         members[index].isReady = true
@@ -23,27 +23,28 @@ extension PoolState {
         totals.connectFailureCount += 1
     }
 
-    /// A sign of life: bytes arrived.
+    /// Bytes arrived.
     mutating func progressed(_ connection: ConnectionID, now: Instant) {
         guard let index = index(of: connection) else { return }
         members[index].progressAt = now
     }
 
-    /// The socket takes no more, or takes more again.
+    /// The socket is full, or has room again.
     mutating func setBlocked(_ connection: ConnectionID, _ isBlocked: Bool) {
         guard let index = index(of: connection) else { return }
         members[index].isBlocked = isBlocked
     }
 
-    /// A connection broke. Of what was in flight on it, the last `unsentCount` never left: they go back to the head
-    /// of the queue, in order. The others are given back with the error that their callers get.
+    /// A connection broke. The last `unsentCount` statements in flight were never sent: they return to the head of the
+    /// queue in order. The others are returned with their error.
     mutating func lost(
         _ connection: ConnectionID, unsentCount: Int, now: Instant, random: Double
     ) -> [(Work, PostgresError)] {
         guard let index = index(of: connection) else { return [] }
         var member = members.remove(at: index)
         totals.lostCount += 1
-        // One that never finished anything counts as a failed attempt, or a server that drops all would be hammered.
+        // A connection that never finished anything counts as a failed attempt, or a server that drops all connections
+        // would be flooded.
         if !member.hasFinishedAny { connectNotBefore = now + backoff.next(random: random) }
         var failed: [(Work, PostgresError)] = []
         for _ in 0..<min(unsentCount, member.inFlight.count) {
@@ -64,8 +65,8 @@ extension PoolState {
         return failed
     }
 
-    /// The server behind a connection takes no writes: a standby, or a primary that became one. All connections of now take
-    /// no more statements and are closed when what is in flight is through; the next may be led to the server that does.
+    /// The server behind a connection is read-only: a standby, or a former primary. All current connections accept no
+    /// more statements and close when those in flight are done; new connections may reach the primary.
     mutating func isReadOnly(_ connection: ConnectionID, now: Instant, random: Double) {
         guard let index = index(of: connection), !members[index].isLeaving else { return }
         leaveConnections(now: now, random: random)
@@ -84,7 +85,7 @@ extension PoolState {
         members.removeAll { $0.isLeaving && $0.inFlight.isEmpty }
     }
 
-    /// Takes no more statements; those that wait fail, those in flight have `drainMax` to end.
+    /// Accepts no more statements. Waiting ones fail; those in flight have `drainMax` to end.
     mutating func beginShutdown(now: Instant, drainMax: Duration) {
         guard phase == .open else { return }
         phase = .draining(until: now + drainMax)
@@ -121,7 +122,7 @@ extension PoolState {
         }
     }
 
-    /// Fails those whose time is up, and all when the database refuses us and no connection is left.
+    /// Fails statements whose time is over, and all if the database refuses us and no connection is left.
     mutating func failWaiting(now: Instant, _ actions: inout [Action]) {
         let isRefused = failure?.isRefusal == true && readyCount == 0 && !isConnecting && isBackingOff(now)
         func isLate(_ id: RequestID) -> Bool { isRefused || entries[id].map { now >= $0.deadline } ?? true }
@@ -137,7 +138,7 @@ extension PoolState {
 
     private func isWaiting(_ id: RequestID) -> Bool { entries[id].map { $0.isWaiting && $0.work != nil } ?? false }
 
-    /// Unless it doesn't wait any more.
+    /// Does nothing if the statement is not waiting any more.
     private mutating func failWaiting(_ id: RequestID, _ actions: inout [Action]) {
         guard isWaiting(id), let work = entries.removeValue(forKey: id)?.work else { return }
         waitingCount -= 1

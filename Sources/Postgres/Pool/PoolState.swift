@@ -1,47 +1,47 @@
-// The pool's decisions: which connection, who waits, who fails, when to connect. No I/O and no clock of its own:
-// `ClientLoop` acts, tests drive it by hand. What goes wrong with connections is in `PoolState+Failures`.
+// The pool's decisions: which connection, who waits, who fails, when to connect. No I/O and no clock: `ClientLoop`
+// acts, and tests call it directly. Failures of connections are in `PoolState+Failures`.
 import Basics
 import DequeModule
 
 typealias RequestID = UInt64
 typealias ConnectionID = UInt64
 
-/// Statements (`Work`) waiting and in flight, and the connections they are on. Each accepted work leaves exactly
-/// once: by `finished`, `cancel`, `lost`, or a `.fail` action.
+/// Statements (`Work`) that wait or are in flight, and their connections. Each accepted work leaves exactly once: by
+/// `finished`, `cancel`, `lost`, or a `.fail` action.
 struct PoolState<Work> {
     struct Limits: Sendable {
         var connectionCountMax = 4
         var inFlightPerConnectionMax = 64
         var waitingCountMax = 10_000
         var waitMax: Duration = .seconds(5)
-        /// Without a sign of life for this long, a connection with statements in flight is given up; nil: never.
+        /// A connection with statements in flight that receives nothing for this long is dropped; nil: never.
         var stallMax: Duration? = .seconds(20)
-        /// A connection silent for this long under a statement is avoided while another has room, so that one slow
-        /// statement holds up few others.
+        /// A connection that receives nothing for this long under a statement is avoided while another has room, so
+        /// that one slow statement delays few others.
         var slowAfter: Duration = .milliseconds(20)
         var sendCountMax = 3
     }
 
     enum Action {
-        /// Begin connecting; answer with `connected` or `connectFailed`.
+        /// Start to connect; report `connected` or `connectFailed`.
         case connect(ConnectionID)
         case send(RequestID, Work, on: ConnectionID)
         case fail(Work, PostgresError)
-        /// Close it; nothing of it is waited for any more.
+        /// Close it; no result is expected from it any more.
         case close(ConnectionID)
-        /// Close all that is left and end the thread.
+        /// Close all remaining connections and end the thread.
         case stop
     }
 
     enum Phase: Equatable {
         case open
-        /// No new statements; what is in flight may end until then.
+        /// Accepts no new statements; those in flight may end until this time.
         case draining(until: Instant)
         case closed
     }
 
     struct Entry {
-        /// Nil once the caller was cancelled: the result is dropped on arrival.
+        /// Nil once the caller was cancelled: the result is dropped when it arrives.
         var work: Work?
         let deadline: Instant
         var isWaiting: Bool
@@ -51,12 +51,12 @@ struct PoolState<Work> {
     struct Member {
         let id: ConnectionID
         var isReady = false
-        /// Its socket takes no more for now.
+        /// Its socket is full.
         var isBlocked = false
-        /// Takes no new statements; closed when what is in flight is through.
+        /// Accepts no new statements, and closes when those in flight are done.
         var isLeaving = false
         var inFlight = Deque<RequestID>()
-        /// The last sign of life while something was in flight.
+        /// When bytes last arrived while something was in flight.
         var progressAt: Instant
         var hasFinishedAny = false
     }
@@ -64,10 +64,11 @@ struct PoolState<Work> {
     let limits: Limits
     var phase = Phase.open
     var entries: [RequestID: Entry] = [:]
-    /// In the order in which they came, and of their deadlines but for `hurried`. Ids of cancelled ones stay until they come
-    /// up or are swept.
+    /// In order of arrival and, except for those in `hurried`, of their deadlines. Ids of cancelled statements stay
+    /// until they are reached or swept.
     var waiting = Deque<RequestID>()
-    /// Those of `waiting` whose callers have less patience than the pool, in the order of their deadlines. A few: batches.
+    /// Statements of `waiting` with an earlier deadline than the pool's, in the order of their deadlines. A few:
+    /// batches.
     var hurried: [RequestID] = []
     var waitingCount = 0
     var members: [Member] = []
@@ -83,8 +84,8 @@ struct PoolState<Work> {
 
     // MARK: Statements
 
-    /// Takes a statement in, or says why not.
-    /// - deadline: until when it may wait, if that is sooner than `waitMax` has it.
+    /// Accepts a statement, or returns why not.
+    /// - deadline: how long it may wait, if that is less than `waitMax`.
     mutating func submit(_ id: RequestID, _ work: Work, by deadline: Instant? = nil, now: Instant) -> PostgresError? {
         guard phase == .open else { return .closed }
         if let failure, failure.isRefusal, readyCount == 0, let connectNotBefore, now < connectNotBefore {
@@ -106,7 +107,7 @@ struct PoolState<Work> {
         return nil
     }
 
-    /// Gives the work back if its caller still waits for it. In flight, the statement itself runs to its end.
+    /// Returns the work if its caller still waits for it. A statement in flight runs to its end.
     mutating func cancel(_ id: RequestID) -> Work? {
         guard let entry = entries[id] else { return nil }
         if entry.isWaiting {
@@ -119,7 +120,7 @@ struct PoolState<Work> {
         return entry.work
     }
 
-    /// The oldest statement of the connection is through. Nil when its caller was cancelled.
+    /// The oldest statement of the connection is finished. Nil when its caller was cancelled.
     mutating func finished(_ connection: ConnectionID, now: Instant) -> Work? {
         guard let index = index(of: connection), let id = members[index].inFlight.popFirst() else { return nil }
         members[index].progressAt = now
@@ -128,7 +129,7 @@ struct PoolState<Work> {
         return entries.removeValue(forKey: id)?.work
     }
 
-    /// The oldest statement of the connection did not run and may be tried again: true if it will be. If not, the
+    /// The oldest statement of the connection did not run and may be retried. Returns whether it will be; if not, the
     /// caller reports it as `finished`.
     mutating func retry(_ connection: ConnectionID, now: Instant) -> Bool {
         guard phase == .open, let index = index(of: connection), let id = members[index].inFlight.first,
@@ -140,7 +141,7 @@ struct PoolState<Work> {
         return true
     }
 
-    /// Puts a statement that was on a connection at the head of the queue.
+    /// Returns a statement from a connection to the head of the queue.
     mutating func waitAgain(_ id: RequestID) {
         entries[id]?.isWaiting = true
         waiting.prepend(id)
@@ -149,7 +150,7 @@ struct PoolState<Work> {
 
     // MARK: Time
 
-    /// Decides all there is to decide now. To be called after any other verb, and at `nextDeadline`.
+    /// Makes all decisions that are due. Call it after any other method, and at `nextDeadline`.
     mutating func step(now: Instant, _ actions: inout [Action]) {
         guard phase != .closed else { return }
         closeStalled(now: now, &actions)
@@ -158,13 +159,13 @@ struct PoolState<Work> {
             drain(deadline: deadline, now: now, &actions)
             return
         }
-        // In this order: a statement for which there is room is sent, even when its time is just up.
+        // In this order: a statement for which there is room is sent, even when its time is just over.
         assign(now: now, &actions)
         failWaiting(now: now, &actions)
         openIfWanted(now: now, &actions)
     }
 
-    /// When `step` must be called again though nothing happened.
+    /// When to call `step` again if nothing else happens.
     func nextDeadline() -> Instant? {
         var earliest: Instant?
         func consider(_ instant: Instant?) {
@@ -202,7 +203,7 @@ struct PoolState<Work> {
         }
     }
 
-    /// The one with the least in flight; a slow one only when no other has room.
+    /// The connection with the fewest statements in flight; a slow one only when no other has room.
     private func bestConnection(now: Instant) -> Int? {
         var best: (index: Int, load: Int)?
         for (index, member) in members.enumerated() where member.isReady && !member.isBlocked && !member.isLeaving {
@@ -215,7 +216,7 @@ struct PoolState<Work> {
         return best?.index
     }
 
-    /// One attempt at a time: a database that comes back is not met by all at once.
+    /// One attempt at a time, so that a database that restarts does not get all connections at once.
     private mutating func openIfWanted(now: Instant, _ actions: inout [Action]) {
         defer { wantsConnection = false }
         guard wantsConnection, members.count < limits.connectionCountMax, !isConnecting else { return }

@@ -1,19 +1,19 @@
-// The client as callers see it. The pool's decisions are in `PoolState`, its actions in `ClientLoop`.
+// The client as callers see it. `PoolState` decides, `ClientLoop` acts.
 
 import Linux
 import Logging
 
 /// Runs statements on a few pipelined connections. One thread does all I/O; callers suspend and never block.
 ///
-/// Each statement is a transaction of its own: what succeeded is committed. A statement that was sent runs to its end,
-/// whatever becomes of its caller.
+/// Each statement is its own transaction: a statement that succeeded is committed. A statement that was sent runs to
+/// its end, even if its caller is cancelled.
 package final class PostgresClient: Sendable {
-    /// An error when the process had no descriptor or thread to give: then every query fails with it.
+    /// An error when the process could not create a descriptor or thread. Every query then throws it.
     private let shared: Result<ClientShared, PostgresError>
 
     /// Connects at the first query, not here.
-    /// - Parameter serverIsReadOnly: called on the I/O thread when a write was refused because the server takes none. The
-    ///   client then replaces its connections by itself.
+    /// - Parameter serverIsReadOnly: called on the I/O thread when the server refused a write because it is read-only.
+    ///   The client then replaces its connections.
     package init(
         _ settings: PostgresSettings, logger: Logger, serverIsReadOnly: (@Sendable () -> Void)? = nil
     ) {
@@ -37,8 +37,8 @@ package final class PostgresClient: Sendable {
     }
 
     /// Sends a statement and waits for its result.
-    /// - Throws: `PostgresError`, or `CancellationError` as soon as the task is cancelled: a statement that was still
-    ///   waiting is taken out of the queue, one that was sent runs to its end and its result is dropped.
+    /// - Throws: `PostgresError`, or `CancellationError` as soon as the task is cancelled. A waiting statement is then
+    ///   removed; a statement that was sent runs to its end, and its result is dropped.
     package func query(_ statement: Statement, _ parameters: [Parameter] = []) async throws -> Rows {
         let shared = try shared.get()
         let encoded = try EncodedParameters(parameters)
@@ -48,7 +48,7 @@ package final class PostgresClient: Sendable {
             try await withUnsafeThrowingContinuation { continuation in
                 shared.submit(
                     id, Request(statement: statement, parameters: encoded) { continuation.resume(with: $0) })
-                // A cancellation just before `submit` found nothing to take out.
+                // A cancellation just before `submit` found nothing to remove.
                 if Task.isCancelled { shared.cancel(id) }
             }
         } onCancel: {
@@ -56,9 +56,9 @@ package final class PostgresClient: Sendable {
         }
     }
 
-    /// The same without a task. `done` hears of the end once, on the I/O thread, where it must not block: nothing else is
-    /// sent or read meanwhile. When the statement isn't even taken in, it hears so before this returns.
-    /// - Parameter deadline: when it fails if no connection had room for it, if that is sooner than `waitMax` has it.
+    /// The same without a task. `done` is called once, on the I/O thread, where it must not block: nothing else is sent
+    /// or read meanwhile. If the statement is not accepted, `done` is called before this returns.
+    /// - Parameter deadline: when the statement fails if no connection had room for it, if that is before `waitMax`.
     package func begin(
         _ statement: Statement, _ parameters: [Parameter], by deadline: ContinuousClock.Instant? = nil,
         _ done: @escaping @Sendable (Result<Rows, any Error>) -> Void
@@ -73,15 +73,15 @@ package final class PostgresClient: Sendable {
         }
     }
 
-    /// Replaces every connection once its statements in flight have ended: the server that they lead to is not, or no
-    /// longer, the one to ask.
+    /// Replaces every connection once its statements in flight have ended, because their server is no longer the right
+    /// one.
     package func reconnect() {
         guard case .success(let shared) = shared else { return }
         shared.reconnect()
     }
 
-    /// Lets what is in flight end (at most `shutdownMax`), fails what waits with `closed`, closes all connections and
-    /// ends the I/O thread. An attempt to connect that hangs in a name look-up is left to end by itself.
+    /// Waits for statements in flight (at most `shutdownMax`), fails waiting ones with `closed`, closes all connections
+    /// and ends the I/O thread. An attempt to connect that hangs in a name look-up ends by itself.
     package func shutdown() async {
         guard case .success(let shared) = shared else { return }
         shared.beginShutdown()

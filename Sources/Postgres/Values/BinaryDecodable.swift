@@ -1,11 +1,11 @@
-// PostgreSQL's binary forms, read. Which column and what a failure is called lives in `Row`.
+// Reads PostgreSQL's binary forms. `Row` knows the columns and the errors.
 
 import FoundationEssentials
 
 /// A type that can be read from the binary form of some PostgreSQL types.
 protocol BinaryDecodable {
     static func accepts(_ type: UInt32) -> Bool
-    /// Nil when the bytes are not a value of it.
+    /// Nil when the bytes are not a value of the type.
     init?(binary: UnsafeRawBufferPointer)
 }
 
@@ -74,7 +74,7 @@ extension [UInt8]: BinaryDecodable {
     init?(binary: UnsafeRawBufferPointer) { self.init(binary) }
 }
 
-/// A point in time; PostgreSQL's infinities are none.
+/// A point in time. PostgreSQL's infinities are refused.
 struct BinaryTimestamp: BinaryDecodable {
     let microsSince1970: Int64
 
@@ -87,7 +87,7 @@ struct BinaryTimestamp: BinaryDecodable {
     }
 }
 
-/// Walks the elements of an array's binary form (`array_send`); more than one dimension is refused.
+/// Walks the elements of an array's binary form (`array_send`). Arrays of several dimensions are refused.
 struct BinaryArray {
     enum Element {
         case null
@@ -111,7 +111,7 @@ struct BinaryArray {
             count = 0
             rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(12))
         case 1:
-            // Each element has a length of 4 bytes, so a longer count is a lie.
+            // Each element has a length of 4 bytes, so a larger count is false.
             guard bytes.count >= 20, word(3) >= 0, Int(word(3)) <= (bytes.count - 20) / 4 else { return nil }
             count = Int(word(3))
             rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(20))

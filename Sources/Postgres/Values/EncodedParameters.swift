@@ -1,12 +1,12 @@
-// Parameters in the wire's binary form, made on the caller's thread so that the I/O thread only points at them.
+// Parameters in binary form, encoded on the caller's thread so that the I/O thread only passes pointers.
 
 import FoundationEssentials
 
 /// All parameters of one statement in one buffer.
 struct EncodedParameters: Sendable, Equatable {
-    /// Values end to end, and one spare byte, so that even an empty value has an address (libpq takes none for NULL).
+    /// All values, and one spare byte, so that even an empty value has an address (libpq reads no address as NULL).
     private(set) var bytes: [UInt8] = []
-    /// Where each value begins and how long it is; length -1 is NULL.
+    /// The start and length of each value; length -1 is NULL.
     private(set) var places: [Place] = []
 
     struct Place: Sendable, Equatable {
@@ -16,7 +16,7 @@ struct EncodedParameters: Sendable, Equatable {
 
     /// The protocol counts parameters in 16 bits.
     static let countMax = 65_535
-    /// PostgreSQL takes messages under 1 GiB; a quarter of it leaves room for the server's own copies.
+    /// PostgreSQL accepts messages below 1 GiB; a quarter of that leaves room for the server's own copies.
     static let byteCountMax = 256 << 20
 
     /// - Throws: `PostgresError.decoding` when there are too many or too large ones.
@@ -98,8 +98,8 @@ struct EncodedParameters: Sendable, Equatable {
         return isOverflow ? .min : value
     }
 
-    /// Calls `body` with what libpq's functions take: count, values, lengths and formats (all binary). The pointers
-    /// are good only inside.
+    /// Calls `body` with the arguments of libpq's functions: count, values, lengths and formats (all binary). The
+    /// pointers are valid only inside.
     func withPointers<Result>(
         _ body: (
             Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?

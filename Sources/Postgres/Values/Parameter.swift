@@ -1,9 +1,9 @@
-// The values that can be sent. Their binary form lives in `EncodedParameters`.
+// The values that can be sent. `EncodedParameters` has their binary form.
 
 import FoundationEssentials
 
-/// A value for `$1`, `$2` …, always sent in PostgreSQL's binary form: the cast in the SQL must name exactly the type
-/// said here, or the server refuses the value.
+/// A value for `$1`, `$2` …, always sent in PostgreSQL's binary form. The parameter's type in the SQL must be exactly
+/// the type named here, or the server refuses the value.
 package enum Parameter: Sendable, Equatable {
     /// NULL of any type.
     case null
@@ -11,14 +11,14 @@ package enum Parameter: Sendable, Equatable {
     case int2(Int16)
     case int4(Int32)
     case int8(Int64)
-    /// `text` (or `varchar`). A NUL in it is refused by the server (22021).
+    /// `text` (or `varchar`). The server refuses a NUL in it (22021).
     case text(String)
     /// `bytea`.
     case bytes([UInt8])
     case uuid(UUID)
     /// `json` or `text`, as UTF-8. Not `jsonb`, whose binary form differs: write `$1::json::jsonb`.
     case json([UInt8])
-    /// `timestamptz`, in microseconds since 1970. Beyond PostgreSQL's range it becomes an infinity.
+    /// `timestamptz`, in microseconds since 1970. Outside PostgreSQL's range it becomes an infinity.
     case timestamp(microsSince1970: Int64)
 
     /// Arrays of one dimension: `uuid[]`, `text[]`, `int8[]`, `int4[]`, `int2[]`, `bool[]`, `bytea[]`, `json[]`

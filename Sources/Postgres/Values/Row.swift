@@ -1,15 +1,15 @@
-// One row: typed access to its columns. Every doubt about type, NULL or length is an error, never a crash.
+// One row with typed access to its columns. A wrong type, NULL or length is an error, never a crash.
 
 import CLibpq
 import FoundationEssentials
 
-/// One row of a result. Columns count from 0. Each accessor takes exactly the types it names and throws
-/// `PostgresError.decoding` for another type, a NULL (unless it ends in `OrNull`) or a column that isn't there.
+/// One row of a result. Columns count from 0. Each accessor accepts exactly the types that it names and throws
+/// `PostgresError.decoding` for another type, a NULL (unless its name ends in `OrNull`) or a missing column.
 package struct Row: Sendable {
     let result: ResultBox
     let index: Int
 
-    /// True for a column that isn't there, too.
+    /// Also true for a missing column.
     package func isNull(_ column: Int) -> Bool {
         guard column >= 0 && column < result.columnCount else { return true }
         return PQgetisnull(result.pointer, Int32(index), Int32(column)) == 1

@@ -1,9 +1,9 @@
-// What a statement gave back, read in place from libpq's result. Decoding of single values lives in `Row`.
+// The result of a statement, read in place from libpq. `Row` decodes single values.
 
 import CLibpq
 
-/// The rows of one result, in the order of the statement; none for a statement that returns none. Copies share one
-/// result, which is freed with the last of them, so a row that is kept keeps all its neighbours in memory.
+/// The rows of one result in order. Copies share one result, which is freed with the last of them, so a row that is
+/// kept keeps the whole result in memory.
 package struct Rows: Sendable, RandomAccessCollection {
     let result: ResultBox
 
@@ -20,20 +20,21 @@ package struct Rows: Sendable, RandomAccessCollection {
         PQcmdTuples(result.pointer).flatMap { Int(String(cString: $0)) } ?? 0
     }
 
-    /// The server's word for what it did, such as `INSERT 0 1` or `COMMIT`.
+    /// The server's command tag, such as `INSERT 0 1` or `COMMIT`.
     var commandTag: String {
         PQcmdStatus(result.pointer).map { String(cString: $0) } ?? ""
     }
 }
 
 /// Owns one `PGresult` and frees it exactly once.
-// SAFETY: a result is complete when libpq hands it over; from then on it is only read, by functions that change
-// nothing in it, and freed once, by `deinit`, when nobody refers to it any more.
+// SAFETY: a result is complete when libpq returns it. After that it is only read, by functions that do not change it,
+// and freed once, by `deinit`, when nothing refers to it any more.
 final class ResultBox: @unchecked Sendable {
     let pointer: OpaquePointer
     let rowCount: Int
     let columnCount: Int
-    /// A result keeps its connection's notice receiver; keeping its target too leaves no dangling pointer.
+    /// A result keeps its connection's notice receiver. Keeping the receiver's target as well leaves no dangling
+    /// pointer.
     private let notices: NoticeSink?
 
     init(_ pointer: OpaquePointer, notices: NoticeSink?) {
@@ -47,7 +48,7 @@ final class ResultBox: @unchecked Sendable {
 
     var status: ExecStatusType { PQresultStatus(pointer) }
 
-    /// The error this result holds, if it is one the server sent; libpq's own errors have no SQLSTATE.
+    /// The server's error in this result, if any; libpq's own errors have no SQLSTATE.
     var serverError: ServerError? {
         guard let sqlState = field(parley_diag_sqlstate) else { return nil }
         return ServerError(
@@ -59,7 +60,7 @@ final class ResultBox: @unchecked Sendable {
             position: field(parley_diag_statement_position).flatMap(Int.init))
     }
 
-    /// The server's C function that raised the error: tells apart errors that share a SQLSTATE, in any language.
+    /// The server's C function that raised the error. It distinguishes errors with the same SQLSTATE, in any language.
     var errorSource: String? { field(parley_diag_source_function) }
 
     private func field(_ code: Int32) -> String? {

@@ -1,4 +1,5 @@
 // `parley admin` on the command line: its actions and their flags. The executable carries them out.
+import CommandLineFlags
 
 /// One administrative action on the service's database, the same as through the admin API.
 package struct AdminRequest: Sendable, Equatable {

@@ -1,8 +1,7 @@
 // `--help` and the tables of docs/configuration.md, both rendered from the settings table.
+import CommandLineFlags
 
 package enum Help {
-    static let columnCount = 100
-
     /// `parley --help`.
     package static let overview: String = {
         let commands = Command.allCases.map { "  \($0.rawValue.padded(to: 10))\($0.summary)" }
@@ -19,12 +18,11 @@ package enum Help {
 
     /// `parley serve --help`.
     package static func text(for command: Command) -> String {
-        if command == .bench { return bench }
         if command == .admin { return admin }
         let groups = SettingGroup.all.compactMap { group -> String? in
             let rows = group.settings.filter { $0.commands.contains(command) }.map { setting in
                 let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
-                return "  \(setting.flag) \(setting.placeholder)\n" + wrapped(setting.help + value, indent: 6)
+                return "  \(setting.flag) \(setting.placeholder)\n" + HelpText.wrapped(setting.help + value, indent: 6)
             }
             return rows.isEmpty ? nil : "\(group.title):\n" + rows.joined(separator: "\n")
         }
@@ -46,7 +44,7 @@ package enum Help {
         let actions = AdminRequest.Action.allCases.map { action in
             let flags = action.flags.required + action.flags.optional.map { "[\($0)]" }
             return "  \(action.rawValue.padded(to: 16))\(action.summary)\n"
-                + (flags.isEmpty ? "" : wrapped(flags.joined(separator: " "), indent: 18) + "\n")
+                + (flags.isEmpty ? "" : HelpText.wrapped(flags.joined(separator: " "), indent: 18) + "\n")
         }
         let settings = Setting.all.filter { $0.commands.contains(.admin) }.map(\.flag)
         return """
@@ -60,43 +58,9 @@ package enum Help {
             the first line of the password file.
 
             Settings, as for parley serve:
-            \(wrapped(settings.joined(separator: " "), indent: 2))
+            \(HelpText.wrapped(settings.joined(separator: " "), indent: 2))
             """
     }()
-
-    /// `parley bench --help`.
-    private static let bench: String = {
-        let workloads = BenchSettings.Workload.allCases.map { "  \($0.rawValue.padded(to: 10))\($0.summary)" }
-        return """
-            \(Command.bench.summary)
-
-            Usage: parley bench WORKLOAD [--flag VALUE] …
-
-            \(workloads.joined(separator: "\n"))
-
-            `parley bench WORKLOAD --help` lists the flags of a workload. Bench leaves its accounts and
-            messages in the database: use nodes and a database that hold nothing else.
-            """
-    }()
-
-    /// `parley bench send --help`.
-    package static func text(for workload: BenchSettings.Workload) -> String {
-        let rows = BenchFlag.all.filter { $0.workloads.contains(workload) }.map { flag in
-            let value = flag.defaultText.isEmpty ? "" : " [\(flag.defaultText)]"
-            return "  \(flag.name)\(flag.placeholder.map { " \($0)" } ?? "")\n" + wrapped(flag.help + value, indent: 6)
-        }
-        return """
-            \(workload.summary)
-
-            Usage: parley bench \(workload.rawValue) [--flag VALUE] …
-
-            Progress is printed to standard error once a second, the report to standard output. The exit
-            status is not 0 if any event was lost, duplicated or out of order, or any answer was wrong.
-            Defaults are in brackets.
-
-            \(rows.joined(separator: "\n"))
-            """
-    }
 
     /// The tables of docs/configuration.md in Markdown, one section per group; ends without a newline.
     package static let markdownTables: String = {
@@ -112,23 +76,4 @@ package enum Help {
         }
         return sections.joined(separator: "\n\n")
     }()
-
-    private static func wrapped(_ text: String, indent: Int) -> String {
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            if !line.isEmpty, indent + line.count + 1 + word.count > columnCount {
-                lines.append(line)
-                line = ""
-            }
-            line += line.isEmpty ? String(word) : " \(word)"
-        }
-        return (lines + [line]).map { String(repeating: " ", count: indent) + $0 }.joined(separator: "\n")
-    }
-}
-
-extension String {
-    fileprivate func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(1, width - count))
-    }
 }

@@ -1,4 +1,5 @@
 // Parses the command line: help, version, or a subcommand with its settings.
+import CommandLineFlags
 
 /// What the executable was asked to do.
 package enum Invocation: Sendable, Equatable {
@@ -10,7 +11,8 @@ package enum Invocation: Sendable, Equatable {
     case serve(Settings)
     case migrate(Settings)
     case admin(AdminRequest)
-    case bench(BenchSettings)
+    /// Measure nodes. Bench reads its own flags.
+    case bench(arguments: [String])
 
     /// - Parameter arguments: the command line without the program's name.
     package static func parse(
@@ -30,7 +32,7 @@ package enum Invocation: Sendable, Equatable {
             ])
         }
         let flags = Array(words.dropFirst())
-        if command == .bench { return try bench(flags, isHelp: isHelp) }
+        if command == .bench { return .bench(arguments: flags) }
         if command == .admin {
             return try admin(flags, isHelp: isHelp, environment: environment, readFile: readFile)
         }
@@ -53,19 +55,5 @@ package enum Invocation: Sendable, Equatable {
         return .admin(
             try AdminRequest.load(
                 action, arguments: Array(words.dropFirst()), environment: environment, readFile: readFile))
-    }
-
-    private static func bench(
-        _ words: [String], isHelp: (String) -> Bool
-    ) throws(ConfigurationErrors) -> Invocation {
-        guard let word = words.first, !isHelp(word) else { return .show(Help.text(for: .bench)) }
-        guard let workload = BenchSettings.Workload(rawValue: word) else {
-            let workloads = BenchSettings.Workload.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ConfigurationErrors(mistakes: [
-                "\(word.quoted) is not a workload of parley bench. Workloads: \(workloads)."
-            ])
-        }
-        if words.contains(where: isHelp) { return .show(Help.text(for: workload)) }
-        return .bench(try BenchSettings.load(workload, arguments: Array(words.dropFirst())))
     }
 }

@@ -1,6 +1,7 @@
 // The log handler: one line per event on standard error, as text or JSON.
 import FoundationEssentials
 import Glibc
+import Linux
 package import Logging
 import Synchronization
 
@@ -68,28 +69,5 @@ package enum LogOutput {
             { label, provider in
                 LineLogHandler(label: label, level: level, format: format, metadataProvider: provider)
             }, metadataProvider: nil)
-    }
-}
-
-package enum StandardError {
-    /// Keeps lines of several threads apart, even in a pipe, where a long line takes several writes.
-    private static let lock = Mutex<Void>(())
-
-    /// Writes the complete line. May block, as any write to a terminal or pipe. A line that cannot be written is lost,
-    /// because there is no other place to report it.
-    @Sendable package static func write(_ line: String) {
-        lock.withLock { _ in
-            var line = line
-            line.withUTF8 { bytes in
-                var rest = UnsafeRawBufferPointer(bytes)
-                while let start = rest.baseAddress, !rest.isEmpty {
-                    // Qualified: `write` alone is this function.
-                    let count = Glibc.write(STDERR_FILENO, start, rest.count)
-                    if count < 0, errno == EINTR { continue }
-                    guard count > 0 else { return }
-                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-                }
-            }
-        }
     }
 }

@@ -1,4 +1,5 @@
 // Reads and parses the configuration file. SettingsTable.swift defines the keys.
+import CommandLineFlags
 import FoundationEssentials
 import Glibc
 

@@ -1,3 +1,4 @@
+import CommandLineFlags
 // Parses the settings of mail: the relay's URL and the sender. Outbound sends the mail.
 package import Domain
 import Foundation

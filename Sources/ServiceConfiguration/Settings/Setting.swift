@@ -1,4 +1,5 @@
 // One row of the settings table: names, help, parsing and printing of a setting.
+import CommandLineFlags
 
 /// One setting. Its flag, variable and file key share one name: `--http-port`, `PARLEY_HTTP_PORT`, `http_port`.
 package struct Setting: Sendable {

@@ -1,4 +1,5 @@
 // Loads the settings. A flag overrides the environment, which overrides the file, which overrides the default.
+import CommandLineFlags
 
 extension Settings {
     /// Loads all settings and reports all mistakes together.

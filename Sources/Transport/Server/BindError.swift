@@ -1,13 +1,8 @@
 // Why a server can't listen, in a sentence for the operator.
 
+import Glibc
 import NIOCore
 import NIOPosix
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The listening socket could not be opened.
 package struct BindError: Error, Hashable, Sendable, CustomStringConvertible {

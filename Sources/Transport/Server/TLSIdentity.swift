@@ -1,15 +1,10 @@
 // TLS of the server's own: its certificate and key, and how they are taken up anew while it serves. Without it nothing
 // of TLS is in a connection's pipeline.
 
+import Glibc
 import Logging
 import NIOSSL
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Where the pair is, both PEM: the certificate with those that sign it behind it, and its key without a pass phrase.
 package struct TLSFiles: Hashable, Sendable {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Search limits")
 struct SearchLimits {
-    enum End: CaseIterable, Sendable { case done, failed, cancelled }
+    enum End: CaseIterable, Sendable { case done, failed }
 
     /// Searches that end when the test says so.
     private final class Stage: Sendable {
@@ -55,14 +55,12 @@ struct SearchLimits {
     }
 
     @Test(
-        "allow two of an account at once, the next when one ends, fails or is cancelled",
-        arguments: End.allCases)
+        "allow two of an account at once, the next when one ends or fails", arguments: End.allCases)
     func bounded(_ end: End) async throws {
         let slots = SearchSlots(accountCountMax: 2)
         let stage = Stage()
         let searches = (0..<6).map { _ in search(by: ann, slots, stage) }
         try await stage.waitUntil(running: 2)
-        if end == .cancelled { for search in searches { search.cancel() } }
         for left in stride(from: 5, through: 0, by: -1) {
             stage.endFirst(isGood: end != .failed)
             try await stage.waitUntil(running: min(left, 2))
@@ -76,6 +74,27 @@ struct SearchLimits {
         try await stage.waitUntil(running: 3)
         for _ in others { stage.endFirst() }
         for other in others { try await other.value }
+    }
+
+    @Test("free the place of a search that is cancelled in line, and the slot of one that is cancelled while it runs")
+    func cancelled() async throws {
+        let slots = SearchSlots(accountCountMax: 1)
+        let stage = Stage()
+        let running = search(by: ann, slots, stage)
+        try await stage.waitUntil(running: 1)
+        let line = (0..<SearchSlots.accountWaitingCountMax).map { _ in search(by: ann, slots, stage) }
+        for _ in 0..<5_000 where slots.waitingCount < line.count { try await Task.sleep(for: .milliseconds(1)) }
+        await #expect(throws: Problem.self) { try await search(by: ann, slots, stage).value }
+        for search in line { search.cancel() }
+        for search in line { await #expect(throws: CancellationError.self) { try await search.value } }
+        let next = search(by: ann, slots, stage)
+        running.cancel()
+        stage.endFirst()
+        await #expect(throws: CancellationError.self) { try await running.value }
+        try await stage.waitUntil(running: 1)
+        stage.endFirst()
+        try await next.value
+        #expect(stage.mostCount == 1)
     }
 
     @Test("let four more of an account wait, refuse the next, and do not delay another account")

@@ -17,7 +17,7 @@ package struct ConfigurationErrors: Error, Equatable, CustomStringConvertible {
 
 extension String {
     /// The text in quotes on one line, at most 100 characters, with control characters escaped. For echoing user input.
-    var quoted: String {
+    package var quoted: String {
         let plain = unicodeScalars.prefix(100).map { scalar in
             scalar.properties.generalCategory == .control ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
         }

@@ -1,23 +1,18 @@
-// Splits the command line into flags and values. The settings table validates the values.
+// Splits the command line into flags and values. The caller validates the values.
 
 /// The flags after a command: `--name value` or `--name=value`; switches stand alone.
-struct Flags {
+package struct Flags {
     /// The values of each flag, in the order given. A switch has an empty value.
-    private(set) var lists: [String: [String]] = [:]
+    package private(set) var lists: [String: [String]] = [:]
     /// Complete sentences.
-    private(set) var mistakes: [String] = []
+    package private(set) var mistakes: [String] = []
 
     /// The first value of each flag.
-    var values: [String: String] { lists.compactMapValues(\.first) }
-
-    init(_ arguments: some Sequence<String>, of settings: [Setting], for command: Command) {
-        let known = Set(settings.filter { $0.commands.contains(command) }.map(\.flag))
-        self.init(arguments, known: known, of: command.rawValue)
-    }
+    package var values: [String: String] { lists.compactMapValues(\.first) }
 
     /// Reads all flags; whatever is not a flag or a value becomes a mistake.
     /// - Parameter command: the subcommand as typed, without `parley`.
-    init(
+    package init(
         _ arguments: some Sequence<String>, known: Set<String>, switches: Set<String> = [],
         repeatable: Set<String> = [], of command: String
     ) {

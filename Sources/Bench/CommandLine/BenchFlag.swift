@@ -1,5 +1,6 @@
 // The one list of `parley bench`'s flags, for parsing and help. Unlike settings they are flags only, so that a command line
 // describes its measurement completely.
+import CommandLineFlags
 
 /// A flag of `parley bench WORKLOAD`.
 package struct BenchFlag: Sendable {
@@ -91,7 +92,7 @@ package struct BenchFlag: Sendable {
             "--connections", \.connectionCount, .integer(2...20_000), "COUNT",
             "connections that send, each for its own user; two make a direct thread", for: [.send]),
         BenchFlag(
-            "--bytes", \.textByteCount, .integer(1...16_384), "COUNT", "length of each text",
+            "--bytes", \.textByteCount, .integer(1...16_384), "COUNT", "length of each message text",
             for: [.send, .latency, .fanout, .mixed]),
         BenchFlag(
             "--rate", \.rate, .optional(.integer(1...100_000)), "COUNT",
@@ -102,10 +103,10 @@ package struct BenchFlag: Sendable {
             "members who wait in the room; repeat the flag for several runs", for: [.fanout], default: "500 and 2000"),
         BenchFlag("--polls", \.pollCount, .integer(1...100_000), "COUNT", "waiting polls", for: [.idle]),
         BenchFlag(
-            "--users", \.userCount, .integer(10...100_000), "COUNT", "people, each with a poll of their own",
+            "--users", \.userCount, .integer(10...100_000), "COUNT", "users, each with its own poll",
             for: [.mixed]),
         BenchFlag(
-            "--loops", \.loopCount, .integer(1...64), "COUNT", "event loops of the load generator, each a thread",
+            "--loops", \.loopCount, .integer(1...64), "COUNT", "event loops of the load generator, one thread each",
             for: [.send, .fanout, .idle, .mixed]),
         BenchFlag(
             "--baseline", switch: \.isBaseline,
@@ -117,7 +118,7 @@ package struct BenchFlag: Sendable {
                 + "--database and the right to run checkpoints)", for: [.send]),
         BenchFlag(
             "--rounds", \.roundCount, .integer(1...100), "COUNT",
-            "turns with the baseline or the snapshot; the median counts", for: [.send, .fanout]),
+            "rounds with the baseline or the snapshot; the report shows the median", for: [.send, .fanout]),
         BenchFlag(
             "--database", \.databaseURL, .optional(.connectionString), "URL",
             "PostgreSQL of the nodes, to insert accounts directly: registering takes 75 ms each",

@@ -1,7 +1,7 @@
 // Prints a libpq connection string without its secrets. libpq itself validates the string when it connects.
 
 package enum ConnectionString {
-    static let hidden = "***"
+    package static let hidden = "***"
 
     /// Returns the string with its passwords hidden. Hides the whole string if a password cannot be located with
     /// certainty.

@@ -1,31 +1,30 @@
 // Parses the command line of `parley bench`.
-import ServiceConfiguration
 import Testing
+
+@testable import Bench
 
 @Suite("Invoking parley bench")
 struct InvokingBench {
-    private func parse(_ arguments: String...) throws -> Invocation {
-        try Invocation.parse(arguments: ["bench"] + arguments, environment: ["PARLEY_DATABASE_URL": "nonsense"])
-    }
+    private func parse(_ arguments: String...) throws -> BenchInvocation { try BenchInvocation.parse(arguments) }
 
     private func mistakes(_ arguments: String...) -> [String] {
         do {
-            _ = try Invocation.parse(arguments: ["bench"] + arguments, environment: [:])
+            _ = try BenchInvocation.parse(arguments)
             return []
         } catch {
             return error.mistakes
         }
     }
 
-    @Test("runs a workload with its defaults, whatever the environment says of the service")
+    @Test("runs a workload with its defaults")
     func defaults() throws {
         var settings = BenchSettings(.send)
         settings.urls = ["http://127.0.0.1:8080"]
         settings.memberCounts = [500, 2000]
-        #expect(try parse("send") == .bench(settings))
+        #expect(try parse("send") == .run(settings))
     }
 
-    @Test("takes every flag of a workload")
+    @Test("accepts every flag of a workload")
     func flags() throws {
         let invocation = try parse(
             "fanout", "--url", "http://a:1", "--url=http://b:2", "--seconds", "3", "--bytes", "7", "--rate", "2",
@@ -45,10 +44,10 @@ struct InvokingBench {
         settings.serverPIDs = [11, 12]
         settings.postgresPID = 13
         settings.isJSON = true
-        #expect(invocation == .bench(settings))
+        #expect(invocation == .run(settings))
     }
 
-    @Test("takes the flags that only sending has")
+    @Test("accepts the flags that only sending has")
     func sendFlags() throws {
         let invocation = try parse(
             "send", "--messages", "500000", "--warm-up", "1", "--connections", "8", "--old-snapshot", "--database",
@@ -62,20 +61,17 @@ struct InvokingBench {
         settings.databaseURL = "dbname=x"
         settings.urls = ["http://127.0.0.1:8080"]
         settings.memberCounts = [500, 2000]
-        #expect(invocation == .bench(settings))
+        #expect(invocation == .run(settings))
     }
 
     @Test("shows its workloads, and a workload's flags, in lines of at most 100 columns")
     func help() throws {
-        #expect(try parse() == .show(Help.text(for: .bench)))
-        #expect(try parse("--help") == .show(Help.text(for: .bench)))
-        #expect(try parse("send", "--nonsense", "-h") == .show(Help.text(for: BenchSettings.Workload.send)))
-        #expect(
-            try Invocation.parse(arguments: ["help", "bench", "idle"], environment: [:]) == .show(Help.text(for: .idle))
-        )
+        #expect(try parse() == .show(BenchHelp.overview))
+        #expect(try parse("--help") == .show(BenchHelp.overview))
+        #expect(try parse("send", "--nonsense", "-h") == .show(BenchHelp.text(for: .send)))
         for workload in BenchSettings.Workload.allCases {
-            let text = Help.text(for: workload)
-            #expect(Help.text(for: .bench).contains(workload.summary))
+            let text = BenchHelp.text(for: workload)
+            #expect(BenchHelp.overview.contains(workload.summary))
             for flag in BenchFlag.all {
                 #expect(
                     text.contains("\n  \(flag.name)") == flag.workloads.contains(workload), "\(workload) \(flag.name)")
@@ -84,7 +80,7 @@ struct InvokingBench {
         }
     }
 
-    @Test("says all that is wrong at once, and never a password")
+    @Test("reports all mistakes at once, and never a password")
     func mistakes() {
         #expect(
             mistakes("sned") == [

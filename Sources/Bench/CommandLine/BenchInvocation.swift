@@ -1,0 +1,23 @@
+// Parses the command line of `parley bench`.
+import CommandLineFlags
+
+/// What `parley bench` was asked to do.
+package enum BenchInvocation: Sendable, Equatable {
+    /// Print this text to standard output and exit with status 0.
+    case show(String)
+    case run(BenchSettings)
+
+    /// - Parameter arguments: the command line after `parley bench`.
+    package static func parse(_ arguments: [String]) throws(ConfigurationErrors) -> BenchInvocation {
+        let isHelp = { (argument: String) in ["--help", "-h"].contains(argument) }
+        guard let word = arguments.first, !isHelp(word) else { return .show(BenchHelp.overview) }
+        guard let workload = BenchSettings.Workload(rawValue: word) else {
+            let workloads = BenchSettings.Workload.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationErrors(mistakes: [
+                "\(word.quoted) is not a workload of parley bench. Workloads: \(workloads)."
+            ])
+        }
+        if arguments.contains(where: isHelp) { return .show(BenchHelp.text(for: workload)) }
+        return .run(try BenchSettings.load(workload, arguments: Array(arguments.dropFirst())))
+    }
+}
