@@ -18,7 +18,7 @@ package struct ScryptCost: Sendable, Equatable {
 
     /// Measured on one core of an AMD EPYC, OpenSSL 3.0, r = 8, p = 1: logN 13: 17 ms, 14: 30 ms, **15: 72 ms**, 16:
     /// 153 ms, 17: 310 ms. 15 (32 MiB) keeps a sign-in below 0.1 s. OWASP recommends three to four times that (logN 15
-    /// with p 3, or 17 with p 1). Changing it affects new hashes only: stored hashes keep their cost and stay valid.
+    /// with p 3, or 17 with p 1). A stored hash of another cost is replaced at the next sign-in.
     package static let standard = ScryptCost(logN: 15, r: 8, p: 1)
 
     /// The most that is computed: a stored line cannot ask for more than 256 MiB or for hours.

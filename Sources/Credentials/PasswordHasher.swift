@@ -80,6 +80,13 @@ package final class PasswordHasher: Sendable {
         _ = try await run(lane: lane) { try dummy.matches(NormalisedPassword(password).text) }
     }
 
+    /// Whether to hash the password again after a successful sign-in, because the cost has changed. False for a text that
+    /// cannot be read.
+    package func needsRehash(_ stored: String) -> Bool {
+        guard let hash = try? PasswordHash(parsing: stored) else { return false }
+        return hash.cost != cost
+    }
+
     /// How many passwords are computed and how many wait, for metrics.
     package var load: (busy: Int, waiting: Int) { slots.load }
 

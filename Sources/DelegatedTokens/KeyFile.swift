@@ -65,7 +65,7 @@ package final class KeyFile: Sendable {
             // If two calls read at once, the older may finish last. It stores its own mark, so the next call reads
             // again.
             state.withLock { $0 = State(keys: keys, mark: mark) }
-            logger.info("the keys for delegated tokens were read again", metadata: ["count": "\(keys.keys.count)"])
+            logger.info("the keys for delegated tokens were reloaded", metadata: ["count": "\(keys.keys.count)"])
             remark(on: keys)
             return keys
         } catch {
@@ -75,7 +75,7 @@ package final class KeyFile: Sendable {
             }
             if isNews {
                 logger.error(
-                    "the keys for delegated tokens can't be read, so those of before stay",
+                    "cannot read the keys for delegated tokens; keeping the previous keys",
                     metadata: ["reason": "\(error)"])
             }
             return old
@@ -85,7 +85,7 @@ package final class KeyFile: Sendable {
     private static func read(_ path: String, _ mark: Mark?) async throws -> KeySet {
         guard let mark else { throw KeySet.Unreadable(description: "there is no such file") }
         guard mark.byteCount <= byteCountMax, let data = FileManager.default.contents(atPath: path) else {
-            throw KeySet.Unreadable(description: "it can't be read, or has more than \(byteCountMax) bytes")
+            throw KeySet.Unreadable(description: "it cannot be read, or has more than \(byteCountMax) bytes")
         }
         return try await KeySet(Array(data))
     }

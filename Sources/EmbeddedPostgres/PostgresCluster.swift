@@ -36,8 +36,6 @@ package final class PostgresCluster: Sendable {
 
     /// PostgreSQL's shutdown modes.
     package enum StopMode: Sendable {
-        /// Waits for clients to leave.
-        case smart
         /// Ends sessions, then writes a checkpoint.
         case fast
         /// Stops at once. The next start recovers from the write-ahead log.
@@ -45,7 +43,6 @@ package final class PostgresCluster: Sendable {
 
         var signal: Int32 {
             switch self {
-            case .smart: SIGTERM
             case .fast: SIGINT
             case .immediate: SIGQUIT
             }

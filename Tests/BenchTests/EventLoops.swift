@@ -64,7 +64,7 @@ struct EventLoops {
         #expect(told == ["200 1", closed, closed, "no HTTP answer", "200 2"])
     }
 
-    @Test("say when nobody listens", .timeLimit(.minutes(1)))
+    @Test("report when no server listens", .timeLimit(.minutes(1)))
     func refused() async throws {
         let told = try await onEventLoop("test-loop") { loop in
             let recorder = Recorder(loop)
@@ -98,7 +98,7 @@ struct EventLoops {
     }
 
     @Test(
-        "refuse what is no address of a node",
+        "refuse what is not the address of a node",
         arguments: ["127.0.0.1:80", "https://localhost", "http://", "http://a@b", "http://h/path", "http://x:notaport"])
     func addresses(url: String) {
         #expect(throws: Endpoint.Failure.self) { try Endpoint(url: url) }

@@ -21,7 +21,7 @@ struct JudgingDeliveries {
         #expect(try verdict([], after: 7, head: 7) == [0, 0, 0])
     }
 
-    @Test("counts what is lost at the beginning, in between and at the end")
+    @Test("counts messages lost at the beginning, in between and at the end")
     func lost() throws {
         #expect(try verdict([2, 3], head: 3) == [1, 0, 0])
         #expect(try verdict([1, 5], head: 5) == [3, 0, 0])
@@ -29,7 +29,7 @@ struct JudgingDeliveries {
         #expect(try verdict([], after: 7, head: 9) == [2, 0, 0])
     }
 
-    @Test("tells what comes late from what comes twice")
+    @Test("distinguishes late messages from duplicates")
     func lateOrTwice() throws {
         #expect(try verdict([1, 3, 2, 4], head: 4) == [0, 0, 1])
         #expect(try verdict([1, 5, 3, 2, 4], head: 5) == [0, 0, 3])

@@ -20,7 +20,7 @@ struct ReadingAnswers {
         return answers
     }
 
-    @Test("takes an answer that comes whole, byte by byte, or cut anywhere")
+    @Test("reads an answer that arrives whole, byte by byte, or split anywhere")
     func pieces() throws {
         #expect(try assemble([created[...]]) == ["201 {\"a\":1}"])
         #expect(try assemble(created.indices.map { created[$0...$0] }) == ["201 {\"a\":1}"])
@@ -29,7 +29,7 @@ struct ReadingAnswers {
         }
     }
 
-    @Test("takes one answer after the other on a connection")
+    @Test("reads one answer after the other on a connection")
     func chain() throws {
         let gone = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
         #expect(
@@ -39,7 +39,7 @@ struct ReadingAnswers {
     }
 
     @Test(
-        "refuses what it would misread",
+        "refuses answers that it would misread",
         arguments: [
             "SSH-2.0-OpenSSH\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 999999999999999\r\n\r\n",
@@ -78,7 +78,7 @@ struct ReadingSyncAnswers {
         }
     }
 
-    @Test("gives the messages in their order, whatever stands in their texts and wherever keys stand")
+    @Test("returns the messages in order, whatever their texts contain and in any order of keys")
     func messages() throws {
         let tricky = #"a \"seq\":9,\"cursor\":\"x\" \\"#
         let first = """
@@ -93,7 +93,7 @@ struct ReadingSyncAnswers {
     }
 
     @Test(
-        "refuses what it can't go on from",
+        "refuses answers from which it cannot continue",
         arguments: [
             "", "{", "{}", #"{"events":[],"more":false}"#, #"{"events":[{"type":"message.created"}],"cursor":"c"}"#,
             #"{"events":[{"type":"message.created","data":{"seq":1}}],"cursor":"c"}"#, #"{"events":[{"type":"#,

@@ -51,7 +51,7 @@ struct Reporting {
         #expect(median([4, 1, 2, 3]) == 2.5)
     }
 
-    @Test("gives percentiles of times to three digits, and none of none")
+    @Test("returns percentiles of times to three digits, and none without times")
     func percentiles() throws {
         var latencies = Latencies()
         #expect(latencies.ms(50) == nil && latencies.maxMs == nil)
@@ -67,7 +67,7 @@ struct Reporting {
 struct RecordingAFanout {
     private func moment(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
-    @Test("takes a message's time when its last member has it, whatever comes first, and not that which warms up")
+    @Test("measures a message until its last member has it, in any order, and skips the one that warms up")
     func times() throws {
         let recorder = FanoutRecorder(memberCount: 3)
         recorder.began(0, at: moment(0))

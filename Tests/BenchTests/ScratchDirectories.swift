@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A scratch directory")
 struct ScratchDirectories {
-    @Test("is made where TMPDIR says, and is gone once removed")
+    @Test("is created where TMPDIR says, and is gone once removed")
     func place() throws {
         let parent = try TemporaryDirectory()
         let directory = try ScratchDirectory(environment: ["TMPDIR": parent.path])
@@ -25,7 +25,7 @@ struct ScratchDirectories {
         directory.remove()
     }
 
-    @Test("says where it can't be made")
+    @Test("reports where it cannot be created")
     func nowhere() {
         #expect(throws: BenchFailure.self) { try ScratchDirectory(environment: ["TMPDIR": "/nowhere"]) }
     }

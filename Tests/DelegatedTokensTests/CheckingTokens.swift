@@ -27,7 +27,7 @@ struct CheckingTokens {
     }
 
     @Test(
-        "takes a token of each algorithm, whether its key names the algorithm or not",
+        "accepts a token of each algorithm, whether its key names the algorithm or not",
         arguments: HostApp.Algorithm.allCases)
     func takes(_ algorithm: HostApp.Algorithm) async throws {
         let app = try await HostApp(algorithm)
@@ -53,7 +53,7 @@ struct CheckingTokens {
         #expect(refusal(try await HostApp(.edDSA).token(Self.claims), keys) == .signature)
     }
 
-    @Test("refuses what has no signature, and what is signed in a way that its key isn't for")
+    @Test("refuses a token without a signature, and one signed by another algorithm than its key's")
     func refusesOtherAlgorithms() async throws {
         let rsa = try await HostApp(.rs256)
         let keys = try await keys(rsa.key([("kid", "k1")]), HostApp(.es256).key())
@@ -87,7 +87,7 @@ struct CheckingTokens {
         await #expect(throws: KeySet.Unreadable.self) { try await self.keys(rsa.key([("alg", "HS256")])) }
     }
 
-    @Test("takes the key that the token names, and all of its algorithm where it names none")
+    @Test("tries the key that the token names, or all keys of its algorithm if it names none")
     func choosesKeys() async throws {
         let old = try await HostApp(.es256)
         let new = try await HostApp(.es256)
@@ -154,7 +154,7 @@ struct CheckingTokens {
         #expect(refusal(token, try await keys(app.key())) == .subject)
     }
 
-    @Test("cuts names, and leaves out what can be no name and no picture")
+    @Test("truncates names, and drops invalid names and pictures")
     func readsProfiles() async throws {
         let app = try await HostApp()
         let keys = try await keys(app.key())

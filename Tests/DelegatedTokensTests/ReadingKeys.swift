@@ -10,7 +10,7 @@ import Testing
 struct ReadingKeys {
     private func set(_ text: String) async throws -> KeySet { try await KeySet(Array(text.utf8)) }
 
-    @Test("leaves out the keys that can't be used, and says why without showing them")
+    @Test("skips unusable keys, and reports why without showing them")
     func leavesOut() async throws {
         let good = try await HostApp(.edDSA)
         let set = try await set(
@@ -25,7 +25,7 @@ struct ReadingKeys {
         #expect(!set.remarks.joined().contains("c2hvcnQ"))
     }
 
-    @Test("takes a single key as a set of one, and only the public part of a private one")
+    @Test("reads a single key as a set of one, and only the public part of a private key")
     func takesOne() async throws {
         let app = try await HostApp(.edDSA)
         #expect(try await set(app.key([("d", "AAAA")])).keys.count == 1)
@@ -40,7 +40,7 @@ struct ReadingKeys {
         await #expect(throws: KeySet.Unreadable.self) { try await set(text) }
     }
 
-    @Test("takes so many keys and no more")
+    @Test("accepts a bounded number of keys")
     func bounds() async throws {
         let key = try await HostApp(.hs256).key()
         #expect(

@@ -1,11 +1,11 @@
-// Names, passwords and profiles: what is legal, and what becomes of it.
+// Names, passwords and profiles: which are valid, and how they are stored.
 import Domain
 import Testing
 
 @Suite("Account values")
 struct AccountValues {
     @Test(
-        "takes usernames of 1 to 64 plain characters",
+        "accept usernames of 1 to 64 plain characters",
         arguments: ["a", "Ann.B_c-9", "0", String(repeating: "x", count: 64)])
     func takesUsernames(_ text: String) throws {
         #expect(try Username(text: text).text == text)
@@ -55,7 +55,7 @@ struct AccountValues {
         #expect(try DisplayName(text: "🙂").directoryWords(with: nil) == ["🙂"])
     }
 
-    @Test("takes passwords of 8 characters to 1,024 bytes")
+    @Test("accept passwords of 8 characters to 1,024 bytes")
     func boundsPasswords() throws {
         #expect(try Password(text: "12345678").text == "12345678")
         #expect(try Password(text: String(repeating: "x", count: 1_024)).text.utf8.count == 1_024)
@@ -72,7 +72,7 @@ struct AccountValues {
     }
 
     @Test(
-        "takes absolute http and https URLs",
+        "accept absolute http and https URLs",
         arguments: ["https://a.example/x.png?y=1#z", "HTTP://localhost:8080/", "https://[::1]/a", "http://a"])
     func takesURLs(_ text: String) throws {
         #expect(try ImageURL(text: text).text == text)
@@ -120,7 +120,7 @@ struct EmailAddresses {
         #expect(try EmailAddress(text: typed).key == text.lowercased())
     }
 
-    @Test("are one whatever the case, but not one with what looks like them")
+    @Test("are equal in any case, but differ from look-alikes")
     func keys() throws {
         #expect(try EmailAddress(text: "MIKE@a.example").key == EmailAddress(text: "mike@A.EXAMPLE").key)
         // The Kelvin sign is a k in lower case.

@@ -1,4 +1,4 @@
-// Names that mislead: what is refused, what must stay possible, and which names count as one.
+// Names that mislead: which are refused, which are allowed, and which count as equal.
 import Domain
 import Testing
 
@@ -84,7 +84,7 @@ struct DeceivingNames {
         #expect(try Title(text: text, characterCountMax: 128).text.isEmpty == false)
     }
 
-    @Test("such as “Deleted users” are somebody's own")
+    @Test("such as “Deleted users” may be chosen")
     func nearlyErased() throws {
         for text in ["Deleted", "Deleted users", "A deleted user"] { _ = try DisplayName(text: text) }
     }
@@ -96,7 +96,7 @@ struct DeceivingNames {
     }
 
     @Test(
-        "reserved for the service are nobody's choice, in any case; the operator may give them",
+        "reserved for the service may not be chosen, in any case; the operator may assign them",
         arguments: [
             "me", "Null", "ADMIN", "support", "root", "System", "parley", "everyone", "here", "no-reply",
             "Deleted_User",
@@ -132,7 +132,7 @@ struct KeysOfRooms {
     }
 
     @Test(
-        "differ for words of different scripts, for flags, and for what looks different",
+        "differ for words of different scripts, for flags, and for titles that look different",
         arguments: [
             ("сор", "cop"), ("Ооо", "Ooo"), ("🏴󠁧󠁢󠁥󠁮󠁧󠁿", "🏴󠁧󠁢󠁳󠁣󠁴󠁿"), ("Room", "Roοms"), ("Room 1", "Room I"), ("é", "e"), ("李", "季"),
             ("🇩🇪", "🇫🇷"),

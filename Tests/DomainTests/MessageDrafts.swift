@@ -24,7 +24,7 @@ struct MessageDrafts {
         #expect(draft.mentions.isEmpty)
     }
 
-    @Test("takes an id in either case and makes one where there is none")
+    @Test("accept an id in either case and create one if there is none")
     func takesIDs() throws {
         #expect(try draft(#"{"id":"\#(Self.id.uppercased())","payload":{"text":"hi"}}"#).id.description == Self.id)
         let made = try draft(#"{"id":null,"payload":{"text":"hi"}}"#).id.description
@@ -33,7 +33,7 @@ struct MessageDrafts {
         #expect(try fields(#"{"id":7,"payload":{"text":"hi"}}"#) == ["id"])
     }
 
-    @Test("takes a time for its content to go, up to ten years")
+    @Test("accept a time after which the content expires, up to ten years")
     func takesTimes() throws {
         for time in ["1", "315360000"] {
             #expect(try draft(#"{"payload":{"text":"hi"},"expires_in_s":\#(time)}"#).expires?.seconds == Int32(time))
@@ -49,7 +49,7 @@ struct MessageDrafts {
     }
 
     @Test(
-        "names what is wrong with a message",
+        "name the mistakes of a message",
         arguments: [
             ("{}", ["payload"]), (#"{"payload":null}"#, ["payload"]), (#"{"payload":"hi"}"#, ["payload"]),
             (#"{"payload":{}}"#, ["payload.text"]), (#"{"payload":{"text":""}}"#, ["payload.text"]),
@@ -69,7 +69,7 @@ struct MessageDrafts {
         #expect(try fields(text) == expected)
     }
 
-    @Test("counts a mention once and takes at most 100")
+    @Test("count a mention once and accept at most 100")
     func boundsMentions() throws {
         let ids = (0..<101).map { _ in "\"\(UserID.make())\"" }
         let twice = ids[0] + "," + ids[1] + "," + ids[0]
@@ -111,7 +111,7 @@ struct MessageDrafts {
         }
     }
 
-    @Test("takes an app's own types with any object")
+    @Test("accept types of the app with any object")
     func takesCustomTypes() throws {
         let draft = try draft(#"{"type":"x-poll.v1","payload":{"anything":[1]}}"#)
         #expect(draft.type.text == "x-poll.v1")

@@ -6,7 +6,7 @@ import Testing
 struct ReadingFields {
     private func body(_ text: String) throws -> Fields<JSONValue> { try Fields(JSONReader.read(Array(text.utf8))) }
 
-    @Test("gives the values when all is well")
+    @Test("returns the values when there are no mistakes")
     func givesValues() throws {
         var fields = try body(#"{"username":"ann","device_name":null,"flag":true}"#)
         let username = fields.required("username", Username.self)
@@ -18,7 +18,7 @@ struct ReadingFields {
         #expect(device == nil)
     }
 
-    @Test("tells every mistake at once, unknown names among them")
+    @Test("reports all mistakes at once, with unknown names")
     func tellsAll() throws {
         var fields = try body(#"{"username":"-","password":7,"nmae":"Ann","x":{}}"#)
         let username = fields.required("username", Username.self)
@@ -28,7 +28,7 @@ struct ReadingFields {
         #expect(error?.fields.map(\.field) == ["username", "password", "name", "nmae", "x"])
     }
 
-    @Test("takes null for left out where a field may be, and for a value where null says something")
+    @Test("reads null as absent for optional fields, and as a value where null has a meaning")
     func readsNull() throws {
         var fields = try body(#"{"a":null,"b":null,"c":null}"#)
         #expect(fields.optional("a", DisplayName.self) == nil)
@@ -55,7 +55,7 @@ struct ReadingFields {
         #expect(error?.fields.map(\.field) == ["members[0]", "members[2]"])
     }
 
-    @Test("bounds what it echoes of a client's keys, and how many mistakes it tells")
+    @Test("bounds how much of a client's keys it echoes, and how many mistakes it reports")
     func boundsEcho() throws {
         let long = String(repeating: "k", count: 5_000)
         let many = (0..<500).map { "\"\($0)\":0" }.joined(separator: ",")
@@ -68,7 +68,7 @@ struct ReadingFields {
 
 @Suite("Reading a query")
 struct ReadingAQuery {
-    @Test("undoes percent-encoding and takes plus for a space")
+    @Test("undoes percent-encoding and reads plus as a space")
     func decodes() throws {
         var query = Fields(query: "a=%C3%A9+x%2B%26&b=&c")
         #expect(query.given("a") { text throws(Invalid) in text } == "é x+&")
@@ -90,7 +90,7 @@ struct ReadingAQuery {
         #expect(error?.fields.map(\.field) == [field])
     }
 
-    @Test("tells of a hundred unknown fields, and doesn't look at more")
+    @Test("reports a hundred unknown fields, and checks no more")
     func boundsUnknown() throws {
         let members = (0..<100_000).map { JSONValue.Member("field\($0)", .null) }
         let fields = try Fields(.object(members))
@@ -121,7 +121,7 @@ struct ReadingAQuery {
         }
     }
 
-    @Test("takes back the page keys that were given and no others")
+    @Test("accepts page keys that were returned and no others")
     func readsPage() throws {
         let key = PageKey(rank: -7, id: UserID.make().uuid)
         var query = Fields(query: "page=\(key)&limit=5")

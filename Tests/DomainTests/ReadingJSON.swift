@@ -1,4 +1,4 @@
-// What the JSON reader takes and refuses, and that nothing makes it crash.
+// What the JSON reader accepts and refuses, and that no input crashes it.
 import Domain
 import TestSupport
 import Testing
@@ -59,7 +59,7 @@ struct ReadingJSON {
         #expect(Array(read.utf8) == Array(expected.utf8))
     }
 
-    @Test("writes what it has read so that it reads the same, escapes only where they are needed")
+    @Test("writes a document so that it reads the same, with escapes only where needed")
     func writesBack() throws {
         let value = try read(#""\u0001\u001f\u007f\u2028\"\\\/\n""#)
         #expect(value.compactText.utf8 == Array("\"\\u0001\\u001f\u{7f}\u{2028}\\\"\\\\/\\n\"".utf8))
@@ -67,7 +67,7 @@ struct ReadingJSON {
     }
 
     @Test(
-        "refuses what JSON doesn't have",
+        "refuses what is not JSON",
         arguments: [
             "", " ", "{", "[", "[1", "[1,", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "\"", "\"\\", "\"\\u12", "-",
             "1.", "1e", "1e+", "tru", "[1,]", "[,1]", "{,}", "{\"a\":1,}", "{a:1}", "{'a':1}", "{1:1}", "01", "-01",
@@ -110,7 +110,7 @@ struct ReadingJSON {
         #expect(reason(text) == .loneSurrogate)
     }
 
-    @Test("refuses U+0000 and says where")
+    @Test("refuses U+0000 and reports its place")
     func refusesNUL() throws {
         let body = #"{"payload":{"parts":["a",{"text":"a\u0000b"}]}}"#
         let error = #expect(throws: JSONError.self) { try read(body) }
@@ -129,7 +129,7 @@ struct ReadingJSON {
         }
     }
 
-    @Test("takes numbers to a double's range and 64 characters")
+    @Test("accepts numbers within a double's range and 64 characters")
     func boundsNumbers() {
         #expect(reason("1e308") == nil)
         #expect(reason("-1.7976931348623157e308") == nil)
@@ -172,7 +172,7 @@ struct ReadingJSON {
         }
     }
 
-    @Test("tells keys apart by their code points, not by their looks")
+    @Test("distinguishes keys by their code points, not by their looks")
     func comparesKeysByCodePoints() {
         #expect(reason("{\"\u{e9}\":1,\"e\u{301}\":2}") == nil)
         #expect(reason("{\"e\u{301}\":1,\"e\u{301}\":2}") == .repeatedKey)

@@ -7,7 +7,7 @@ import Testing
 @Suite("A child process")
 struct ChildProcesses {
     @Test(
-        "tells how it ended",
+        "reports how it ended",
         arguments: [
             ("exit 3", "exited with status 3"), ("kill -9 $$", "was ended by signal 9"),
         ])

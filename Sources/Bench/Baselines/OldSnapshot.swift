@@ -22,7 +22,7 @@ package struct OldSnapshot: Sendable {
                 try session.run("checkpoint")
             }
         } catch let error as PostgresError {
-            throw BenchFailure("the database can't be vacuumed, or no checkpoint be taken: \(error)")
+            throw BenchFailure("cannot vacuum the database or take a checkpoint: \(error)")
         }
     }
 

@@ -92,11 +92,4 @@ package final class PostgresClient: Sendable {
         guard case .success(let shared) = shared else { return PoolStatistics() }
         return shared.state.withLock { $0.pool.statistics }
     }
-
-    /// Lives until its task is cancelled, then shuts down: for a service group.
-    package func run() async {
-        // Sleeping throws only when it is cancelled, which is what is waited for.
-        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
-        await shutdown()
-    }
 }

@@ -55,7 +55,8 @@ extension SystemTests {
                 #expect(try await signIn(old, "user 0", "", on: node).code == "wrong_credentials")
             }
             try await eventually("a word about the broken file") {
-                nodes.a.program.errors.contains("can't be read, so those of before stay") ? true : nil
+                nodes.a.program.errors.contains("cannot read the keys for delegated tokens; keeping the previous keys")
+                    ? true : nil
             }
             try await nodes.stop()
         }

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 @Suite("A test cluster")
-struct TestClusterTests {
-    @Test("gives databases of their own, copied from a template")
+struct TestClusters {
+    @Test("creates separate databases from a template")
     func databases() async throws {
         let cluster = try await TestCluster.shared()
         let first = try await cluster.createDatabase()
@@ -32,7 +32,7 @@ struct TestClusterTests {
         #expect(!cluster.isRunning)
     }
 
-    @Test("says what psql said when a statement fails")
+    @Test("reports psql's message when a statement fails")
     func failure() async throws {
         let cluster = try await TestCluster.shared()
         let error = await #expect(throws: Psql.Failure.self) { try await cluster.psql("select 1/0") }

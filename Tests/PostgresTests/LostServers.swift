@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite("A client that loses its server")
-struct LossTests {
+struct LostServers {
     /// What a load saw: each statement either answered or failed in a way that is allowed.
     final class Tally: Sendable {
         let answered = Atomic(0)
@@ -57,7 +57,9 @@ struct LossTests {
         }
     }
 
-    @Test("fails what was in flight when connections are terminated under load, loses nothing acknowledged, goes on")
+    @Test(
+        "fails statements in flight when connections are terminated under load, loses nothing acknowledged, and continues"
+    )
     func terminated() async throws {
         let cluster = try await TestCluster.shared()
         try await withClient { client in
@@ -113,7 +115,7 @@ struct LossTests {
         await cluster.close()
     }
 
-    @Test("gives up a connection whose server stopped answering, fails what was on it, and uses another")
+    @Test("drops a connection whose server stopped answering, fails its statements, and uses another")
     func stalled() async throws {
         try await withClient(
             connections: 1,
@@ -149,7 +151,7 @@ struct LossTests {
         }
     }
 
-    @Test("says quickly that a database does not exist, a connection string is malformed, or nobody listens")
+    @Test("reports quickly that a database does not exist, a connection string is malformed, or no server listens")
     func refused() async throws {
         let conninfo = try await TestCluster.shared().conninfo(database: "no_such")
         let expected: [(String, String)] = [
@@ -171,7 +173,7 @@ struct LossTests {
         }
     }
 
-    @Test("does not hang on a server that accepts and says nothing")
+    @Test("does not hang on a server that accepts and sends nothing")
     func silent() async throws {
         let (listening, port) = try Sockets.listener()
         defer { close(listening) }

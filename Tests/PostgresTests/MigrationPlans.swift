@@ -5,7 +5,7 @@ import Testing
 @testable import Postgres
 
 @Suite("A migration plan")
-struct MigrationPlanTests {
+struct MigrationPlans {
     static func file(_ name: String, breaking: String = "no") -> Migrator.SQLFile {
         Migrator.SQLFile(
             name: name,
@@ -38,13 +38,13 @@ struct MigrationPlanTests {
         #expect(throws: MigrationError.self) { try MigrationPlan.read([Self.file("0001_a.sql", breaking: "maybe")]) }
     }
 
-    @Test("reads what breaks")
+    @Test("reads which migrations are breaking")
     func readsBreaking() throws {
         let files = [Self.file("0001_a.sql", breaking: "yes, drops a column"), Self.file("0002_a.sql")]
         #expect(try MigrationPlan.read(files).map(\.isBreaking) == [true, false])
     }
 
-    @Test("finds what is missing and what is unknown")
+    @Test("finds missing and unknown migrations")
     func compares() throws {
         let plan = try MigrationPlan(try migrations("1_a.sql", "2_b.sql"), applied: [applied(1)])
         #expect(plan.missing.map(\.version) == [2])

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 @Suite("The client")
-struct ClientTests {
-    @Test("gives each of a hundred concurrent callers its own answer, over two connections")
+struct Queries {
+    @Test("returns to each of a hundred concurrent callers its own answer, over two connections")
     func pipelines() async throws {
         try await withClient { client in
             let echo = Statement("echo", "select $1::int4, pg_sleep($2::int4 / 1000.0)::text")
@@ -76,7 +76,7 @@ struct ClientTests {
         }
     }
 
-    @Test("prepares again what vanished or was outdated by a new column")
+    @Test("prepares again a statement that vanished or was outdated by a new column")
     func preparesAgain() async throws {
         try await withClient(connections: 1) { client in
             try await client.run("create table wide as select 1::int4 as a")
@@ -217,7 +217,7 @@ struct ClientTests {
         }
     }
 
-    @Test("ends what is in flight when it shuts down, and takes nothing new")
+    @Test("finishes statements in flight when it shuts down, and accepts no new ones")
     func shutsDown() async throws {
         let conninfo = try await TestCluster.shared().createDatabase()
         try await withClient(conninfo: conninfo) { client in
@@ -237,17 +237,5 @@ struct ClientTests {
             await #expect(throws: PostgresError.closed) { try await client.run("select 1") }
             await client.shutdown()
         }
-    }
-
-    @Test("runs until cancelled, then is shut down")
-    func runs() async throws {
-        let settings = PostgresSettings(
-            conninfo: try await TestCluster.shared().createDatabase(), applicationName: "parley-test")
-        let client = PostgresClient(settings, logger: quiet)
-        let service = Task { await client.run() }
-        try await client.run("select 1")
-        service.cancel()
-        await service.value
-        await #expect(throws: PostgresError.closed) { try await client.run("select 1") }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Credentials
 
 @Suite("A session token")
-struct SessionTokenTests {
+struct SessionTokens {
     @Test("is read back from its text, with the same digest")
     func roundTrip() throws {
         let token = SessionToken.random()
@@ -61,9 +61,9 @@ struct SessionTokenTests {
 }
 
 @Suite("SHA-256")
-struct SHA256Tests {
+struct SHA256Digests {
     @Test(
-        "gives the digests of FIPS 180-4's examples",
+        "returns the digests of FIPS 180-4's examples",
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -82,8 +82,8 @@ struct SHA256Tests {
 }
 
 @Suite("CRC-32")
-struct CRC32Tests {
-    @Test("gives the check value of its catalogue entry")
+struct CRC32Checksums {
+    @Test("returns the check value of its catalogue entry")
     func check() {
         #expect(CRC32.of("123456789".utf8) == 0xcbf4_3926)
     }

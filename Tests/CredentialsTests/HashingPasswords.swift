@@ -1,4 +1,4 @@
-// Hashing at once, in line, refused and cancelled; what a hasher tells of a stored hash.
+// Hashing: at once, in line, refused and cancelled.
 
 import Dispatch
 import Synchronization
@@ -10,7 +10,7 @@ import Testing
 let cheap = ScryptCost(logN: 4, r: 8, p: 1)
 
 @Suite("The password hasher")
-struct PasswordHasherTests {
+struct HashingPasswords {
     @Test("knows the password again, and no other")
     func verify() async throws {
         let hasher = PasswordHasher(cost: cheap)
@@ -27,12 +27,15 @@ struct PasswordHasherTests {
         #expect(try await hasher.hash("same", lane: "a") != hasher.hash("same", lane: "a"))
     }
 
-    @Test("verifies hashes of another cost")
+    @Test("verifies hashes of another cost and asks for new ones")
     func otherCost() async throws {
         let old = PasswordHasher(cost: cheap)
         let new = PasswordHasher(cost: ScryptCost(logN: 5, r: 8, p: 1))
         let stored = try await old.hash("password", lane: "a")
         #expect(try await new.verify("password", against: stored, lane: "a"))
+        #expect(new.needsRehash(stored))
+        #expect(try await !new.needsRehash(new.hash("password", lane: "a")))
+        #expect(!new.needsRehash("not a hash"))
     }
 
     @Test("throws at a stored line that is no hash")
@@ -42,7 +45,7 @@ struct PasswordHasherTests {
         }
     }
 
-    @Test("takes as long for a user who doesn't exist: the same computation, never a match")
+    @Test("takes as long for a user that does not exist: the same computation, never a match")
     func dummy() async throws {
         let hasher = PasswordHasher(cost: cheap)
         let real = try PasswordHash(parsing: try await hasher.hash("password", lane: "a"))
@@ -52,7 +55,7 @@ struct PasswordHasherTests {
         try await hasher.dummyVerify("password", lane: "a")
     }
 
-    @Test("refuses past its line, and serves all who are in it")
+    @Test("refuses calls when its line is full, and serves all in line")
     func busy() async throws {
         let hasher = PasswordHasher(cost: cheap, workerCount: 1, waitingCountMax: 2)
         let gate = DispatchSemaphore(value: 0)

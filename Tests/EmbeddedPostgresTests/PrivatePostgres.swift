@@ -11,7 +11,7 @@ import Testing
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 @Suite("The embedded PostgreSQL")
-struct EmbeddedPostgresTests {
+struct PrivatePostgres {
     let temporary: TemporaryDirectory
     let directory: String
 
@@ -82,7 +82,7 @@ struct EmbeddedPostgresTests {
         await #expect(throws: Psql.Failure.self) { try await busy.value }
     }
 
-    @Test("tells of a server that ended by itself, and starts it again")
+    @Test("reports a server that ended by itself, and restarts it")
     func serverDies() async throws {
         let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         try await Psql.run(
@@ -113,7 +113,7 @@ struct EmbeddedPostgresTests {
         await postgres.stop()
     }
 
-    @Test("lets no other user in", .enabled(if: geteuid() == 0 && Account.named("nobody") != nil))
+    @Test("admits no other user", .enabled(if: geteuid() == 0 && Account.named("nobody") != nil))
     func otherUser() async throws {
         let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         let error = await #expect(throws: Psql.Failure.self) {

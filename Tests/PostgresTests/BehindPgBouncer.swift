@@ -1,4 +1,4 @@
-// Through PgBouncer: what a pooler in transaction mode takes away, and how the client and the listener do without.
+// Through PgBouncer: the client and the listener behind a pooler in transaction mode.
 
 import TestSupport
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Behind PgBouncer")
-struct PoolerTests {
+struct BehindPgBouncer {
     @Test("in transaction mode statements run on whichever session, and find their settings there")
     func transactions() async throws {
         let cluster = try await TestCluster.shared()
@@ -96,7 +96,7 @@ struct PoolerTests {
         }
     }
 
-    @Test("in transaction mode a listener says that it hears nothing, and leaves no LISTEN for others to answer")
+    @Test("in transaction mode a listener reports that it receives nothing, and leaves no LISTEN in sessions of others")
     func swallowed() async throws {
         let cluster = try await TestCluster.shared()
         let bouncer = try await cluster.pooler(.transaction, sessionCountMax: 1)
@@ -115,7 +115,7 @@ struct PoolerTests {
         try await task.value
     }
 
-    @Test("in session mode a listener hears")
+    @Test("in session mode a listener receives notifications")
     func session() async throws {
         let cluster = try await TestCluster.shared()
         let bouncer = try await cluster.pooler(.session)

@@ -5,12 +5,12 @@ import Testing
 @testable import Postgres
 
 @Suite("The pool in trouble")
-struct PoolFailureTests {
+struct PoolFailures {
     var base = PoolStateTests()
     var start: Instant { base.start }
     let away = ConnectFailure(reason: "connection refused")
 
-    @Test("fails what was sent on a broken connection, and moves what was not, in order")
+    @Test("fails statements sent on a broken connection, and requeues unsent ones in order")
     mutating func movesUnsent() {
         base.connectFirst()
         _ = base.submit("a", "b", "c", "d")
@@ -75,7 +75,7 @@ struct PoolFailureTests {
         #expect(base.pool.nextDeadline() == start + .milliseconds(50))
     }
 
-    @Test("says why there is no connection to statements that waited in vain")
+    @Test("tells statements that waited too long why there is no connection")
     mutating func tellsReason() {
         _ = base.submit("a")
         _ = base.step()
@@ -83,7 +83,7 @@ struct PoolFailureTests {
         #expect(base.step(at: start + .seconds(5)).first == "fail a: database unavailable: connection refused")
     }
 
-    @Test("fails at once what waits when the database refuses us, and what comes until the next attempt")
+    @Test("fails waiting statements at once when the database refuses us, and new ones until the next attempt")
     mutating func failsRefused() {
         _ = base.submit("a", "b")
         _ = base.step()
@@ -111,7 +111,7 @@ struct PoolFailureTests {
         #expect(base.step(at: start + .milliseconds(50)) == ["connect 2"])
     }
 
-    @Test("gives up a connection that shows no sign of life, and no other")
+    @Test("drops a connection that receives nothing, and no other")
     mutating func closesStalled() {
         base.connectFirst()
         _ = base.submit("a", "b")
@@ -123,7 +123,7 @@ struct PoolFailureTests {
         #expect(base.step(at: start + .seconds(30)) == ["fail a: \(error)", "fail b: \(error)", "close 1"])
     }
 
-    @Test("leaves a server that takes no writes: what is in flight there ends, what comes waits for another")
+    @Test("leaves a read-only server: statements in flight end there, new ones wait for another")
     mutating func leavesReadOnly() {
         base.connectFirst()
         _ = base.submit("a", "b")
@@ -138,7 +138,7 @@ struct PoolFailureTests {
         #expect(base.step().contains("close 1"))
     }
 
-    @Test("shuts down when what is in flight has ended; what waits fails and nothing new is taken")
+    @Test("shuts down when statements in flight have ended; waiting ones fail and no new ones are accepted")
     mutating func drains() {
         base.pool = PoolState(limits: .init(connectionCountMax: 1, inFlightPerConnectionMax: 1))
         base.connectFirst()

@@ -7,7 +7,7 @@ import Testing
 @testable import Postgres
 
 @Suite("The listener")
-struct ListenerTests {
+struct Listening {
     /// Runs a listener on `channel` while `body` reads its events.
     func withListener(
         _ conninfo: String, timing: ListenerState.Timing = .init(),
@@ -41,7 +41,7 @@ struct ListenerTests {
 
     static let notify = Statement("notify", "select pg_notify('Test \"channel\"', $1::text)")
 
-    @Test("is connected, then hears each notification in order")
+    @Test("is connected, then receives each notification in order")
     func hears() async throws {
         let conninfo = try await TestCluster.shared().createDatabase()
         try await withListener(conninfo) { events in
@@ -53,7 +53,7 @@ struct ListenerTests {
         }
     }
 
-    @Test("reconnects when its connection is terminated, and says so each time")
+    @Test("reconnects when its connection is terminated, and reports it each time")
     func reconnects() async throws {
         let cluster = try await TestCluster.shared()
         let conninfo = try await cluster.createDatabase()

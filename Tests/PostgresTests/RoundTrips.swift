@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("A value")
-struct RoundTripTests {
+struct RoundTrips {
     /// Sends one parameter, cast to `type`, and gives the row with it.
     func roundTrip(_ client: PostgresClient, _ type: String, _ parameter: Parameter) async throws -> Row {
         try #require(try await client.run("select $1::\(type)", [parameter]).first)

@@ -1,11 +1,11 @@
-// What errors show, and what they must not.
+// What errors show, and what they must not show.
 
 import Testing
 
 @testable import Postgres
 
 @Suite("Errors")
-struct ErrorTests {
+struct Errors {
     @Test("show code and constraint, never values, however they are printed")
     func redaction() {
         let error = ServerError(

@@ -6,7 +6,7 @@ import Testing
 @testable import Postgres
 
 @Suite("The listener's state")
-struct ListenerStateTests {
+struct ListenerDecisions {
     let start = ContinuousClock.now
     var state: ListenerState
 
@@ -41,7 +41,7 @@ struct ListenerStateTests {
         #expect(next() == .wait(until: start + .seconds(10)))
     }
 
-    @Test("says that a pooler swallows LISTEN when the first probe stays out, and tries again")
+    @Test("reports a pooler that swallows LISTEN when the first probe does not arrive, and retries")
     mutating func detectsPooler() {
         _ = next()
         _ = next()
@@ -65,7 +65,7 @@ struct ListenerStateTests {
         #expect(!state.isWanted())
     }
 
-    @Test("says connected again after each loss, and disconnected once a loss")
+    @Test("reports connected again after each loss, and disconnected once per loss")
     mutating func reconnects() {
         goLive()
         state.lost("gone", now: start, random: 0)

@@ -8,7 +8,7 @@ import Testing
 @testable import EmbeddedPostgres
 
 @Suite("After a kill -9 the embedded PostgreSQL")
-struct KilledParleyTests {
+struct KilledParley {
     let temporary: TemporaryDirectory
     let directory: String
     var cluster: String { directory + "/postgres" }
@@ -18,7 +18,7 @@ struct KilledParleyTests {
         directory = temporary.path + "/data"
     }
 
-    @Test("has what was committed, and its server is gone or replaced")
+    @Test("has all committed data, and its server has ended or was replaced")
     func killed() async throws {
         let directory = directory
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in

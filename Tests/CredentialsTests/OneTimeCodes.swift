@@ -4,7 +4,7 @@ import Testing
 @testable import Credentials
 
 @Suite("One-time codes")
-struct OneTimeCodeTests {
+struct OneTimeCodes {
     @Test("are six digits, none of the ten rarer in any place than chance has it")
     func spread() {
         var counts = [[Int]](repeating: [Int](repeating: 0, count: 10), count: 6)

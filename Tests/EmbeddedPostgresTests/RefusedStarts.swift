@@ -7,7 +7,7 @@ import Testing
 @testable import EmbeddedPostgres
 
 @Suite("The embedded PostgreSQL refuses, in a sentence,")
-struct RefusalTests {
+struct RefusedStarts {
     let temporary: TemporaryDirectory
     let directory: String
 

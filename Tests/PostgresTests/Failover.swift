@@ -9,7 +9,7 @@ import Testing
 @testable import Postgres
 
 @Suite("A client of several servers", .serialized, .timeLimit(.minutes(2)))
-struct FailoverTests {
+struct Failover {
     @Test("goes on to the next host when one doesn't answer at all")
     func silentHost() async throws {
         // Takes connections and never says a word.
@@ -26,7 +26,7 @@ struct FailoverTests {
     }
 
     /// As behind an address that moves: here a symbolic link to the socket's directory.
-    @Test("leaves a server that takes no writes for the one that does")
+    @Test("leaves a read-only server for the primary")
     func readOnly() async throws {
         let primary = try await TestCluster.own()
         let database = try await primary.createDatabase()

@@ -6,7 +6,7 @@ import Testing
 @testable import Postgres
 
 @Suite("A client that only reads")
-struct ReadOnlyTests {
+struct ReadOnlyClients {
     private func expectRefusedWrite(_ client: PostgresClient) async throws {
         do {
             try await client.run("create table here ()")
@@ -41,7 +41,7 @@ struct ReadOnlyTests {
         }
     }
 
-    @Test("does not connect to a server that takes no writes, as one that writes does")
+    @Test("does not connect to a read-only server, although a client that writes does")
     func standby() async throws {
         let cluster = try await TestCluster.shared()
         let database = try await cluster.createDatabase()

@@ -10,7 +10,7 @@ func bytes(hex: String) -> [UInt8] {
 }
 
 @Suite("A password's hash")
-struct PasswordHashTests {
+struct PasswordHashes {
     struct Vector: Sendable {
         let password: String
         let salt: String
@@ -82,7 +82,7 @@ struct PasswordHashTests {
 }
 
 @Suite("A password as typed")
-struct NormalisedPasswordTests {
+struct TypedPasswords {
     @Test(
         "is the same however it was composed or spaced",
         arguments: [

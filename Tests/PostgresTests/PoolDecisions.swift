@@ -5,7 +5,7 @@ import Testing
 @testable import Postgres
 
 @Suite("The pool")
-struct PoolStateTests {
+struct PoolDecisions {
     var pool = PoolState<String>(limits: PoolState.Limits(connectionCountMax: 2))
     let start = ContinuousClock.now
     var ids: [String: RequestID] = [:]
@@ -62,7 +62,7 @@ struct PoolStateTests {
         #expect(step() == ["send c on 2", "send d on 2", "send e on 1"], "the least loaded, and no third connection")
     }
 
-    @Test("gives each connection's results in the order sent")
+    @Test("returns each connection's results in the order sent")
     mutating func keepsOrder() {
         connectFirst()
         _ = submit("a", "b", "c")
@@ -104,7 +104,7 @@ struct PoolStateTests {
         #expect(pool.statistics.waitingCount == 1)
     }
 
-    @Test("fails what waited too long, each at its own time")
+    @Test("fails statements that waited too long, each at its own deadline")
     mutating func failsLate() {
         pool = PoolState(limits: .init(connectionCountMax: 1, inFlightPerConnectionMax: 1))
         connectFirst()
@@ -119,7 +119,7 @@ struct PoolStateTests {
         #expect(pool.statistics.totals.waitTimeoutCount == 2)
     }
 
-    @Test("fails who has less patience at its time, whoever else waits, and nobody later than all are")
+    @Test("fails a statement with an earlier deadline at that deadline, and none later than the pool's maximum")
     mutating func failsHurried() throws {
         pool = PoolState(limits: .init(connectionCountMax: 1, inFlightPerConnectionMax: 1))
         connectFirst()
@@ -154,7 +154,7 @@ struct PoolStateTests {
         #expect(step(at: start + .seconds(6)) == ["send late on 1"])
     }
 
-    @Test("takes a cancelled statement out of the queue, and drops the result of one that was sent")
+    @Test("removes a cancelled statement from the queue, and drops the result of one that was sent")
     mutating func cancels() throws {
         connectFirst()
         _ = submit("sent", "next")

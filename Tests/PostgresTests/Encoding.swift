@@ -6,7 +6,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Encoding")
-struct EncodingTests {
+struct Encoding {
     /// The bytes of one parameter; nil is NULL.
     func encode(_ parameter: Parameter) throws -> [UInt8]? {
         let encoded = try EncodedParameters([parameter])
@@ -22,7 +22,7 @@ struct EncodingTests {
         #expect(try encode(.bool(true)) == [1])
     }
 
-    @Test("tells an empty value from NULL, and gives it an address")
+    @Test("distinguishes an empty value from NULL, and gives it an address")
     func emptyAndNull() throws {
         #expect(try encode(.null) == nil)
         #expect(try encode(.text("")) == [])

@@ -1,4 +1,4 @@
-// The decisions that need no server: what a file says, where a socket goes, which words to show.
+// Files of the cluster that need no server: postmaster.pid, the socket's directory, the log.
 
 import Foundation
 import Linux
@@ -8,9 +8,9 @@ import Testing
 @testable import EmbeddedPostgres
 
 @Suite("postmaster.pid")
-struct PostmasterFileTests {
+struct PostmasterFiles {
     @Test(
-        "tells process and status",
+        "returns process and status",
         arguments: [
             ("4711\n/data\n1\n5432\n/data/socket\n\n 1 2\nready   \n", PostmasterFile.Status.ready),
             ("4711\n/data\n1\n5432\n/data/socket\n\n 1 2\nstopping\n", .stopping),
@@ -22,7 +22,7 @@ struct PostmasterFileTests {
         #expect(file?.status == status)
     }
 
-    @Test("of a single-user backend, or of no sense, is nobody's", arguments: ["-4711\n/data\n", "", "x\n", "0\n"])
+    @Test("of a single-user backend, or malformed, is ignored", arguments: ["-4711\n/data\n", "", "x\n", "0\n"])
     func nonsense(text: String) {
         #expect(PostmasterFile(parsing: text) == nil)
     }
@@ -38,12 +38,12 @@ struct PostmasterFileTests {
 }
 
 @Suite("The socket's directory")
-struct SocketDirectoryTests {
+struct SocketDirectories {
     let temporary: TemporaryDirectory
 
     init() throws { temporary = try TemporaryDirectory() }
 
-    @Test("stays beside the cluster up to 107 bytes of socket path")
+    @Test("is next to the cluster up to 107 bytes of socket path")
     func longest() throws {
         let room = 107 - "/.s.PGSQL.5432".utf8.count - temporary.path.utf8.count - 1
         let fits = temporary.path + "/" + String(repeating: "x", count: room)
@@ -66,7 +66,7 @@ struct SocketDirectoryTests {
         }
     }
 
-    @Test("is refused when somebody else made it, or put a link there")
+    @Test("is refused when another user created it, or put a link there")
     func taken() throws {
         let path = temporary.path + "/socket"
         _ = symlink("/tmp", path)
@@ -75,9 +75,9 @@ struct SocketDirectoryTests {
 }
 
 @Suite("The server's log")
-struct ServerLogTests {
+struct ServerLogs {
     @Test(
-        "gives PostgreSQL's own words",
+        "returns PostgreSQL's own message",
         arguments: [
             ("t LOG:  starting\nt FATAL:  no space\nt LOG:  shut down\n", "no space"),
             ("t FATAL:  too many\nt HINT:  Use fewer.\n", "too many (Use fewer.)"),

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("The migrator")
-struct MigratorTests {
+struct Migrating {
     let settings: PostgresSettings
 
     init() async throws {
@@ -157,7 +157,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("says why it cannot connect")
+    @Test("reports why it cannot connect")
     func unavailable() async throws {
         let nowhere = PostgresSettings(conninfo: "host=127.0.0.1 port=1", applicationName: "x")
         await #expect(throws: PostgresError.unavailable("connection refused")) {
