@@ -98,7 +98,7 @@ let package = Package(
         .target(
             name: "Log",
             dependencies: [
-                "Domain", "Postgres", "Store", "Telemetry", deque, logging,
+                "Domain", "Store", "Telemetry", deque, logging,
             ],
             swiftSettings: settings),
 

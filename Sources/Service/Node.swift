@@ -101,11 +101,11 @@ package struct Node: Sendable {
         try await SearchIndexer.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)
         hub = Hub(store: store, start: try await store.now(), limits: settings.hubLimits, send: SyncEndpoint.send)
-        let listener = PostgresListener(database.listenSettings, channel: Tail.channel, logger: logger)
+        let listener = NotificationListener(database.listenSettings, channel: Tail.channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: logger)
         presence = PresenceWorker(
             hub: hub, store: store,
-            listener: PostgresListener(database.listenSettings, channel: PresenceWorker.channel, logger: logger),
+            listener: NotificationListener(database.listenSettings, channel: PresenceWorker.channel, logger: logger),
             logger: logger)
         let calls = pushMakerMetrics
         devices = DevicePollWorker(

@@ -2,21 +2,21 @@
 import Logging
 import Postgres
 
-/// Three pools, so that a slow statement of one kind never stands in the way of another kind.
+/// Three pools, so that a slow statement of one kind never delays another kind.
 ///
-/// Each pool has an I/O thread of its own, which sleeps while nothing is under way, and opens its connections when they
-/// are wanted.
+/// Each pool has its own I/O thread, which sleeps while nothing is under way. A pool opens connections when it needs
+/// them.
 package struct DatabasePools: Sendable {
-    /// For the log: appending to it, the tail, and the look-up of sessions, on which every request depends.
+    /// For the log: appending, the tail, and looking up sessions, which every request depends on.
     package let log: PostgresClient
-    /// For all else that writes or locks rows, background workers included.
+    /// For everything else that writes or locks rows, including background workers.
     package let changes: PostgresClient
-    /// For statements that only read, in read-only transactions. PostgreSQL ends a statement after `readTimeout`.
+    /// For statements that only read, in read-only transactions. PostgreSQL cancels a statement after `readTimeout`.
     package let reads: PostgresClient
 
     /// - Parameters:
-    ///   - settings: with the number of connections of all three together; each pool gets one at least.
-    ///   - readTimeout: `statement_timeout` of `reads`. The others keep the one of `settings`.
+    ///   - settings: its number of connections is for all three together; each pool gets at least one.
+    ///   - readTimeout: `statement_timeout` of `reads`. The other pools keep the one of `settings`.
     package init(_ settings: PostgresSettings, readTimeout: Duration, logger: Logger) {
         let share = Share(of: settings.connectionCountMax)
         func limited(to count: Int) -> PostgresSettings {
@@ -27,11 +27,11 @@ package struct DatabasePools: Sendable {
         var reading = limited(to: share.reads)
         reading.statementTimeout = readTimeout
         reading.isReadOnly = true
-        // One at a time: a read never waits behind a slow one while another connection is free.
+        // One at a time: a read never waits behind a slow read while another connection is free.
         reading.inFlightPerConnectionMax = 1
         let reads = PostgresClient(reading, logger: logger)
         self.reads = reads
-        // Only a pool that writes notices that the server takes no writes any more.
+        // Only a pool that writes notices that the server has become read-only.
         log = PostgresClient(limited(to: share.log), logger: logger) { reads.reconnect() }
         changes = PostgresClient(limited(to: share.changes), logger: logger) { reads.reconnect() }
     }
@@ -49,12 +49,12 @@ package struct DatabasePools: Sendable {
         }
     }
 
-    /// Each pool with the name that it has in the metrics.
+    /// Each pool with its name in the metrics.
     package var named: [(name: String, client: PostgresClient)] {
         [("log", log), ("changes", changes), ("reads", reads)]
     }
 
-    /// All at the same time: each may take `shutdownMax`.
+    /// Shuts all down at the same time: each may take `shutdownMax`.
     package func shutdown() async {
         await withDiscardingTaskGroup { group in
             for pool in named { group.addTask { await pool.client.shutdown() } }

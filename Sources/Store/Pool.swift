@@ -1,11 +1,11 @@
-// Running statements on one of the node's pools: rows, JSON and pages, with the database's errors as problems.
+// Running statements on one of the node's pools: rows, JSON and pages. Errors of the database become problems.
 import Domain
 import Postgres
 
 /// A pool as the features of the store use it.
 struct Pool: Sendable {
     let client: PostgresClient
-    /// Statements end after the read timeout here, and the caller is told what to do about it.
+    /// Whether statements end after the read timeout; then the error advises to ask for less.
     let isForReads: Bool
 
     init(_ client: PostgresClient, isForReads: Bool = false) {
@@ -13,7 +13,7 @@ struct Pool: Sendable {
         self.isForReads = isForReads
     }
 
-    /// The rows of a statement.
+    /// Returns the rows of a statement.
     func rows(_ statement: Statement, _ parameters: [Parameter]) async throws -> Rows {
         do {
             return try await client.query(statement, parameters)
@@ -24,7 +24,7 @@ struct Pool: Sendable {
         }
     }
 
-    /// The first row of a statement that always gives one.
+    /// Returns the first row of a statement that always returns one.
     func row(_ statement: Statement, _ parameters: [Parameter]) async throws -> Row {
         guard let row = try await rows(statement, parameters).first else {
             throw Problem(.internalError, "The database returned no row.")
@@ -32,15 +32,15 @@ struct Pool: Sendable {
         return row
     }
 
-    /// A JSON text that is the only column of the only row.
+    /// Returns a JSON text that is the only column of the only row.
     func json(_ statement: Statement, _ parameters: [Parameter]) async throws -> JSONText {
         try await decoded { try await row(statement, parameters).json(0) }
     }
 
-    /// A page of a list, from a function that takes `leading`, then how many rows are wanted and the key of the page before,
-    /// then `trailing`. It returns rows (item, rank, id), one more than the page holds if there are more. A row without an
-    /// item is the last: the function looked no further, and the next page begins there.
-    /// The page ends before it has more than `Page.byteCountMax`, but for its first item.
+    /// Returns a page of a list. The function's parameters are `leading`, the number of rows, the key of the previous
+    /// page, and `trailing`. It returns rows (item, rank, id), one more than the page holds if there are more. A row
+    /// without an item is the last one: the function looked no further, and the next page begins there. The page ends
+    /// before `Page.byteCountMax`, but has at least one item.
     func page(
         _ statement: Statement, _ leading: [Parameter], _ request: PageRequest, trailing: [Parameter] = []
     ) async throws -> Page {
@@ -69,7 +69,7 @@ struct Pool: Sendable {
     }
 }
 
-/// Runs a decoding; a value of an unexpected type is our own fault and shows as an internal error.
+/// Runs a decoding. A value of an unexpected type is our own fault, and becomes an internal error.
 func decoded<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
         return try await body()

@@ -1,9 +1,9 @@
 // The schema that this executable carries.
 import Postgres
 
-/// `sql/migrations` and `sql/functions` as they were when this was built.
+/// `sql/migrations` and `sql/functions`, embedded by the build.
 package enum Schema {
-    /// Brings a database to this version's schema, or compares.
+    /// Upgrades a database to this version's schema, or compares.
     package static var migrator: Migrator {
         Migrator(
             migrations: EmbeddedSQL.migrations.map(Migrator.SQLFile.init),

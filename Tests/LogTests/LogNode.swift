@@ -81,7 +81,7 @@ struct LogNode: Sendable {
                 for case let waiter as DeviceWaiter in wake.waiters { waiter.answer(wake.answer) }
             }
         }
-        let listener = PostgresListener(settings, channel: channel, logger: logger)
+        let listener = NotificationListener(settings, channel: channel, logger: logger)
         tail = Tail(store: store, listener: listener, hub: hub, sessions: SessionCache(store), logger: logger)
         writer = Writer(store, tail: tail, logger: logger) {
             for (waiter, outcome) in $0 { waiter.resume(returning: outcome) }

@@ -1,4 +1,4 @@
-// An event as a node holds it: read once, shared by every mailbox that it concerns.
+// An event in a node's memory: read once, and shared by all mailboxes that it concerns.
 import Domain
 import Store
 
@@ -12,9 +12,9 @@ package final class Event: Sendable {
     let ends: [UserID]
     let session: SessionID?
     let withdraws: Position?
-    /// Whether devices that have it have got a message.
+    /// Whether it is a new message, for which devices get delivered marks.
     let isMessage: Bool
-    /// Whether its content goes once every device has it.
+    /// Whether its content is withdrawn once every device has it.
     let untilDelivered: Bool
 
     package init(_ stored: StoredEvent) {
@@ -31,14 +31,14 @@ package final class Event: Sendable {
     }
 }
 
-/// What a poll is answered with.
+/// The answer to a poll.
 package enum PollAnswer: Sendable {
-    /// Events in the order of the log, perhaps none; `upTo` is what the client has seen with them.
+    /// Events in the order of the log, perhaps none. `upTo` is the client's next cursor.
     case events([Event], upTo: Cursor, more: Bool)
-    /// The session was signed out.
+    /// The session has ended.
     case revoked
-    /// The node is going away: no events, ask another.
+    /// The node is stopping: no events; poll another node.
     case closing(upTo: Cursor)
-    /// One more poll of its session or account came than may wait, and this was the oldest: no events.
+    /// Too many polls of the session or the account waited, and this was the oldest: no events.
     case displaced(upTo: Cursor)
 }

@@ -1,20 +1,21 @@
-// Events in the order of the log, up to a bound. A value: who may see which is decided elsewhere.
+// Events in the order of the log, up to a bound. A value; who may see an event is decided elsewhere.
 import DequeModule
 import Domain
 
-/// The latest events of one kind. It is a cache of the log: what it had to let go is only in the database.
+/// The latest events of one kind. It is a cache of the log: dropped events are only in the database.
 struct EventQueue {
-    /// Every event of its kind after this position, as far as the hub has come, is here.
+    /// The queue has every event of its kind after this position, up to the hub's head.
     private(set) var since: Position
     private var events: Deque<Event> = []
     private var byteCount = 0
 
     init(since: Position) { self.since = since }
 
-    /// The last event's position; without one, `since`: nothing after it has happened.
+    /// The last event's position; without events `since`.
     var last: Position { events.last?.position ?? since }
 
-    /// Takes the next event in; the oldest make room, but for this one. Gives how many had to go.
+    /// Appends the next event, and drops the oldest ones past the bounds, but never this one. Returns how many it
+    /// dropped.
     mutating func append(_ event: Event, countMax: Int, byteCountMax: Int) -> Int {
         events.append(event)
         byteCount += event.body.count
@@ -26,7 +27,7 @@ struct EventQueue {
         return dropped
     }
 
-    /// Puts what came after `position`, and before what is here, in front.
+    /// Prepends the events between `position` and the first one here.
     mutating func prepend(_ earlier: some Collection<Event>, since position: Position) {
         events.prepend(contentsOf: earlier)
         byteCount += earlier.reduce(0) { $0 + $1.body.count }
@@ -54,7 +55,7 @@ struct EventQueue {
     }
 
     private func firstIndex(after position: Position) -> Int {
-        // Nearly always all is new, or nothing.
+        // Usually all events are after the position, or none.
         guard let last = events.last, last.position > position else { return events.count }
         var low = 0
         var high = events.count

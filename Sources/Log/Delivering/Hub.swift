@@ -1,4 +1,4 @@
-// The hub: where the log meets the polls. The decisions are `HubState`'s; here are the lock, the clock and the sending.
+// The hub delivers the log to the polls. `HubState` decides; the hub has the lock, the clock and the sending.
 import Domain
 import Logging
 import Store
@@ -6,9 +6,9 @@ import Synchronization
 
 /// Delivers the log's events to the polls of this node.
 ///
-/// A poll is answered from its user's mailbox, parked there, or, when no mailbox reaches back to its cursor, read from
-/// the database. The order that loses nothing: the mailbox is opened at the snapshot that the read was made in, takes in
-/// what the tail has brought since from the recent events, and only then is the poll parked.
+/// A poll is answered from its user's mailbox, or parked there. When no mailbox reaches back to its cursor, the hub
+/// reads the database. This order loses no event: open the mailbox at the snapshot of the read, add the events that the
+/// tail has brought since, then park the poll.
 package final class Hub: Sendable {
     private let state: Mutex<HubState>
     private let store: Store
@@ -17,8 +17,9 @@ package final class Hub: Sendable {
 
     /// - Parameters:
     ///   - start: where this node's tail begins.
-    ///   - send: answers parked polls; called without any lock held, from the tail's and the clock's tasks, and from
-    ///     the caller of `poll`.
+    ///   - send: answers parked polls; called without any lock held, from the tail's task, the clock's task, and
+    ///     callers
+    ///     of `poll`.
     package init(
         store: Store, start: Cursor, limits: HubLimits = HubLimits(), send: @escaping @Sendable ([Wake]) -> Void
     ) {
@@ -28,25 +29,26 @@ package final class Hub: Sendable {
         state = Mutex(HubState(start: start, limits: limits))
     }
 
-    /// Where this node's tail has come to.
+    /// The point that this node's tail has reached.
     package var head: Cursor { state.withLock { Cursor(epoch: $0.epoch, position: $0.head) } }
     package var counters: HubCounters { state.withLock { $0.counters } }
     package var mailboxCount: Int { state.withLock { $0.mailboxCount } }
 
     package enum Outcome: Sendable {
         case answer(PollAnswer)
-        /// The poll waits; the number takes it away again.
+        /// The poll waits; the number is for `cancel`.
         case parked(UInt64)
-        /// Only the database can tell: ask with `read`.
+        /// Only the database knows: use `read`.
         case cold
-        /// The cursor is from a lost tail, or older than the log keeps.
+        /// The cursor is from a lost tail, or from before what the log keeps.
         case expired
     }
 
-    /// The steady state: no query, no suspension. `wait` in milliseconds.
+    /// Answers or parks a poll without a query and without suspension.
     /// - Parameters:
     ///   - acks: whether the cursor comes from the client: then the client has received everything before it.
-    ///   - isGiven: whether the cursor comes from an answer of this node. A client's cursor past the events that this node
+    ///   - isGiven: whether the cursor comes from an answer of this node. A client's cursor past the events that this
+    ///     node
     ///     has read is cold: only the database knows whether its position exists.
     package func poll(
         _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true,
@@ -71,10 +73,10 @@ package final class Hub: Sendable {
     package func read(
         _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true
     ) async throws -> Outcome {
-        // No further than this node has come: the database hasn't said yet that there is such a position.
+        // At most the node's head: the database has not confirmed yet that the cursor's position exists.
         let poller = state.withLock { $0.beginRead(identity, from: min(cursor.position, $0.head), acks: acks) }
         defer { state.withLock { $0.endRead(poller) } }
-        // Again only if this node's tail ran further than it remembers while the database was being read.
+        // Repeats only if the tail moved past the recent events during the read.
         for _ in 0..<5 {
             let found = try await store.catchUp(
                 identity.user, from: cursor, limit: limit, byteCountMax: limits.answerByteCountMax)
@@ -107,35 +109,35 @@ package final class Hub: Sendable {
         throw Problem(.overloaded, "This node is catching up. Retry after the seconds in Retry-After.", retryAfterS: 1)
     }
 
-    /// Gives the tail time to notice an epoch that the database is in already: what opens it also notifies.
+    /// Waits for the tail to reach an epoch that the database is in already. Opening an epoch also notifies.
     private func wait(for epoch: Int32) async throws {
         for _ in 0..<30 where head.epoch != epoch { try await Task.sleep(for: .milliseconds(50)) }
     }
 
-    /// What devices have got since the last call, as far as it is due to be written down.
+    /// Takes the delivered marks that are due.
     func takeDeliveries() -> [Delivery] { state.withLock { $0.takeDeliveries() } }
 
-    /// Who has come to this node and gone from it since the last call.
+    /// Takes the users who came to this node or went since the last call.
     func takePresence() -> PresenceChanges { state.withLock { $0.takePresence() } }
 
-    /// Which devices have come to this node and gone from it since the last call.
+    /// Takes the devices that came to this node or went since the last call.
     func takeDevices() -> DeviceChanges { state.withLock { $0.takeDevices() } }
 
-    /// The node goes, and its polls have ended.
-    func leaveDevices() { state.withLock { $0.noteAllGone() } }
+    /// Records that all devices have gone: the node stops, and its polls have ended.
+    func leaveDevices() { state.withLock { $0.recordAllGone() } }
 
     /// All devices that poll here.
     var devices: [PollingDevice] { state.withLock { $0.devices } }
 
-    /// Whether the user polls here, or did lately.
+    /// Whether the user polls here, or did within the last minute.
     func isOnline(_ user: UserID) -> Bool { state.withLock { $0.mailboxes[user]?.isOnline ?? false } }
 
-    /// Hands events that aren't kept to the polls that they concern.
+    /// Delivers events that are not stored.
     func pass(_ events: [PassingEvent]) {
         finish(state.withLock { $0.pass(events) })
     }
 
-    /// Takes a poll away, because its client has gone or its session has ended; false if it has been answered.
+    /// Removes a poll, because its client has gone or its session has ended. Returns false if it was answered already.
     @discardableResult
     package func cancel(_ user: UserID, poll: UInt64) -> Bool {
         state.withLock { $0.cancel(user, poll: poll) }
@@ -146,8 +148,8 @@ package final class Hub: Sendable {
         finish(state.withLock { $0.apply(events) })
     }
 
-    /// Applies events that follow upon each other, if nothing is missing between what this node has and them; false leaves
-    /// them to be read.
+    /// Applies consecutive events, if nothing is missing between the node's head and them. Returns false if they have
+    /// to be read from the log.
     func applyNext(_ events: [Event], epoch: Int32) -> Bool {
         guard let first = events.first else { return true }
         let wakes = state.withLock { state in
@@ -158,9 +160,9 @@ package final class Hub: Sendable {
         return wakes != nil
     }
 
-    /// The log goes on in a new epoch, and all that this node has read up to `read` is part of it. False, and nothing done,
-    /// when the node has come further since.
-    /// - Parameter end: the first position after the epoch so far.
+    /// Moves to a new epoch that has everything this node has read up to `read`. Returns false, and does nothing, if
+    /// the node has read further since.
+    /// - Parameter end: the first position after the former epoch.
     func adopt(epoch: Int32, after end: Position, from read: Cursor) -> Bool {
         let wakes = state.withLock { state in
             Cursor(epoch: state.epoch, position: state.head) == read ? state.adopt(epoch, after: end) : nil
@@ -169,12 +171,12 @@ package final class Hub: Sendable {
         return wakes != nil
     }
 
-    /// Forgets everything: the log isn't what this node has read of it.
+    /// Drops everything: the log has lost a part of what this node has read.
     func restart(at cursor: Cursor) {
         finish(state.withLock { $0.restart(at: cursor) })
     }
 
-    /// The clock: ends polls whose time is up. Runs until cancelled.
+    /// The clock: ends polls whose time is over. Runs until cancelled.
     package func run() async throws {
         let clock = ContinuousClock()
         var next = Ticker.next(.milliseconds(HubLimits.tickMs))
@@ -185,14 +187,15 @@ package final class Hub: Sendable {
         }
     }
 
-    /// Answers the waiting polls with no events, evenly over `duration`, so that a restart is no stampede.
+    /// Answers the waiting polls with no events, evenly over `duration`, so that their clients do not all return at
+    /// once.
     package func drain(over duration: Duration) async {
         state.withLock { $0.beginClosing() }
         let stepMs = 50
         let steps = max(1, Int(duration / .milliseconds(stepMs)))
         let total = counters.parked
         for step in 1...steps {
-            // Step by step as many as an even course would have left by now.
+            // As many stay as an even course would have left by now.
             let waiting = counters.parked
             finish(state.withLock { $0.drain(atMost: max(0, waiting - total * (steps - step) / steps)) })
             guard waiting > 0, (try? await Task.sleep(for: .milliseconds(stepMs))) != nil else { break }
@@ -206,7 +209,7 @@ package final class Hub: Sendable {
 }
 
 extension Event {
-    /// For an answer from the database, where only the position and the body matter any more.
+    /// For an answer from the database, which only needs the position and the body.
     fileprivate convenience init(_ read: (position: Position, body: JSONText)) {
         self.init(StoredEvent(position: read.position, type: "", body: read.body))
     }

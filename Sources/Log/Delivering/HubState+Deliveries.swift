@@ -1,13 +1,13 @@
-// Delivered marks from cursors: polling with one says that the device has all before it. A poll only notes how far its
-// cursor is; here it becomes marks, a thread at a time and seldom, for `DeliveredMarkWorker` to write. What a crash loses of it
-// is said again by the next poll: each device that comes to a mailbox is marked in all threads, once.
+// Delivered marks from cursors. A device that polls with a cursor has received everything up to it. A poll only records
+// the cursor. Now and then this becomes marks, a thread at a time, which `DeliveredMarkWorker` stores. After a crash
+// the next poll repeats it: each device that comes to a mailbox is marked in all threads, once.
 import Domain
 
-/// How far the members of a thread that poll here have been marked.
+/// How far the members of a thread who poll here have been marked.
 struct FeedDeliveries {
-    /// For the thread's last message.
+    /// Up to the thread's last message.
     var members: Marks<Mailbox>
-    /// For its last content that goes once every device has it. Nearly all threads have none.
+    /// Up to its last content that is withdrawn once every device has it. Nearly all threads have none.
     var devices: Marks<MailboxDevice>
 
     init(marked: Position) {
@@ -18,14 +18,14 @@ struct FeedDeliveries {
     var isDue: Bool { members.isDue || devices.isDue }
 }
 
-/// How far each of some has been marked, up to a position that all are to reach.
+/// How far each key has been marked, up to a position that all have to reach.
 struct Marks<Key: Hashable> {
     private var last: Position
-    /// Everyone who is not in `behind` has marks up to here.
+    /// Every key that is not in `behind` has marks up to here.
     private var marked: Position
-    /// Those who hadn't got it all when marks were taken last, and what they had.
+    /// The keys that had not received everything when marks were last taken, and what they had.
     private var behind: [Key: Position] = [:]
-    /// Not before this tick again.
+    /// Marks are not taken again before this tick.
     private var nextTick = 0
     private(set) var isDue = false
 
@@ -34,15 +34,15 @@ struct Marks<Key: Hashable> {
         self.marked = marked
     }
 
-    /// There is something at `position` that all are to have.
-    mutating func note(_ position: Position, at tick: Int) {
+    /// Records that all have to reach `position`.
+    mutating func record(_ position: Position, at tick: Int) {
         last = position
         guard !isDue else { return }
         isDue = true
         nextTick = max(nextTick, tick + HubDeliveries.firstTickCount)
     }
 
-    /// Those that have come further since the last time, unless it isn't time yet.
+    /// Takes the keys that have moved since the last time. Empty before `nextTick`.
     mutating func take(
         _ all: some Sequence<(key: Key, acked: Position)>, at tick: Int, then tickCount: Int
     ) -> [(key: Key, got: Position)] {
@@ -63,57 +63,58 @@ struct Marks<Key: Hashable> {
     }
 }
 
-/// Where marks are to be made.
+/// Where marks are due.
 struct HubDeliveries {
-    /// From a message to the first marks after it (1 s): long enough for most devices to have said that they have it. And
+    /// The time from a message to the first marks after it (1 s): by then most devices have polled again. Also the time
     /// between marks of devices that content waits for.
     static let firstTickCount = 1000 / HubLimits.tickMs
-    /// Between marks of one thread: 5 s, and 10 s where more than `largeCount` members poll here. So what a busy thread's
-    /// members are told of marks is bounded, however many messages it has.
+    /// The time between marks of one thread: 5 s, and 10 s where more than `largeCount` members poll here. It bounds
+    /// the events about marks in a busy thread.
     static let tickCount = 5000 / HubLimits.tickMs
     static let largeTickCount = 10_000 / HubLimits.tickMs
     static let largeCount = 50
 
-    /// Devices that are to be marked in all threads, once they have said that they have what was there.
+    /// Devices that will be marked in all threads when their cursors have passed what was there.
     var opened: [Newcomer] = []
-    /// Of mailboxes that were closed before.
+    /// Marks of devices whose mailboxes were closed before.
     var left: [Delivery] = []
-    /// Feeds with something that somebody may have no mark for.
+    /// Feeds that may lack marks.
     var feeds: [Feed] = []
 
-    /// A thread has got a message, or other content that devices are to have.
-    mutating func note(_ event: Event, in feed: Feed, at tick: Int) {
+    /// Records that a thread has a message, or other content that devices have to receive.
+    mutating func record(_ event: Event, in feed: Feed, at tick: Int) {
         guard event.isMessage || event.untilDelivered else { return }
         if !feed.deliveries.isDue { feeds.append(feed) }
-        if event.isMessage { feed.deliveries.members.note(event.position, at: tick) }
-        if event.untilDelivered { feed.deliveries.devices.note(event.position, at: tick) }
+        if event.isMessage { feed.deliveries.members.record(event.position, at: tick) }
+        if event.untilDelivered { feed.deliveries.devices.record(event.position, at: tick) }
     }
 
-    /// A mailbox goes, its user having polled no more.
+    /// Keeps the marks of a mailbox that closes.
     mutating func leave(_ mailbox: Mailbox) {
         for device in mailbox.devices where device.unmarkedUpTo != nil { left.append(mailbox.delivery(device)) }
     }
 }
 
-/// A device that has come to a mailbox.
+/// A device that is new in a mailbox.
 struct Newcomer {
     let device: MailboxDevice
-    /// From this tick on it is marked for what it has, should that not be all yet. Nil once it was.
-    var patienceTick: Int?
+    /// At this tick, write a partial mark if the device has not caught up. Nil afterwards.
+    var partialMarkTick: Int?
 }
 
 extension HubState {
-    /// A device says that it has everything up to `position`.
-    mutating func note(_ mailbox: Mailbox, _ session: SessionID, has position: Position) {
-        if mailbox.note(session, has: position, head: head) {
+    /// Records that a device has received everything up to `position`.
+    mutating func recordAck(of session: SessionID, upTo position: Position, in mailbox: Mailbox) {
+        if mailbox.recordAck(of: session, upTo: position, head: head) {
             deliveries.opened.append(
                 Newcomer(
                     device: MailboxDevice(mailbox: mailbox, session: session),
-                    patienceTick: tick + HubDeliveries.tickCount))
+                    partialMarkTick: tick + HubDeliveries.tickCount))
         }
     }
 
-    /// The marks that are due. Costs a look at each feed with unmarked messages, and at its mailboxes where marks are due.
+    /// Takes the marks that are due. Costs a look at each feed with unmarked messages, and at its mailboxes where marks
+    /// are due.
     mutating func takeDeliveries() -> [Delivery] {
         var taken = deliveries.left
         deliveries.left = []
@@ -125,10 +126,10 @@ extension HubState {
                 let all = mailbox.devices[index].unmarkedUpTo
             else { return nil }
             let hasAll = mailbox.devices[index].acked >= all
-            guard hasAll || newcomer.patienceTick ?? .max <= tick else { return newcomer }
+            guard hasAll || newcomer.partialMarkTick ?? .max <= tick else { return newcomer }
             taken.append(mailbox.delivery(mailbox.devices[index]))
             if hasAll { mailbox.devices[index].unmarkedUpTo = nil }
-            return hasAll ? nil : Newcomer(device: newcomer.device, patienceTick: nil)
+            return hasAll ? nil : Newcomer(device: newcomer.device, partialMarkTick: nil)
         }
         deliveries.feeds.removeAll { feed in
             guard !feed.mailboxes.isEmpty else { return true }
@@ -140,7 +141,7 @@ extension HubState {
 }
 
 extension Feed {
-    /// Marks up to the thread's last message, or as far as everyone has come.
+    /// Takes marks up to the thread's last message, or as far as each member has come.
     fileprivate func take(into taken: inout [Delivery], at tick: Int) {
         let isLarge = mailboxes.count > HubDeliveries.largeCount
         let members = deliveries.members.take(

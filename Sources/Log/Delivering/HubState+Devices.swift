@@ -1,26 +1,26 @@
-// Which devices poll here, for push: who comes, and who hasn't polled for a moment. A poll costs a look at what its mailbox
-// has of the device, and its end a note of the time; nothing is done for polls that wait.
+// Which devices poll here, for planning alerts: which came, and which have not polled for 2 s. A poll costs a look-up
+// in its mailbox, and its end records the time. Waiting polls cost nothing.
 import Domain
 import Store
 
-/// A device that polls here, or did a moment ago. Confined to the hub's lock.
+/// A device that polls here, or did until recently. Confined to the hub's lock.
 final class PolledDevice {
     let identity: Identity
-    /// The furthest cursor that it came with: it has everything before that.
+    /// The furthest cursor that it polled with: it has received everything up to it.
     private(set) var position: Position
-    /// Polls under way.
+    /// How many of its polls are under way.
     var openCount = 0
-    /// When one ended last.
+    /// When its last poll ended.
     var endedTick = 0
-    /// Whether it counts as polling. Back to false once it has gone.
+    /// Whether it counts as polling. False again when it has gone.
     var isHere = false
-    /// Whether the hub looks at it again at some tick.
+    /// Whether the hub will check it at some tick.
     var isAwaited = false
-    /// Whether the database has yet to hear that it came or went.
+    /// Whether its coming or going is not reported to the database yet.
     var isChanged = false
-    /// What it has, as far as is known now that it has gone.
+    /// After it has gone: what it is known to have received.
     var has: Position?
-    /// What a stream was sent, and when.
+    /// The last position that a stream was sent, and when.
     private var sent: (position: Position, tick: Int)?
 
     init(_ identity: Identity, position: Position) {
@@ -28,15 +28,15 @@ final class PolledDevice {
         self.position = position
     }
 
-    /// It comes with a cursor of its own.
-    func note(_ position: Position) {
+    /// Records a poll with a cursor of its own.
+    func record(acked position: Position) {
         self.position = max(self.position, position)
         sent = nil
     }
 
-    /// A stream goes on after a cursor. Nobody says that it has got what it was sent; but what it was sent longer ago than
-    /// the kernel waits for a client to acknowledge anything, it has.
-    func note(sent position: Position, at tick: Int) {
+    /// Records what a stream was sent. A stream never acknowledges. An event counts as received 45 s after it was sent,
+    /// because the kernel closes a dead connection after 40 s.
+    func record(sent position: Position, at tick: Int) {
         guard let before = sent else {
             sent = (position, tick)
             return
@@ -46,7 +46,7 @@ final class PolledDevice {
         sent = (position, tick)
     }
 
-    /// What was lost from `end` on it hasn't got.
+    /// Takes back what it had received from `end` on: the log has lost it.
     func forget(from end: Position) {
         position = min(position, Position(end.value - 1))
         sent = nil
@@ -55,29 +55,29 @@ final class PolledDevice {
 
 /// The devices that poll here.
 struct Pollers {
-    /// Those that count as polling.
+    /// Devices that count as polling.
     var here: [SessionID: PolledDevice] = [:]
-    /// Those to be looked at, by tick.
+    /// Devices to check, by tick.
     var awaited: [Int: [PolledDevice]] = [:]
-    /// Those that have come or gone since the last call.
+    /// Devices that came or went since the last `takeDevices`.
     var changed: [PolledDevice] = []
 
-    mutating func noteChange(_ poller: PolledDevice) {
+    mutating func recordChange(_ poller: PolledDevice) {
         guard !poller.isChanged else { return }
         poller.isChanged = true
         changed.append(poller)
     }
 }
 
-/// Who has come to this node and who has gone, as of now.
+/// The devices that came to this node and that went.
 package struct DeviceChanges: Sendable {
     package var came: [PollingDevice] = []
     package var gone: [PollingDevice] = []
 }
 
 extension HubState {
-    /// The device polls, with a cursor of its own (`acks`) or as a stream that goes on.
-    mutating func noteDevice(_ identity: Identity, in mailbox: Mailbox?, at position: Position, acks: Bool)
+    /// Records that the device polls, with a cursor of its own (`acks`) or as a stream that continues.
+    mutating func recordPoll(_ identity: Identity, in mailbox: Mailbox?, at position: Position, acks: Bool)
         -> PolledDevice
     {
         let index = mailbox?.devices.firstIndex { $0.session == identity.session }
@@ -85,38 +85,38 @@ extension HubState {
         let poller =
             known ?? pollers.here[identity.session] ?? PolledDevice(identity, position: acks ? position : .start)
         if known == nil, let index { mailbox?.devices[index].poller = poller }
-        if acks { poller.note(position) } else { poller.note(sent: position, at: tick) }
+        if acks { poller.record(acked: position) } else { poller.record(sent: position, at: tick) }
         if !poller.isHere {
             poller.isHere = true
             pollers.here[identity.session] = poller
-            pollers.noteChange(poller)
+            pollers.recordChange(poller)
         }
         return poller
     }
 
-    /// A poll of the device's has ended, or was answered at once.
-    mutating func noteEnd(_ poller: PolledDevice) {
+    /// Records that a poll of the device has ended, or was answered at once.
+    mutating func recordEnd(_ poller: PolledDevice) {
         poller.endedTick = tick
         guard poller.openCount == 0, !poller.isAwaited else { return }
         lookAgain(at: tick + limits.deviceWaitTickCount, poller)
     }
 
-    /// One that waited.
-    mutating func noteEnd(_ poll: ParkedPoll) {
+    /// Records the end of a poll that waited.
+    mutating func recordEnd(_ poll: ParkedPoll) {
         poll.poller.openCount -= 1
-        noteEnd(poll.poller)
+        recordEnd(poll.poller)
     }
 
-    /// A poll that the database is read for is under way, whether or not there is a mailbox.
+    /// Records that a poll reads the database, whether or not there is a mailbox.
     mutating func beginRead(_ identity: Identity, from position: Position, acks: Bool) -> SessionID {
-        noteDevice(identity, in: mailboxes[identity.user], at: position, acks: acks).openCount += 1
+        recordPoll(identity, in: mailboxes[identity.user], at: position, acks: acks).openCount += 1
         return identity.session
     }
 
     mutating func endRead(_ session: SessionID) {
         guard let poller = pollers.here[session] else { return }
         poller.openCount -= 1
-        noteEnd(poller)
+        recordEnd(poller)
     }
 
     private mutating func lookAgain(at tick: Int, _ poller: PolledDevice) {
@@ -124,33 +124,34 @@ extension HubState {
         pollers.awaited[max(tick, self.tick + 1), default: []].append(poller)
     }
 
-    /// Devices that haven't polled for a while have gone. Costs nothing for those that have.
-    mutating func noteGoneDevices() {
+    /// Records the devices as gone that have not polled for `deviceWaitTickCount`. Costs nothing for devices that have.
+    mutating func expireDevices() {
         for poller in pollers.awaited.removeValue(forKey: tick) ?? [] {
             poller.isAwaited = false
             guard poller.isHere, poller.openCount == 0 else { continue }
             if poller.endedTick + limits.deviceWaitTickCount > tick {
                 lookAgain(at: poller.endedTick + limits.deviceWaitTickCount, poller)
             } else {
-                noteGone(poller)
+                recordGone(poller)
             }
         }
     }
 
-    mutating func noteGone(_ poller: PolledDevice) {
+    mutating func recordGone(_ poller: PolledDevice) {
         guard poller.isHere else { return }
         poller.isHere = false
         poller.has = known(of: poller)
         pollers.here[poller.identity.session] = nil
-        pollers.noteChange(poller)
+        pollers.recordChange(poller)
     }
 
-    /// The node goes: no device polls here any more.
-    mutating func noteAllGone() {
-        for poller in pollers.here.values { noteGone(poller) }
+    /// Records that all devices have gone: the node stops.
+    mutating func recordAllGone() {
+        for poller in pollers.here.values { recordGone(poller) }
     }
 
-    /// What the device has: all before its cursor, and after it what isn't for it.
+    /// Returns up to where the device has received everything: its cursor, and later positions with events for others
+    /// only.
     private func known(of poller: PolledDevice) -> Position {
         let position = poller.position
         guard let mailbox = mailboxes[poller.identity.user],

@@ -1,17 +1,17 @@
-// Applying the log's events: into feeds and mailboxes first, then, once for all of a read, the polls they answer.
+// Applying the log's events: first to feeds and mailboxes; then, once for each read, answering the polls.
 import Domain
 
-/// Where one read of the log brought something.
+/// The feeds and mailboxes that one read of the log changed.
 private struct Sources {
     var feeds: [Feed] = []
-    /// Those with events of their own, or whose memberships changed.
+    /// Mailboxes with events of their own, or whose memberships changed.
     var mailboxes: [Mailbox] = []
     /// The log's head before the read.
     let before: Position
 }
 
 extension HubState {
-    /// Applies the next events of the log and gives what is to be sent. An event at or below `head` is ignored.
+    /// Applies the next events of the log and returns the answers to send. Ignores events at or below `head`.
     mutating func apply(_ events: [Event]) -> [Wake] {
         var wakes: [Wake] = []
         var sources = Sources(before: head)
@@ -45,7 +45,7 @@ extension HubState {
         } else if let thread = event.thread, let feed = feeds[thread] {
             if feed.events.last <= sources.before { sources.feeds.append(feed) }
             counters.delivered += feed.mailboxes.count
-            deliveries.note(event, in: feed, at: tick)
+            deliveries.record(event, in: feed, at: tick)
             counters.dropped += feed.events.append(
                 event, countMax: limits.mailboxEventCountMax, byteCountMax: limits.mailboxByteCountMax)
         }
@@ -53,33 +53,33 @@ extension HubState {
         head = event.position
     }
 
-    /// Content that was withdrawn leaves the node's memory: from here on it is read as the database has it now.
+    /// Drops withdrawn content from the node's memory; it is then read from the database.
     private mutating func forget(upTo position: Position, thread: ThreadID?) {
         recent.forget(upTo: position)
         if let thread {
             feeds[thread]?.events.forget(upTo: position)
         } else {
-            // Somebody's name goes, who may be named in any thread and to anyone.
+            // An erased user, who may be named in any thread and in any user's events.
             for feed in feeds.values { feed.events.forget(upTo: position) }
             for mailbox in mailboxes.values { mailbox.own.forget(upTo: position) }
         }
     }
 
     private mutating func revoke(_ session: SessionID, of user: UserID) -> [Wake] {
-        if let poller = pollers.here[session] { noteGone(poller) }
+        if let poller = pollers.here[session] { recordGone(poller) }
         guard let mailbox = mailboxes[user] else { return [] }
         mailbox.devices.removeAll { $0.session == session }
         let ended = mailbox.parked.filter { $0.session == session }
         guard !ended.isEmpty else { return [] }
         mailbox.parked.removeAll { $0.session == session }
-        for poll in ended { noteEnd(poll) }
+        for poll in ended { recordEnd(poll) }
         counters.parked -= ended.count
         return [Wake(waiters: ended.map(\.waiter), answer: .revoked)]
     }
 
     // MARK: Waking
 
-    /// Answers the parked polls that the read concerns. Whoever has it all from one feed gets one and the same answer.
+    /// Answers the parked polls that the read concerns. Polls that get all events from one feed share one answer.
     private mutating func wake(_ sources: Sources, _ wakes: inout [Wake]) {
         for feed in sources.feeds {
             for mailbox in feed.mailboxes {
@@ -89,7 +89,7 @@ extension HubState {
         }
         for mailbox in sources.mailboxes {
             mailbox.last = head
-            // What it has of its own makes its answer unlike the others'.
+            // Events of its own make its answer different from the others'.
             mailbox.sourceCount += 2
         }
         for feed in sources.feeds { wake(feed, sources.before, &wakes) }
@@ -113,7 +113,7 @@ extension HubState {
             } else {
                 for poll in mailbox.parked {
                     waiters.append(poll.waiter)
-                    noteEnd(poll)
+                    recordEnd(poll)
                 }
                 counters.parked -= mailbox.parked.count
                 mailbox.parked.removeAll(keepingCapacity: true)
@@ -125,26 +125,26 @@ extension HubState {
         wakes.append(Wake(waiters: waiters, answer: answer))
     }
 
-    /// Answers those of one mailbox's polls that there is something for.
+    /// Answers the polls of one mailbox that have new events.
     private mutating func wakeAlone(_ mailbox: Mailbox, _ before: Position, _ wakes: inout [Wake]) {
         var waiting: [ParkedPoll] = []
         for poll in mailbox.parked {
-            // It waited because nothing up to `before` concerned it.
+            // The poll waited because nothing up to `before` concerned it.
             let after = max(poll.after, before)
             let found = mailbox.events(after: after, limit: poll.limit, byteCountMax: limits.answerByteCountMax)
             if let found, found.events.isEmpty {
-                // Its cursor is from a node whose tail is ahead of this one's.
+                // The cursor is from a node whose tail is ahead of this one's.
                 waiting.append(poll)
             } else if let found {
                 let answer = answer(found, mailbox: mailbox, after: after)
                 wakes.append(Wake(waiters: [poll.waiter], answer: answer))
-                noteEnd(poll)
+                recordEnd(poll)
             } else {
-                // One read brought more than is kept, or a message with its withdrawal: what is missing is only in the
-                // database. The client asks again at once, and is served from there.
+                // One read brought more than is kept, or a message with its withdrawal: the missing events are only in
+                // the database. The client polls again at once, and gets them from there.
                 let same = Cursor(epoch: epoch, position: poll.after)
                 wakes.append(Wake(waiters: [poll.waiter], answer: .events([], upTo: same, more: true)))
-                noteEnd(poll)
+                recordEnd(poll)
             }
         }
         guard waiting.count < mailbox.parked.count else { return }

@@ -1,8 +1,8 @@
-// Who polls here, and the events that are handed to polls without being kept.
+// Which users poll here, and the events that are delivered without being stored.
 import Domain
 import Store
 
-/// Who has come to this node and who has gone since they were asked for last.
+/// The users who came to this node and who went since the last `takePresence`.
 package struct PresenceChanges: Sendable {
     package var came: [UserID] = []
     /// With the milliseconds since they were last seen.
@@ -10,27 +10,27 @@ package struct PresenceChanges: Sendable {
     package var isEmpty: Bool { came.isEmpty && went.isEmpty }
 }
 
-/// A passing event that waits in a mailbox for the next poll.
+/// An event that is not stored, and waits in a mailbox for the next poll.
 struct HeldEvent {
     let body: JSONText
     let untilTick: Int
 }
 
 extension HubState {
-    /// Of those held for a mailbox's next poll.
+    /// How many events are held for a mailbox's next poll.
     static let heldCountMax = 32
-    /// For how long: 6 s, what typing is shown for. A device that polls is seldom away for longer than a moment.
+    /// For how long: 6 s, for which clients show typing. A polling device is seldom away for longer.
     static let heldTickCount = 6000 / HubLimits.tickMs
 
-    /// Notes that the mailbox's user polls here. On the path of every poll: a look at one flag.
-    mutating func noteSeen(_ mailbox: Mailbox) {
+    /// Records that the mailbox's user polls here. This is on the path of every poll, and usually looks at one flag.
+    mutating func markOnline(_ mailbox: Mailbox) {
         guard !mailbox.isOnline else { return }
         mailbox.isOnline = true
         presence.came.append(mailbox.user)
         setAlarm(mailbox)
     }
 
-    mutating func noteGone(_ mailbox: Mailbox) {
+    mutating func markOffline(_ mailbox: Mailbox) {
         guard mailbox.isOnline else { return }
         mailbox.isOnline = false
         presence.went.append((mailbox.user, Int64(max(0, tick - mailbox.lastPolledTick) * HubLimits.tickMs)))
@@ -41,38 +41,38 @@ extension HubState {
         return presence
     }
 
-    /// Hands events to the waiting polls of the members that poll here, or has them wait for their next, but for those who
-    /// caused them. The log's position doesn't move; what polls get the same shares one answer.
+    /// Delivers events to the waiting polls of the threads' members, except the users who caused them, or holds the
+    /// events for their next poll. The log's position does not move. Polls that get the same events share one answer.
     mutating func pass(_ events: [PassingEvent]) -> [Wake] {
         var touched: Set<Mailbox> = []
         for event in events {
-            var told: Set<Mailbox> = []
+            var recipients: Set<Mailbox> = []
             for thread in event.threads {
                 guard let feed = feeds[thread] else { continue }
-                for mailbox in feed.mailboxes where mailbox.user != event.user && told.insert(mailbox).inserted {
+                for mailbox in feed.mailboxes where mailbox.user != event.user && recipients.insert(mailbox).inserted {
                     if mailbox.held.count >= Self.heldCountMax { mailbox.held.removeFirst() }
                     mailbox.held.append(HeldEvent(body: event.body, untilTick: tick + Self.heldTickCount))
                 }
             }
-            touched.formUnion(told)
+            touched.formUnion(recipients)
         }
         return wakeHeld(touched)
     }
 
     private mutating func wakeHeld(_ touched: Set<Mailbox>) -> [Wake] {
         var wakes: [Wake] = []
-        /// Of polls that learn the same: those whose cursor lies before the head, by what they are told.
+        /// Polls that get the same answer: those whose cursor is before the head, by the events that they get.
         var shared: [[JSONText]: [any Waiter]] = [:]
         for mailbox in touched where !mailbox.parked.isEmpty {
             let held = takeHeld(mailbox)
             for poll in mailbox.parked {
-                noteEnd(poll)
-                // The latest where there are more than it asked for: such events may be lost.
-                let told = Array(held.suffix(poll.limit))
+                recordEnd(poll)
+                // The latest, if there are more than the poll asked for: these events may be lost.
+                let bodies = Array(held.suffix(poll.limit))
                 if max(poll.after, mailbox.openedAt) <= head {
-                    shared[told, default: []].append(poll.waiter)
+                    shared[bodies, default: []].append(poll.waiter)
                 } else {
-                    wakes.append(Wake(waiters: [poll.waiter], answer: answer(told, mailbox, after: poll.after)))
+                    wakes.append(Wake(waiters: [poll.waiter], answer: answer(bodies, mailbox, after: poll.after)))
                 }
             }
             counters.parked -= mailbox.parked.count
@@ -83,7 +83,7 @@ extension HubState {
         return wakes
     }
 
-    /// What is held for the mailbox's next poll, as its answer; nil for nothing.
+    /// Returns the events held for the mailbox's next poll as its answer; nil for none.
     mutating func heldAnswer(_ mailbox: Mailbox, after position: Position, limit: Int) -> PollAnswer? {
         guard !mailbox.held.isEmpty else { return nil }
         let held = takeHeld(mailbox).suffix(limit)

@@ -1,7 +1,7 @@
-// The passing of time, and endings: polls whose time is up, mailboxes that nobody asks for, a node that goes.
+// Time and endings: polls whose time is over, unused mailboxes, new epochs, and a node that stops.
 import Domain
 
-/// The polls that one tick ends without events: nearly all learn the same, that they have seen all up to the log's head.
+/// The polls that one tick ends without events. Nearly all get the same answer: nothing new up to the log's head.
 private struct EndedWaits {
     let head: Cursor
     private var atHead: [any Waiter] = []
@@ -23,8 +23,8 @@ private struct EndedWaits {
 }
 
 extension HubState {
-    /// A tick has passed: the polls whose time is up are answered, mailboxes that nobody asked for go.
-    /// Costs nothing for polls that wait on, nor for mailboxes that stay.
+    /// Advances by a tick: answers the polls whose time is over, and closes unused mailboxes. Other polls and mailboxes
+    /// cost nothing.
     mutating func advance() -> [Wake] {
         tick += 1
         var ended = EndedWaits(head: Cursor(epoch: epoch, position: head))
@@ -34,12 +34,13 @@ extension HubState {
             if mailbox.parked.isEmpty, !keep(mailbox) { continue }
             setAlarm(mailbox)
         }
-        noteGoneDevices()
+        expireDevices()
         return ended.wakes
     }
 
-    /// Looks at the mailbox again once it may have something to do: end a wait, or go. Polls that are answered before leave
-    /// the alarm as it is: what is next comes after it, so one alarm a mailbox is enough however often it is polled.
+    /// Has the mailbox checked when a wait may end or the mailbox may close. Polls that are answered before leave the
+    /// alarm as it is, because the next one is later. So one alarm for each mailbox is enough, however often it is
+    /// polled.
     mutating func setAlarm(_ mailbox: Mailbox) {
         let quietTickCount = mailbox.isOnline ? limits.onlineTickCountMax : limits.mailboxIdleTickCountMax
         let next = mailbox.parked.lazy.map(\.deadlineTick).min() ?? mailbox.lastPolledTick + quietTickCount + 1
@@ -48,10 +49,10 @@ extension HubState {
         mailbox.alarmTick = max(next, tick + 1)
     }
 
-    /// Whether a mailbox stays at which nobody waits.
+    /// Returns whether a mailbox without waiting polls stays.
     private mutating func keep(_ mailbox: Mailbox) -> Bool {
         let quietTickCount = tick - mailbox.lastPolledTick
-        if quietTickCount > limits.onlineTickCountMax { noteGone(mailbox) }
+        if quietTickCount > limits.onlineTickCountMax { markOffline(mailbox) }
         guard quietTickCount > limits.mailboxIdleTickCountMax else { return true }
         deliveries.leave(mailbox)
         close(mailbox)
@@ -63,7 +64,7 @@ extension HubState {
         guard !due.isEmpty else { return }
         for poll in due {
             ended.add(poll.waiter, answer(([], false), mailbox: mailbox, after: poll.after))
-            noteEnd(poll)
+            recordEnd(poll)
         }
         mailbox.parked.removeAll { $0.deadlineTick <= tick }
         counters.parked -= due.count
@@ -71,15 +72,15 @@ extension HubState {
     }
 
     private mutating func close(_ mailbox: Mailbox) {
-        noteGone(mailbox)
+        markOffline(mailbox)
         mailbox.alarmTick = nil
         mailboxes[mailbox.user] = nil
         for feed in mailbox.close() { dropUnused(feed) }
     }
 
-    /// The log goes on in a new epoch, whose first position is `end` or later. Everything applied so far is part of it, so
-    /// mailboxes and parked polls stay; but for those that have come ahead of this node, into a part that was lost. Their
-    /// polls are answered, and learn at the next what became of their cursor.
+    /// Moves to a new epoch, whose first position is `end` or later. Everything applied so far is part of it, so
+    /// mailboxes and parked polls stay. The exceptions are ahead of this node, in a part that was lost: their polls are
+    /// answered, and the client's next poll shows whether its cursor is still valid.
     mutating func adopt(_ next: Int32, after end: Position) -> [Wake] {
         let old = epoch
         ends[old] = end
@@ -88,7 +89,7 @@ extension HubState {
         for mailbox in mailboxes.values {
             let isLost = mailbox.openedAt >= end
             wakes += mailbox.parked.filter { isLost || $0.after >= end }.map { poll in
-                noteEnd(poll)
+                recordEnd(poll)
                 let same = Cursor(epoch: old, position: poll.after)
                 return Wake(waiters: [poll.waiter], answer: .events([], upTo: same, more: true))
             }
@@ -101,7 +102,7 @@ extension HubState {
         return wakes
     }
 
-    /// The log isn't what this node has read: everything kept is dropped, and all go on from `position`.
+    /// Drops everything and continues from `start`: the log has lost a part of what this node has read.
     mutating func restart(at start: Cursor) -> [Wake] {
         let old = epoch
         let wakes = takeParked(atMost: .max) { .events([], upTo: Cursor(epoch: old, position: $0.after), more: false) }
@@ -116,10 +117,10 @@ extension HubState {
         return wakes
     }
 
-    /// From now on polls are answered at once; call `drain` for those that wait.
+    /// From now on polls are answered at once; `drain` answers the waiting ones.
     mutating func beginClosing() { isClosing = true }
 
-    /// Some of the polls that still wait, told that the node is going away.
+    /// Answers some of the waiting polls: the node is stopping.
     mutating func drain(atMost count: Int) -> [Wake] {
         let epoch = epoch
         return takeParked(atMost: count) { .closing(upTo: Cursor(epoch: epoch, position: $0.after)) }
@@ -131,7 +132,7 @@ extension HubState {
             guard wakes.count < count else { break }
             let taken = mailbox.parked.prefix(count - wakes.count)
             wakes += taken.map { Wake(waiters: [$0.waiter], answer: answer($0)) }
-            for poll in taken { noteEnd(poll) }
+            for poll in taken { recordEnd(poll) }
             mailbox.parked.removeFirst(taken.count)
             counters.parked -= taken.count
         }
@@ -142,11 +143,11 @@ extension HubState {
 /// What the hub has done since it started; `parked` is how many polls wait now.
 package struct HubCounters: Sendable {
     package var parked = 0
-    /// Events times the mailboxes that they concern.
+    /// Events, each times the mailboxes that it concerns.
     package var delivered = 0
-    /// Events that there was no room for.
+    /// Events that were dropped for lack of room.
     package var dropped = 0
-    /// Polls whose client went away.
+    /// Polls whose client disconnected.
     package var abandoned = 0
     /// Polls that made room for a newer one of their session or account.
     package var displaced = 0

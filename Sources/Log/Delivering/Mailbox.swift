@@ -1,8 +1,8 @@
-// What waits for one user's devices between their polls, and what is shared by the mailboxes of a thread.
+// The events that wait for one user's devices between their polls, and the events that the mailboxes of a thread share.
 // Confined to the hub's lock.
 import Domain
 
-/// What the hub holds of a client that waits, and gives back with the answer.
+/// A waiting client, which the hub passes back with the answer.
 package protocol Waiter: AnyObject, Sendable {}
 
 /// A poll that waits.
@@ -12,19 +12,19 @@ struct ParkedPoll {
     let poller: PolledDevice
     let after: Position
     let limit: Int
-    /// When it is answered without events.
+    /// The tick at which it is answered without events.
     let deadlineTick: Int
     var session: SessionID { poller.identity.session }
 }
 
-/// One of a user's devices, as far as it polls here.
+/// One of a user's devices that poll here.
 struct Device {
     let session: SessionID
-    /// The furthest cursor that it polled with: it has everything before that.
+    /// The furthest cursor that it polled with: it has received everything up to it.
     var acked: Position
-    /// What came up to here may have got no mark yet: the database is asked about all threads. Nil once it was.
+    /// Events up to here may lack a delivered mark, in all threads. Nil when the marks are stored.
     var unmarkedUpTo: Position?
-    /// The same as push sees it.
+    /// The same device, as planning alerts sees it.
     var poller: PolledDevice?
 }
 
@@ -34,7 +34,8 @@ struct MailboxDevice: Hashable {
     let session: SessionID
 }
 
-/// A thread as this node sees it: its latest events, kept once however many members poll here, and those members.
+/// A thread on this node: its latest events, kept once for all members who poll here, and the mailboxes of those
+/// members.
 final class Feed {
     let thread: ThreadID
     var events: EventQueue
@@ -48,10 +49,10 @@ final class Feed {
     }
 }
 
-/// The events of one user, as a cache of the log: whatever isn't here is read from the database. Shared by the user's
-/// devices; each has its own cursor.
+/// The events of one user, as a cache of the log: events that are not here are read from the database. Shared by the
+/// user's devices; each has its own cursor.
 ///
-/// It holds only the events that concern nobody else; those of threads are in their feeds.
+/// It holds only the events for this user alone; events of threads are in their feeds.
 final class Mailbox {
     struct Membership {
         let feed: Feed
@@ -60,25 +61,25 @@ final class Mailbox {
     }
 
     let user: UserID
-    /// The snapshot that the memberships were read from: events up to it must not be applied again.
+    /// The position of the snapshot that the memberships are from: events up to it must not be applied again.
     let openedAt: Position
     var own: EventQueue
     private(set) var memberships: [Membership] = []
-    /// No event after this concerns the user: most polls are parked without a look at the feeds.
+    /// No event after this concerns the user. So most polls are parked without a look at the feeds.
     var last: Position
     var parked: [ParkedPoll] = []
     var lastPolledTick: Int
-    /// The tick at which the hub looks for polls whose time is up.
+    /// The tick at which the hub checks the mailbox.
     var alarmTick: Int?
-    /// Of the sources that one read of the log brought events from: how many concern this mailbox. 0 between reads.
+    /// How many of the sources of one read of the log concern this mailbox. 0 between reads.
     var sourceCount = 0
-    /// The furthest cursor that was polled with: a device has everything before it.
+    /// The furthest cursor of a poll: one device has received everything up to it.
     private(set) var acked: Position
-    /// Those that poll here.
+    /// The devices that poll here.
     var devices: [Device] = []
-    /// Whether the user counts as online here: polls, or did lately.
+    /// Whether the user counts as online here: polls, or did within the last minute.
     var isOnline = false
-    /// Passing events that came while no poll waited.
+    /// Events that are not stored and came while no poll waited.
     var held: [HeldEvent] = []
 
     init(user: UserID, at position: Position, head: Position, tick: Int) {
@@ -90,11 +91,11 @@ final class Mailbox {
         acked = .start
     }
 
-    /// Nothing is known here about what came up to this position.
+    /// The mailbox knows nothing about events up to this position.
     var since: Position { own.since }
 
-    /// Notes that a device has everything up to `position`; true if it is new here.
-    func note(_ session: SessionID, has position: Position, head: Position) -> Bool {
+    /// Records that a device has received everything up to `position`. Returns true if the device is new here.
+    func recordAck(of session: SessionID, upTo position: Position, head: Position) -> Bool {
         acked = max(acked, position)
         guard let index = devices.firstIndex(where: { $0.session == session }) else {
             devices.append(Device(session: session, acked: position, unmarkedUpTo: max(openedAt, head)))
@@ -104,7 +105,7 @@ final class Mailbox {
         return false
     }
 
-    /// What was lost from `end` on nobody has got.
+    /// Takes back what devices had received from `end` on: the log has lost it.
     func forget(from end: Position) {
         let last = Position(end.value - 1)
         acked = min(acked, last)
@@ -116,14 +117,14 @@ final class Mailbox {
         memberships.append(Membership(feed: feed, since: position))
     }
 
-    /// Nothing of the thread can be told from here any more, for of its withdrawal this mailbox would not hear.
+    /// Leaves a thread. The mailbox forgets the events before, because it would miss their withdrawal.
     func leave(_ feed: Feed, before position: Position) {
         guard feed.mailboxes.remove(self) != nil else { return }
         memberships.removeAll { $0.feed === feed }
         own.forget(upTo: feed.events.last(before: position))
     }
 
-    /// Leaves all feeds, and gives them back.
+    /// Leaves all feeds and returns them.
     func close() -> [Feed] {
         defer { memberships = [] }
         return memberships.map { membership in
@@ -132,8 +133,8 @@ final class Mailbox {
         }
     }
 
-    /// The events after `position`, within the answer's bounds, and whether there are more. At least one if there is any.
-    /// Nil when some of them may be missing here. Costs a look at each feed.
+    /// Returns the events after `position`, within the answer's bounds, and whether there are more. At least one if
+    /// there is any. Nil when some may be missing here. Costs a look at each feed.
     func events(after position: Position, limit: Int, byteCountMax: Int) -> (events: [Event], more: Bool)? {
         guard position >= since else { return nil }
         guard position < last else { return ([], false) }

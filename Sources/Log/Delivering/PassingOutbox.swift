@@ -1,33 +1,33 @@
-// Passing events on their way to the other nodes: coalesced, bounded, packed into payloads. Pure.
+// Events that are not stored, on their way to the other nodes: coalesced, bounded, packed into payloads. Pure.
 import Domain
 
-/// What is to be told next. Of several events of one user in one place only the last is told, and not more often than once
-/// a second; what there is no room for is lost, as such events may be.
+/// Events to publish next. Of several events of one user in one place only the last is published, at most once a
+/// second. When the outbox is full, further events are lost; events that are not stored may be.
 struct PassingOutbox {
-    /// A typist in a thread; somebody's presence.
+    /// A user who types in a thread, or a user's presence.
     private struct Key: Hashable {
         let user: UserID
         let thread: ThreadID?
     }
 
     static let countMax = 10_000
-    /// Between events of one key, in takes.
+    /// The distance between events of one key, in calls of `take`.
     static let spacing = 4
 
     private var waiting: [Key: PassingEvent] = [:]
     private var order: [Key] = []
-    /// When each key may be told of again. Only of the last second.
+    /// From which call of `take` on each key may be published again. Only keys of the last second.
     private var notBefore: [Key: Int] = [:]
     private var takeCount = 0
 
-    /// - Parameter isTyping: else it is presence, of which a user has one in all threads.
+    /// - Parameter isTyping: otherwise it is presence, which is one for all of a user's threads.
     mutating func add(_ event: PassingEvent, isTyping: Bool) {
         let key = Key(user: event.user, thread: isTyping ? event.threads.first : nil)
         guard waiting[key] != nil || waiting.count < Self.countMax else { return }
         if waiting.updateValue(event, forKey: key) == nil { order.append(key) }
     }
 
-    /// What is to be told now, in the order in which it came up. Called at even intervals.
+    /// Takes the events to publish now, in the order of their arrival. Called at regular intervals.
     mutating func take() -> [PassingEvent] {
         takeCount += 1
         let now = takeCount
@@ -43,11 +43,11 @@ struct PassingOutbox {
     }
 }
 
-/// Payloads of notifications: the sending node's name, then an event a line, `user thread,thread body`.
+/// Payloads of notifications: the sending node's name, then one event in each line, `user thread,thread body`.
 enum PassingPayload {
-    /// NOTIFY takes less than 8,000.
+    /// NOTIFY accepts less than 8,000 bytes.
     static let byteCountMax = 7900
-    /// Of one line; who has more is told of in several.
+    /// The most threads of one line; a user with more gets several lines.
     static let threadCountMax = 100
 
     static func pack(_ events: [PassingEvent], node: String) -> [String] {
@@ -74,7 +74,7 @@ enum PassingPayload {
         }
     }
 
-    /// Whose payload it is, and what it says; lines of another form, of a later release perhaps, are passed over.
+    /// Returns the sending node and its events. Skips lines of another form, which a later release may send.
     static func unpack(_ payload: String) -> (node: Substring, events: [PassingEvent]) {
         let lines = payload.split(separator: "\n")
         let events = lines.dropFirst().compactMap { line -> PassingEvent? in

@@ -1,16 +1,17 @@
-// Those who must not be answered from what this node knew before they asked.
+// Read-your-writes: callers that must see everything committed before they asked.
 import Synchronization
 
-/// Waits for the tail. A read that begins after the asking sees all that was committed before it; so whoever asks while
-/// one is under way waits for the next, and all who do share that.
+/// Lets callers wait for the tail. A read of the log sees everything committed before the read began. So a caller that
+/// asks during a read waits for the next one, and all such callers share it.
 final class ReadBarrier: Sendable {
     typealias Waiting = [CheckedContinuation<Void, any Error>]
 
-    /// Nil once there will be no more reads.
+    /// Nil after the last read.
     private let waiting = Mutex<Waiting?>([])
 
-    /// - Parameter wake: has the log read, and soon; called once the caller is waiting.
-    /// - Throws: why the log could not be read, or `CancellationError` when there is no more reading it.
+    /// Waits for a read of the log that begins after this call.
+    /// - Parameter wake: causes such a read; called when the caller is waiting.
+    /// - Throws: why the log could not be read, or `CancellationError` after the last read.
     func wait(_ wake: () -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             let isWaiting = waiting.withLock { waiting in
@@ -21,7 +22,7 @@ final class ReadBarrier: Sendable {
         }
     }
 
-    /// Runs a read of the log to its end for all who have asked so far.
+    /// Runs a read of the log for all callers that have asked so far.
     func serve(_ read: () async throws -> Void) async throws {
         let served = waiting.withLock { waiting in
             defer { if waiting != nil { waiting = [] } }
@@ -36,7 +37,7 @@ final class ReadBarrier: Sendable {
         }
     }
 
-    /// There will be no more reads.
+    /// Fails all waiting and later callers: there will be no more reads.
     func close() {
         for continuation in waiting.withLock({ $0.take() }) ?? [] { continuation.resume(throwing: CancellationError()) }
     }

@@ -1,39 +1,41 @@
-// Whose token is whose, kept on the node and corrected by the log, so that a request in steady state asks nobody.
+// The sessions by their tokens' digests, cached on the node and kept exact by the log: most requests need no query.
 import Domain
 import Store
 import Synchronization
 
-/// The sessions this node has seen. An answer from here is exact as far as the node's tail has come; while the tail is
-/// behind, the database is asked.
+/// The sessions that this node has seen. The cache is exact up to the position of the node's tail; while the tail is
+/// behind, the node asks the database.
 package final class SessionCache: Sendable {
     private struct Entry {
         var identity: Identity
-        /// Microseconds since 1970, as what follows.
+        /// Microseconds since 1970, as `reportedAt`.
         var usedAt: Int64
-        /// The use that the database was told of last. What it should know of a session that was just found isn't known
-        /// here, so it is told once.
-        var notedAt: Int64 = 0
-        /// Among those that it is to be told of.
+        /// The last use that was reported to the database. Unknown for a session that was just found, so that is
+        /// reported.
+        var reportedAt: Int64 = 0
+        /// Whether it is in `listed`.
         var isListed = false
     }
 
     private struct State {
         var entries: [[UInt8]: Entry] = [:]
-        /// Of the sessions whose use the database is to be told of. Some may have gone meanwhile.
+        /// Digests of the sessions whose use has to be reported. Some may be gone from `entries`.
         var listed: [[UInt8]] = []
         var digests: [SessionID: [UInt8]] = [:]
-        /// Sessions signed out lately and where: what a slow read of the database may not have seen yet.
+        /// Recently ended sessions with their positions: a slow read of the database may not see them yet.
         var revoked: [SessionID: Position] = [:]
-        /// Sign-outs up to here may be missing in `revoked`.
+        /// `revoked` may lack sessions that ended up to here.
         var revokedSince = Position.start
-        /// How often everything was dropped: what was read before is not put in after.
+        /// How often everything was dropped. A read that began before a restart is not cached.
         var restartCount = 0
 
-        /// A session is in use; nil if it isn't known here, or wasn't used since then.
+        /// Records that a session is in use. Returns nil if it is unknown here, or was not used after `since`.
         mutating func use(_ digest: [UInt8], now: Int64, ifSince since: Int64 = .min) -> Identity? {
             guard let index = entries.index(forKey: digest), entries.values[index].usedAt > since else { return nil }
             entries.values[index].usedAt = now
-            if now - entries.values[index].notedAt > SessionCache.noteIntervalMicros, !entries.values[index].isListed {
+            if now - entries.values[index].reportedAt > SessionCache.reportIntervalMicros,
+                !entries.values[index].isListed
+            {
                 entries.values[index].isListed = true
                 listed.append(digest)
             }
@@ -46,21 +48,21 @@ package final class SessionCache: Sendable {
     private let countMax: Int
     private let state = Mutex(State())
 
-    /// - Parameter idleDays: a session that isn't used for so long is over.
+    /// - Parameter idleDays: a session that is not used for so many days ends.
     package init(_ store: Store, idleDays: Int = 90, countMax: Int = 100_000) {
         self.store = store
         self.idleDays = idleDays
         self.countMax = countMax
     }
 
-    /// The identity behind a token's digest, if this node knows it. Never suspends. One that hasn't been used here for long
-    /// isn't known: it may be over.
+    /// Returns the identity of a token's digest, if this node knows it. Never suspends. A session that was not used
+    /// here for `idleDays` counts as unknown: it may have ended.
     package func cached(_ digest: [UInt8], now: Int64) -> Identity? {
         let usedSince = now - Int64(idleDays) * 86_400 * 1_000_000
         return state.withLock { $0.use(digest, now: now, ifSince: usedSince) }
     }
 
-    /// The identity behind a token's digest as the database has it now; nil when there is no such session.
+    /// Returns the identity of a token's digest from the database; nil when there is no such session.
     package func find(_ digest: [UInt8], now: Int64) async throws -> Identity? {
         let restartCount = state.withLock { $0.restartCount }
         guard let found = try await store.findSession(digest: digest, idleDays: idleDays) else {
@@ -80,7 +82,7 @@ package final class SessionCache: Sendable {
         }
     }
 
-    /// Notes that a session is in use; false if this node knows it to be signed out.
+    /// Records that a session is in use. Returns false if this node knows that it has ended.
     package func touch(_ session: SessionID, now: Int64) -> Bool {
         state.withLock {
             if let digest = $0.digests[session] { _ = $0.use(digest, now: now) }
@@ -88,22 +90,22 @@ package final class SessionCache: Sendable {
         }
     }
 
-    /// Whether this node knows the session to be signed out.
+    /// Whether this node knows that the session has ended.
     package func isRevoked(_ session: SessionID) -> Bool { state.withLock { $0.revoked[session] != nil } }
 
-    /// A session was signed out: at `position` of the log, or, nil, by this node just now.
+    /// Records that a session has ended: at `position` of the log, or, nil, by this node just now.
     package func revoke(_ session: SessionID, at position: Position?) {
         state.withLock { state in
             if let digest = state.digests[session] { Self.remove(digest, &state) }
             state.revoked[session] = position ?? state.revoked[session] ?? state.revokedSince
             guard state.revoked.count > 10_000 else { return }
-            // Ids are never used again, so forgetting is safe once no read can be older: raise the floor and start over.
+            // Ids are never reused. Forgetting is safe when no read can be older: raise `revokedSince` and start again.
             state.revokedSince = state.revoked.values.max() ?? state.revokedSince
             state.revoked = [:]
         }
     }
 
-    /// The database's history isn't all that this node has read: nothing kept can be trusted.
+    /// Drops everything: the database has lost a part of what this node has read.
     func restart(at position: Position) {
         state.withLock {
             $0 = State(revokedSince: position, restartCount: $0.restartCount + 1)
@@ -114,17 +116,18 @@ package final class SessionCache: Sendable {
         if let entry = state.entries.removeValue(forKey: digest) { state.digests[entry.identity.session] = nil }
     }
 
-    /// How exactly the database knows when a session was last used: a device that polls all day writes now and then.
-    private static let noteIntervalMicros: Int64 = 300 * 1_000_000
+    /// How exactly the database knows the last use of a session: a device that polls all day causes a write every 5
+    /// minutes.
+    private static let reportIntervalMicros: Int64 = 300 * 1_000_000
 
-    /// Tells the database when sessions were last used, for those it knows too little of.
+    /// Reports to the database when sessions were last used.
     package func flush() async throws {
         let used = state.withLock { state in
             var used: [SessionID: Int64] = [:]
             for digest in state.listed {
                 guard let index = state.entries.index(forKey: digest) else { continue }
                 state.entries.values[index].isListed = false
-                state.entries.values[index].notedAt = state.entries.values[index].usedAt
+                state.entries.values[index].reportedAt = state.entries.values[index].usedAt
                 used[state.entries.values[index].identity.session] = state.entries.values[index].usedAt
             }
             state.listed.removeAll(keepingCapacity: true)

@@ -1,11 +1,11 @@
-// What a tail does with the log: reading it to its end, in order, and noticing where its history breaks.
+// Reading the log to its end, in order, and noticing breaks of its history.
 import Domain
 import FoundationEssentials
 import Logging
 import Store
 
 extension Tail {
-    /// Events of one read, at most.
+    /// The most events of one read.
     static let pageCount = 1000
 
     func read() async throws {
@@ -16,7 +16,7 @@ extension Tail {
         if why.isToBeChecked {
             let start = ContinuousClock.now
             if try await checkHistory() == hub.head {
-                // That was the log's end: idle nodes ask once and not twice.
+                // That was the log's end: an idle node asks once, not twice.
                 state.withLock { $0.caughtUpAt = start }
                 return
             }
@@ -36,7 +36,7 @@ extension Tail {
             if let first = part.events.first {
                 if part.epoch != read.epoch || first.position.value != read.position.value + 1 {
                     try await checkHistory()
-                    // Perhaps not what this node was reading: read from where it stands now.
+                    // The node may have moved to another point: read from there.
                     if hub.head != read { continue }
                     guard part.epoch == read.epoch else {
                         // Two connections lead to databases of different history.
@@ -91,9 +91,9 @@ extension Tail {
         for event in delivered { metrics.ages.record(.microseconds(now - event.at.microsSince1970)) }
     }
 
-    /// Makes sure that the log still goes on from what this node has read. Where it does in a new epoch, all but the
-    /// sessions stays (of a sign-in that was lost no event tells). Where it doesn't, everything is dropped.
-    /// - Returns: the log's end, as it was when asked for.
+    /// Checks that the log still continues from what this node has read. If it continues in a new epoch, only the
+    /// sessions are dropped, because no event reports a lost sign-in. If it does not continue, everything is dropped.
+    /// - Returns: the log's end at the time of the check.
     @discardableResult
     private func checkHistory() async throws -> Cursor {
         let read = hub.head
@@ -109,12 +109,14 @@ extension Tail {
             guard place.now.epoch != read.epoch, let end = place.epochEnd else { return place.now }
             sessions.restart(at: place.now.position)
             guard hub.adopt(epoch: place.now.epoch, after: end, from: read) else { return place.now }
-            logger.notice("the log goes on in a new epoch", metadata: metadata)
+            logger.notice("the log continues in a new epoch", metadata: metadata)
             metrics.epochs.add()
         } else {
             let isLost = place.state == .lost
             logger.error(
-                isLost ? "the log has lost its tail" : "the log was trimmed beyond what this node had read",
+                isLost
+                    ? "the log has lost its tail; dropping all caches"
+                    : "the log was trimmed past what this node has read; dropping all caches",
                 metadata: metadata)
             sessions.restart(at: place.now.position)
             hub.restart(at: place.now)

@@ -1,17 +1,17 @@
-// The tail beside this node's own writing: delivering it without reading, and taking turns with nodes that write, too.
+// The tail and this node's own writes: delivering them without reading, and taking turns with other nodes that write.
 import Domain
 import Store
 
-/// Whether this node writes, and others with it.
+/// Whether this node writes, and whether others write too.
 struct TurnState {
-    /// A call is under way or about to be. After it the log is read anyway, if others have written.
+    /// A call is under way or about to begin. After it the log is read anyway, if others have written.
     private(set) var isWriting = false
-    /// Since the last call began, another node has written, or this one by another way than these calls: what comes here
-    /// only by reading.
+    /// Since the last call began, another node has written, or this node by other calls. Such events only come here by
+    /// reading.
     var areShared = false
     private var wereShared = false
 
-    /// Sticks for one call more: in one's turn, nobody else writes.
+    /// Holds for one more call: during this node's turn, nobody else writes.
     var isTurnNeeded: Bool { wereShared || areShared }
 
     mutating func begin() {
@@ -22,10 +22,10 @@ struct TurnState {
     mutating func end() { isWriting = false }
 }
 
-/// While other nodes write, a batch that is sent at once only waits at the log's lock, and what comes meanwhile is left
-/// behind: three nodes would share the work in batches of a third the size, each paid for in full. So a node waits for
-/// its turn before it takes up a batch; and since it asks the database for that, the answer brings what the others
-/// have written. Beside its writing such a node reads nothing.
+/// While other nodes write, a batch that is sent at once only waits for the log's lock, and messages that come
+/// meanwhile miss it. Three nodes would then write batches of a third of the size, each at the full cost. So a node
+/// waits for its turn before it takes a batch. It asks the database for its turn, and the answer brings the events of
+/// the others. Such a node needs no other reads.
 extension Tail: Turns {
     func begin() { state.withLock { $0.turns.begin() } }
 
@@ -51,8 +51,8 @@ extension Tail: Turns {
         if isBehind { ask() }
     }
 
-    /// Takes what this node has just written, as the call's answer brought it: it is committed, and if it comes next here,
-    /// nothing below it is missing. Otherwise it is read like everything else.
+    /// Delivers what this node has just written, from the call's answer. It is committed; if it comes next here,
+    /// nothing below it is missing. Otherwise it is read from the log.
     func take(written: LogPart) {
         guard !takeNext(written) else {
             metrics.own.events.add(written.events.count)
@@ -67,7 +67,7 @@ extension Tail: Turns {
         if isToBeRead { ask() }
     }
 
-    /// Delivers events if the first of them comes next here, or has come already.
+    /// Delivers events if the first of them comes next here, or was delivered already.
     private func takeNext(_ part: LogPart) -> Bool {
         guard let epoch = part.epoch, let first = part.events.first, let last = part.events.last else { return true }
         guard last.position.value - first.position.value == Int64(part.events.count - 1) else { return false }
@@ -75,7 +75,7 @@ extension Tail: Turns {
         return hub.applyNext(part.events.map(Event.init), epoch: epoch)
     }
 
-    /// The log was read to the end that it had at `start`, or later.
+    /// Records that the log was read to the end that it had at `start`, or later.
     private func caughtUp(with part: LogPart, since start: ContinuousClock.Instant) {
         let head = hub.head.position
         let notifiedAt = state.withLock { state in

@@ -1,39 +1,37 @@
-// The tail: this node's one reader of the log. Everything real-time on the node follows from what it reads.
+// The tail: this node's only reader of the log. Everything in real time on the node follows from what it reads.
 import Domain
 import FoundationEssentials
 import Logging
-import Postgres
 import Store
 import Synchronization
 
-/// Reads the log on each notification, and twice a second in case one was lost, and hands it to the hub in order.
-/// What this node has written itself it needn't read, if it comes next.
+/// Reads the log after each notification, and twice a second in case one was lost. Hands the events to the hub in
+/// order. It need not read what this node wrote itself, if that comes next.
 package final class Tail: Sendable {
-    /// Beside when the log was read last, why it is to be read next: what comes while it is being read is one more read,
-    /// however much it is.
+    /// When the log was last read, and why to read it next. All reasons that come up during a read cause one more read.
     struct State {
-        /// When the node last knew itself to have read the log to its end.
+        /// When the node last knew that it had read the log to its end.
         var caughtUpAt: ContinuousClock.Instant?
-        /// The oldest notification that the log hasn't been read for.
+        /// When the oldest notification came that no read has followed yet.
         var notifiedAt: ContinuousClock.Instant?
-        /// The last position that a notification told of.
+        /// The last position that a notification named.
         var notified = Position(0)
         var isToBeChecked = true
-        /// This node has written what doesn't come next here.
+        /// This node has written events that do not come next here: others wrote in between.
         var isBehindOwn = false
         var turns = TurnState()
     }
 
     let store: Store
-    private let listener: PostgresListener
+    private let listener: NotificationListener
     let hub: Hub
     let sessions: SessionCache
     let logger: Logger
     let state = Mutex(State())
-    private let catchUps = ReadBarrier()
+    private let readBarrier = ReadBarrier()
     private let wake = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    package init(store: Store, listener: PostgresListener, hub: Hub, sessions: SessionCache, logger: Logger) {
+    package init(store: Store, listener: NotificationListener, hub: Hub, sessions: SessionCache, logger: Logger) {
         self.store = store
         self.listener = listener
         self.hub = hub
@@ -42,36 +40,38 @@ package final class Tail: Sendable {
     }
 
     package static let channel = "parley_log"
-    /// A lost notification delays an event by this at most. Half of the second within which a sign-out must have come to
-    /// every node.
+    /// A lost notification delays an event by at most this. A sign-out must reach every node within a second; this is
+    /// half.
     private static let checkInterval = Duration.milliseconds(500)
     package let metrics = TailMetrics()
-    /// What this node signs its own notifications with.
+    /// The node's name in its own notifications.
     let node = String(UInt64.random(in: 0...(.max)), radix: 36)
 
-    /// Whether this node's caches may be trusted: it has read the log to its end within this time. What was changed
-    /// before that is known here.
+    /// Whether this node's caches may be trusted: it has read the log to its end within this time, and knows all
+    /// earlier changes.
     package func isFresh(within age: Duration = .milliseconds(2500)) -> Bool {
         state.withLock { state in state.caughtUpAt.map { ContinuousClock.now - $0 < age } ?? false }
     }
 
-    /// Returns once this node has delivered all that was committed before the call. Costs one read of the log, shared by
-    /// all who ask at the same time.
+    /// Returns when this node has delivered everything that was committed before the call. Costs one read of the log,
+    /// shared by simultaneous callers.
     package func catchUp() async throws {
-        try await catchUps.wait { wake.continuation.yield() }
+        try await readBarrier.wait { wake.continuation.yield() }
     }
 
     /// Runs until cancelled.
     package func run() async throws {
-        defer { catchUps.close() }
+        defer { readBarrier.close() }
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
                 try await self.listener.run { event in
                     switch event {
                     case .connected: self.ask { $0.isToBeChecked = true }
-                    case .notification(let payload): self.hear(payload)
+                    case .notification(let payload): self.handle(notification: payload)
                     case .disconnected(let reason):
-                        self.logger.warning("listening connection lost", metadata: ["reason": "\(reason)"])
+                        self.logger.warning(
+                            "the listening connection broke; reconnecting, and reading the log twice a second meanwhile",
+                            metadata: ["reason": "\(reason)"])
                     }
                 }
             }
@@ -85,21 +85,22 @@ package final class Tail: Sendable {
                 self.ask { $0.isToBeChecked = true }
                 for await _ in self.wake.stream {
                     do {
-                        try await self.catchUps.serve { try await self.read() }
+                        try await self.readBarrier.serve { try await self.read() }
                     } catch is CancellationError {
                         throw CancellationError()
                     } catch {
                         self.metrics.failures.add()
-                        self.logger.warning("the log can't be read", metadata: ["reason": "\(error)"])
+                        self.logger.warning(
+                            "reading the log failed; retrying within 0.5 s", metadata: ["reason": "\(error)"])
                     }
                 }
             }
         }
     }
 
-    /// A notification, `position node`, of events that come here only by reading, unless this node has written them. While
-    /// it writes, the read after its call is soon enough.
-    private func hear(_ payload: String) {
+    /// Handles a notification, `position node`. Events of other nodes only come here by reading. While this node
+    /// writes, the read after its call is soon enough.
+    private func handle(notification payload: String) {
         let parts = payload.split(separator: " ", maxSplits: 1)
         if parts.count == 2, parts[1] == node { return }
         let position = parts.first.flatMap { Int64($0) }.map { Position($0) }
@@ -114,7 +115,7 @@ package final class Tail: Sendable {
         if isToBeRead { wake.continuation.yield() }
     }
 
-    /// A call of this node failed, and may have written something nevertheless.
+    /// Has the log checked: a call of this node failed, and may have written something.
     func check() {
         ask { $0.isToBeChecked = true }
     }

@@ -72,7 +72,7 @@ package struct DevicePollWorker: Sendable {
     }
 
     private func beat(_ position: Position) async throws {
-        if try await store.beatDevicePolls(node: node, position: position) {
+        if try await store.devicePollHeartbeat(node: node, position: position) {
             try await store.putDevicePolls(node: node, came: hub.devices, gone: [], isWhole: true)
         }
         if try await store.sweepDevicePolls() > 0 { wentAway() }

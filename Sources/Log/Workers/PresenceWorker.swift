@@ -1,7 +1,6 @@
 // Typing and presence between nodes: events that are told and not kept, on a channel of their own.
 import Domain
 import Logging
-import Postgres
 import Store
 import Synchronization
 
@@ -18,11 +17,11 @@ package final class PresenceWorker: Sendable {
     private let node = String(UInt64.random(in: 0...(.max)), radix: 36)
     private let hub: Hub
     private let store: Store
-    private let listener: PostgresListener
+    private let listener: NotificationListener
     private let logger: Logger
     private let outbox = Mutex(PassingOutbox())
 
-    package init(hub: Hub, store: Store, listener: PostgresListener, logger: Logger) {
+    package init(hub: Hub, store: Store, listener: NotificationListener, logger: Logger) {
         self.hub = hub
         self.store = store
         self.listener = listener
@@ -106,7 +105,7 @@ package final class PresenceWorker: Sendable {
 
     /// - Parameter isBehind: the database may have missed who came and went. It may have lost it, too.
     private func beat(_ online: Set<UserID>, isBehind: Bool) async throws {
-        if try await store.beatPresence(node: node) != Int64(online.count) || isBehind {
+        if try await store.presenceHeartbeat(node: node) != Int64(online.count) || isBehind {
             add(presence: try await store.putPresence(node: node, online: Array(online), offline: [], isWhole: true))
         }
         while true {

@@ -15,7 +15,7 @@ package final class UntoldReceipts: Sendable {
     func note(_ outcomes: [Store.Moved], of batch: [ReceiptMove]) {
         var threads: [ThreadID] = []
         for (move, outcome) in zip(batch, outcomes) {
-            if case .done(isUntold: true) = outcome { threads.append(move.thread) }
+            if case .done(isUnpublished: true) = outcome { threads.append(move.thread) }
         }
         if !threads.isEmpty { note(threads, due: .now + Self.delay) }
     }
@@ -73,7 +73,7 @@ package struct ReceiptWorker: Sendable {
     /// What can't be done now is due later: it is written down, so nothing is lost.
     private func tell(_ threads: [ThreadID]?) async throws {
         do {
-            let rest = try await store.tellReceipts(in: threads)
+            let rest = try await store.publishReceipts(in: threads)
             untold.note(rest, due: .now + Ticker.interval)
         } catch let problem as Problem {
             logger.warning("receipts have to wait", metadata: ["reason": "\(problem.detail)"])

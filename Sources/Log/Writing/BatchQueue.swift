@@ -1,13 +1,13 @@
-// What waits to be written. Which items make the next batch is decided here, without I/O.
+// Items that wait to be written. Decides which of them make the next batch, without I/O.
 import DequeModule
 
-/// A bounded queue from which batches are taken: one at a time, each with all that has come, up to the bounds.
+/// A bounded queue. Each batch takes all waiting items, up to the bounds.
 struct BatchQueue<Item> {
     struct Limits: Sendable {
-        /// Of one batch. Measured: 50 to 100 a call is where appending is fastest.
+        /// Of one batch. Measured: appending is fastest with 50 to 100 items a call.
         var batchCountMax = 100
         var batchByteCountMax = 2 << 20
-        /// Of all that waits.
+        /// Of all waiting items.
         var queueCountMax = 10_000
         var queueByteCountMax = 64 << 20
     }
@@ -33,7 +33,7 @@ struct BatchQueue<Item> {
         return .queued
     }
 
-    /// Those at the front that fulfil a condition, however many.
+    /// Takes the first items that fulfil a condition, any number of them.
     mutating func take(while condition: (Item) -> Bool) -> [Item] {
         var taken: [Item] = []
         while let next = queue.first, condition(next.item) {
@@ -44,7 +44,7 @@ struct BatchQueue<Item> {
         return taken
     }
 
-    /// What goes next, in the order it came; empty when nothing waits.
+    /// Takes the next batch, in the order of arrival; empty when nothing waits.
     mutating func take() -> [Item] {
         var batch: [Item] = []
         var batchByteCount = 0
@@ -59,6 +59,6 @@ struct BatchQueue<Item> {
         return batch
     }
 
-    /// Takes nothing more in; what waits is still to be taken.
+    /// Accepts no more items; waiting ones can still be taken.
     mutating func close() { isClosed = true }
 }

@@ -1,35 +1,34 @@
-// One stream of batched writes: what arrives while a call is on its way goes with the next.
+// One stream of batched writes: items that arrive during a call go with the next call.
 import Domain
 import Logging
-import Postgres
 import Store
 import Synchronization
 
-/// Who tells a stream of calls how others' go with it: those of other nodes, and of this node's other streams.
+/// Coordinates a stream of calls with other writers of the log.
 protocol Turns: Sendable {
     /// A call begins.
     func begin()
-    /// Whether others write, too, so that a batch that follows upon another waits for its turn.
+    /// Whether others write too, so that a batch right after another waits for its turn.
     var areShared: Bool { get }
-    /// Says when to take what has gathered.
+    /// Calls `take` when it is this node's turn.
     func wait(_ take: @escaping @Sendable () -> Void)
     /// No call follows.
     func end()
 }
 
-/// Gathers items into calls. One call is under way at a time; a lone item goes at once; nothing waits for a timer.
+/// Gathers items into calls. One call is under way at a time. A lone item is sent at once; nothing waits for a timer.
 ///
-/// It has no task of its own. A call is begun by who brings its first item, or, on the database's I/O thread, by the end
-/// of the call before: it is on its way before that one's answers are read. Who waits for an item is a `Caller`, and costs
-/// no task either: a batch's outcomes are handed on together.
+/// It has no task of its own. The submitter of the first item begins a call. Later calls are begun on the database's
+/// I/O thread by the end of the previous call, before that call's answers are read. A `Caller` waits for an item and
+/// costs no task: a batch's outcomes are handed on together.
 final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendable {
     /// How a batch is written.
     struct Call: Sendable {
-        /// Sends it, by the deadline at the latest; `done` hears of its end once, from any thread.
+        /// Sends a batch, by the deadline at the latest; `done` is called once, from any thread.
         let begin: @Sendable ([Item], _ deadline: ContinuousClock.Instant, _ done: @escaping Store.BatchDone) -> Void
-        /// What its answer says of each item.
-        let read: @Sendable (Rows, [Item]) throws(Store.BatchFailure) -> [Outcome]
-        /// Nil: others' calls are none of its business.
+        /// Decodes the answer: an outcome for each item.
+        let read: @Sendable (Store.UndecodedBatch, [Item]) throws(Store.BatchFailure) -> [Outcome]
+        /// Nil: this stream does not coordinate with others.
         var turns: (any Turns)?
     }
     typealias Answer = @Sendable ([(Caller, Result<Outcome, Problem>)]) -> Void
@@ -42,7 +41,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
 
     private struct State {
         var queue = BatchQueue<Entry>()
-        /// Whether a call is under way, or about to be.
+        /// Whether a call is under way, or about to begin.
         var isCalling = false
     }
 
@@ -51,13 +50,13 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     private let call: Call
     private let answer: Answer
     private let logger: Logger
-    /// How long after it came an item is still sent, and tried again: while the database is away, one call's wait mustn't
-    /// come on top of another's. A call that was sent isn't cut short by it.
-    private let patience: Duration
+    /// How long after its arrival an item is still sent, or retried: while the database is away, the waits of calls
+    /// must not add up. It does not interrupt a call that was sent.
+    private let queuedMax: Duration
 
-    /// - Parameter answer: called once for each item, from any thread, for many items at once where it can be.
-    init(patience: Duration = .seconds(5), logger: Logger, call: Call, answer: @escaping Answer) {
-        self.patience = patience
+    /// - Parameter answer: called once for each item, from any thread, with many items at once where possible.
+    init(queuedMax: Duration = .seconds(5), logger: Logger, call: Call, answer: @escaping Answer) {
+        self.queuedMax = queuedMax
         self.logger = logger
         self.call = call
         self.answer = answer
@@ -66,8 +65,8 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     /// Items that wait for a call.
     var queuedCount: Int { state.withLock { $0.queue.count } }
 
-    /// Writes one item; `waiter` is answered with its own outcome. It is written whether or not anybody still waits: what
-    /// has been sent can't be called back.
+    /// Writes one item, and answers `waiter` with its outcome. The item is written even if nobody waits any more: a
+    /// sent call cannot be taken back.
     func submit(_ item: Item, byteCount: Int, waiter: Caller) {
         let entry = Entry(item: item, waiter: waiter, since: .now)
         let (admission, isFirst) = state.withLock { state in
@@ -84,7 +83,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         }
     }
 
-    /// Takes nothing more in; the rest is written.
+    /// Accepts no more items; the waiting ones are written.
     func close() {
         state.withLock { $0.queue.close() }
     }
@@ -95,11 +94,11 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         answer(entries.map { ($0.waiter, .failure(problem)) })
     }
 
-    /// Sends what waits. Only for who has `isCalling`; gives it up when nothing waits.
+    /// Sends the waiting items. Only the caller that has set `isCalling` may call this. Clears it when nothing waits.
     private func sendNext() {
         let start = ContinuousClock.now
         let (late, batch) = state.withLock { state in
-            let late = state.queue.take { $0.since + patience <= start }
+            let late = state.queue.take { $0.since + queuedMax <= start }
             let batch = state.queue.take()
             if batch.isEmpty { state.isCalling = false }
             return (late, batch)
@@ -112,7 +111,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         metrics.sizes.record(batch.count)
         for entry in batch { metrics.waits.record(start - entry.since) }
         call.turns?.begin()
-        let deadline = batch[0].since + patience
+        let deadline = batch[0].since + queuedMax
         call.begin(batch.map { $0.item }, deadline) { result in
             self.metrics.calls.record(ContinuousClock.now - start)
             switch result {
@@ -126,28 +125,30 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         }
     }
 
-    private func finishAndSendNext(_ batch: [Entry], _ rows: Rows) {
+    private func finishAndSendNext(_ batch: [Entry], _ rows: Store.UndecodedBatch) {
         guard let turns = call.turns, turns.areShared else {
             sendNext()
             finish(batch, rows)
             return
         }
-        // Read first: what others wrote is asked for from there on.
+        // Decode first: the tail asks for other nodes' events after this batch's.
         let outcomes = outcomes(of: batch, in: rows)
         turns.wait { self.sendNext() }
         answer(outcomes)
     }
 
-    private func finish(_ batch: [Entry], _ rows: Rows) {
+    private func finish(_ batch: [Entry], _ rows: Store.UndecodedBatch) {
         answer(outcomes(of: batch, in: rows))
     }
 
-    private func outcomes(of batch: [Entry], in rows: Rows) -> [(Caller, Result<Outcome, Problem>)] {
+    private func outcomes(of batch: [Entry], in rows: Store.UndecodedBatch) -> [(Caller, Result<Outcome, Problem>)] {
         do {
             return zip(batch, try call.read(rows, batch.map { $0.item })).map { ($0.waiter, .success($1)) }
         } catch {
             metrics.failures.add()
-            logger.error("a batch's answer can't be read", metadata: ["reason": "\(error.problem.detail)"])
+            logger.error(
+                "decoding the answer to a batch failed; its items are answered with an error",
+                metadata: ["reason": "\(error.problem.detail)"])
             return batch.map { ($0.waiter, .failure(error.problem)) }
         }
     }
@@ -161,17 +162,19 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
             metrics.failures.add()
             if case .data(let problem) = failure {
                 guard batch.count > 1 else {
-                    logger.error("a write was refused by the database", metadata: ["reason": "\(problem.detail)"])
+                    logger.error(
+                        "the database refused a write; its item is answered with an error",
+                        metadata: ["reason": "\(problem.detail)"])
                     answer([(batch[0].waiter, .failure(problem))])
                     return
                 }
-                // Halved until the guilty item stands alone; the others go through.
+                // Halve the batch until the guilty item is alone; the other items succeed.
                 for half in [batch[..<(batch.count / 2)], batch[(batch.count / 2)...]] {
                     await send(Array(half), until: deadline)
                 }
                 return
             }
-            // The same items again do no harm: ids and marks make every write idempotent.
+            // Retrying the same items does no harm: ids and marks make every write idempotent.
             guard ContinuousClock.now < deadline, (try? await Task.sleep(for: .milliseconds(pauseMs))) != nil else {
                 answer(batch.map { ($0.waiter, .failure(failure.problem)) })
                 return
@@ -193,7 +196,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
 
     private func result(
         of batch: [Entry], by deadline: ContinuousClock.Instant
-    ) async -> Result<Rows, Store.BatchFailure> {
+    ) async -> Result<Store.UndecodedBatch, Store.BatchFailure> {
         let start = ContinuousClock.now
         defer { metrics.calls.record(ContinuousClock.now - start) }
         return await withCheckedContinuation { continuation in

@@ -1,23 +1,22 @@
-// The batched writes of the service: messages and receipts. Rarer changes call the store directly.
+// The batched writes: messages and receipts. Rarer changes call the store directly.
 import Domain
 import Logging
 import Store
 import Synchronization
 
-/// Writes messages and marks in batches, each item with its own outcome. Who waits for a message is a `Caller`.
+/// Writes messages and marks in batches, each item with its own outcome. A `Caller` waits for a message.
 package final class Writer<Caller: Sendable>: Sendable {
     package typealias Appended = Result<Store.Appended, Problem>
     private typealias ReceiptWaiter = CheckedContinuation<Void, any Error>
 
     private let messages: Batcher<NewMessage, Caller, Store.Appended>
     private let receipts: Batcher<ReceiptMove, ReceiptWaiter, Store.Moved>
-    /// Where others are still to hear of what was written here.
+    /// Threads with marks that were written here and are not published yet.
     package let untold = UntoldReceipts()
 
     /// - Parameters:
-    ///   - tail: gets what was written, before those who wait are told.
-    ///   - answer: tells those who wait what became of their messages; called without any lock held, from any thread, for
-    ///     a whole batch at once.
+    ///   - tail: gets the written events before the callers get their answers.
+    ///   - answer: answers the callers; called without any lock held, from any thread, for a whole batch at once.
     package init(
         _ store: Store, tail: Tail, logger: Logger, answer: @escaping @Sendable ([(Caller, Appended)]) -> Void
     ) {
@@ -56,7 +55,7 @@ package final class Writer<Caller: Sendable>: Sendable {
     package var queuedMessageCount: Int { messages.queuedCount }
     package var queuedReceiptCount: Int { receipts.queuedCount }
 
-    /// Appends a message. Durable when its waiter is told so.
+    /// Appends a message. It is durable when its waiter gets the answer.
     package func append(_ message: NewMessage, waiter: Caller) {
         messages.submit(message, byteCount: message.payload.utf8.count + 256, waiter: waiter)
     }
@@ -73,14 +72,14 @@ package final class Writer<Caller: Sendable>: Sendable {
         }
     }
 
-    /// Takes nothing more in; what waits is written.
+    /// Accepts no more items; the waiting ones are written.
     package func close() {
         messages.close()
         receipts.close()
     }
 }
 
-/// The last seqs that this node has given out, by thread. Another node may have gone further; that costs a little time.
+/// The last seqs that this node knows, by thread. If another node has gone further, an append takes a little longer.
 private final class ThreadHeads: Sendable {
     private static let countMax = 100_000
 
@@ -92,7 +91,7 @@ private final class ThreadHeads: Sendable {
 
     func learn(from outcomes: [Store.Appended], of batch: [NewMessage]) {
         seqs.withLock { seqs in
-            // Those that are written to come back soon.
+            // Busy threads come back soon.
             if seqs.count > Self.countMax { seqs.removeAll(keepingCapacity: true) }
             for (message, outcome) in zip(batch, outcomes) {
                 if case .created(_, let seq) = outcome { seqs[message.thread] = seq }

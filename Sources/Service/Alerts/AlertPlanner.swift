@@ -40,7 +40,7 @@ struct AlertPlanner: Sendable {
                 continue
             }
             do {
-                let part = try await store.makePushJobs(
+                let part = try await store.planAlerts(
                     limit: Self.passLimit, lifeSeconds: lifeSeconds, delayMs: Self.delayMs)
                 metrics.note(part.madeCount, part.position)
                 if part.madeCount > 0, due == nil { due = clock.now + .milliseconds(Self.delayMs) }

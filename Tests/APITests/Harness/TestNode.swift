@@ -46,7 +46,7 @@ struct TestNode: Sendable {
         self.store = store
         let sessions = SessionCache(store)
         let hub = Hub(store: store, start: try await store.now(), send: SyncEndpoint.send)
-        let listener = PostgresListener(connection, channel: Tail.channel, logger: quiet)
+        let listener = NotificationListener(connection, channel: Tail.channel, logger: quiet)
         let tail = Tail(store: store, listener: listener, hub: hub, sessions: sessions, logger: quiet)
         let writer = Writer(store, tail: tail, logger: quiet, answer: SendEndpoint.answer(logger: quiet))
         let reads = AccountReads(runningCountMax: 4)
@@ -64,7 +64,7 @@ struct TestNode: Sendable {
             store: store, writer: writer,
             presence: PresenceWorker(
                 hub: hub, store: store,
-                listener: PostgresListener(connection, channel: PresenceWorker.channel, logger: quiet), logger: quiet),
+                listener: NotificationListener(connection, channel: PresenceWorker.channel, logger: quiet), logger: quiet),
             authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), workerCount: 2, waitingCountMax: 10_000),
             delegation: delegation,

@@ -1,20 +1,20 @@
-// The log's upkeep: its partitions.
+// Maintenance of the log: its partitions.
 import Domain
 import Logging
 import Postgres
 
 extension Store {
-    /// Makes partitions of the log ahead of its head.
-    /// - Parameter days: how long the log is kept, by which they are sized.
-    /// - Returns: how many were made, and the position from which on there may be more to make.
+    /// Makes partitions ahead of the log's head.
+    /// - Parameter days: how long the log is kept; it determines their size.
+    /// - Returns: how many were made, and the position at which to call again.
     package func extendLog(days: Int) async throws -> (madeCount: Int, next: Position) {
         let row = try await row(Statement("log_extend", "select * from log_extend($1)"), [.int4(Int32(days))])
         return try await decoded { (Int(try row.int4(0)), Position(try row.int8(1))) }
     }
 }
 
-/// Drops the partitions of the log that are older than it is kept. Not by the pool: the steps stand outside of
-/// transactions, and one of them waits for whoever reads the log at the time, a dump for instance.
+/// Drops partitions that are older than the log is kept. Uses its own connection: the steps run outside of
+/// transactions, and one of them waits for all transactions that read the log, for instance a dump.
 package struct LogTrimmer: Sendable {
     private let settings: PostgresSettings
     private let days: Int
@@ -29,9 +29,8 @@ package struct LogTrimmer: Sendable {
         self.logger = logger
     }
 
-    /// Trims what there is to trim, unless another session is at it; gives how many partitions were dropped. Whatever
-    /// fails leaves the rest to the next call: while a step waits for readers it can fail with 55P03 again and again,
-    /// without harm to anybody.
+    /// Trims the log, unless another session does. Returns how many partitions were dropped. After a failure the next
+    /// call continues. A step that waits for readers may fail with 55P03 many times; that does no harm.
     /// - Throws: `Problem`, `CancellationError`.
     package func trim() async throws -> Int {
         do {

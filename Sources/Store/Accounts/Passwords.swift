@@ -1,17 +1,18 @@
-// Passwords: what is checked, and what takes the place of a stored hash. Hashes are computed by the caller, between two calls;
-// each change compares with the hash that the caller checked, so that a change in between is never overwritten.
+// Passwords: reading and replacing stored hashes. The caller computes hashes between two calls. Each change compares
+// with the hash that the caller checked, so that a change in between is never overwritten.
 import Domain
 import Postgres
 
 extension Store {
-    /// What a password is checked against: nil for an unknown name; no hash for accounts that sign in another way.
+    /// Returns what a password is checked against: nil for an unknown name; no hash for accounts that sign in another
+    /// way.
     package func credentials(key: String) async throws -> (user: UserID, passwordHash: String?)? {
         let rows = try await rows(
             Statement("account_credentials", "select * from account_credentials($1)"), [.text(key)])
         return try await decoded { try rows.first.map { (UserID(try $0.uuid(0)), try $0.textOrNull(1)) } }
     }
 
-    /// The case-folded username and the hash of an account that signs in by password; nil for any other.
+    /// Returns the case-folded username and the hash of an account that signs in by password; nil for any other.
     package func password(of user: UserID) async throws -> (usernameKey: String, hash: String)? {
         let rows = try await rows(Statement("account_password", "select * from account_password($1)"), [.id(user)])
         return try await decoded {
@@ -23,7 +24,7 @@ extension Store {
     }
 
     /// Signs an account in on one more device, by the password that has this hash. Throws `account_suspended`.
-    /// - Parameter newHash: the same password at another cost, to be stored from now on.
+    /// - Parameter newHash: the same password at another cost, which replaces the stored hash.
     /// - Returns: nil if the account has another hash by now.
     package func signIn(
         user: UserID, passwordHash: String, newHash: String?, session: NewSession
@@ -35,10 +36,9 @@ extension Store {
         return try await decoded { try rows.first?.signedIn() }
     }
 
-    /// Stores a new password in the place of the one with this hash, and signs out the account's devices but for one, in the
-    /// same transaction. Throws `invalid_token` if that one was signed out meanwhile.
-    /// - Returns: the sessions that ended, all that there were if fewer than `limit`; nil if the account has another hash by
-    ///   now, and then nothing was changed.
+    /// Replaces the password that has this hash, and signs out the account's other devices, at most `limit`, in the
+    /// same transaction. Throws `invalid_token` if the caller's device was signed out meanwhile.
+    /// - Returns: the sessions that ended; nil if the account has another hash by now, and then nothing was changed.
     package func changePassword(
         of user: UserID, but session: SessionID, from hash: String, to newHash: String, limit: Int
     ) async throws -> [SessionID]? {

@@ -1,27 +1,27 @@
-// The log's history: whether what somebody has read of it is still part of it.
+// The log's history: whether what a node has read is still part of it.
 import Domain
 import Postgres
 
-/// What has become of a point of the log.
+/// The state of a point of the log.
 package struct LogPlace: Sendable {
     package enum State: String, Sendable {
-        /// The log goes on from there.
+        /// The log continues from there.
         case kept
-        /// The log has lost its tail since, and this point with it.
+        /// The log has lost its tail, including this point.
         case lost
-        /// Some of what follows isn't kept any more.
+        /// Some of what follows was trimmed.
         case trimmed
     }
 
     package var state: State
-    /// The point of the log that is now.
+    /// The log's present point.
     package var now: Cursor
-    /// The first position after the point's epoch; nil while that lasts, or when there never was such an epoch.
+    /// The first position after the point's epoch; nil while that lasts, or when there was no such epoch.
     package var epochEnd: Position?
 }
 
 extension Store {
-    /// Whether the log still goes on from a point.
+    /// Returns whether the log continues from a point.
     package func place(of cursor: Cursor) async throws -> LogPlace {
         let row = try await log.row(
             Statement("log_place", "select * from log_place($1, $2)"),
@@ -36,8 +36,8 @@ extension Store {
         }
     }
 
-    /// Says that this node has read up to a point that isn't there any more though its epoch still is: a new epoch is
-    /// opened, unless somebody has done so already.
+    /// Reports that this node has read up to a point which is gone although its epoch is the newest. Opens a new epoch,
+    /// unless that was done already.
     package func reportLoss(of cursor: Cursor) async throws {
         _ = try await log.rows(
             Statement("log_report_loss", "select log_report_loss($1, $2)"),

@@ -1,10 +1,11 @@
-// Presence and typing: who is online where, and the events that tell of it.
+// Presence: which users are online at which node, and the events about it.
 import Domain
 import Postgres
 
 extension Store {
-    /// Says who has come to a node, and who has gone from it how many milliseconds ago; gives what others are to be told.
-    /// - Parameter isWhole: nobody else is online there.
+    /// Records which users came online at a node, and which went offline how many milliseconds ago. Returns the events
+    /// for others.
+    /// - Parameter isWhole: nobody else is online at the node.
     package func putPresence(
         node: String, online: [UserID], offline: [(user: UserID, agoMs: Int64)], isWhole: Bool = false
     ) async throws -> [PassingEvent] {
@@ -17,35 +18,27 @@ extension Store {
         return try await passing(rows)
     }
 
-    /// Says that a node is there; gives how many are online there.
-    package func beatPresence(node: String) async throws -> Int64 {
-        let row = try await row(Statement("presence_beat", "select presence_beat($1)"), [.text(node)])
+    /// Records that a node is alive. Returns how many users the database knows to be online there.
+    package func presenceHeartbeat(node: String) async throws -> Int64 {
+        let row = try await row(Statement("presence_heartbeat", "select presence_heartbeat($1)"), [.text(node)])
         return try await decoded { try row.int8(0) }
     }
 
-    /// Takes some of those offline whose nodes have died; gives what others are to be told, nothing once all are.
+    /// Makes some users of dead nodes offline. Returns the events for others; none when all users are offline.
     package func sweepPresence(limit: Int) async throws -> [PassingEvent] {
         let rows = try await rows(
             Statement("presence_sweep", "select * from presence_sweep($1)"), [.int4(Int32(limit))])
         return try await passing(rows)
     }
 
-    /// What others are told of a user as they are now, also that they share nothing any more.
+    /// Returns the events about a user's present state, also when the user has stopped sharing it.
     package func presence(of user: UserID) async throws -> [PassingEvent] {
         let rows = try await rows(
             Statement("presence_changes", "select user_id, threads, body from presence_changes($1)"), [.ids([user])])
         return try await passing(rows)
     }
 
-    /// That somebody types; nil where nobody is to hear of it.
-    package func typing(_ user: UserID, in thread: ThreadID) async throws -> PassingEvent? {
-        let row = try await row(Statement("typing_put", "select typing_put($1, $2)"), [.id(user), .id(thread)])
-        return try await decoded {
-            row.isNull(0) ? nil : PassingEvent(user: user, threads: [thread], body: try row.json(0))
-        }
-    }
-
-    /// Notifies all nodes, once a payload.
+    /// Notifies all nodes, once for each payload.
     package func announcePresence(_ payloads: [String]) async throws {
         _ = try await rows(Statement("presence_announce", "select presence_announce($1)"), [.texts(payloads)])
     }

@@ -3,7 +3,7 @@ import Domain
 import Postgres
 
 extension Store {
-    /// Does nothing when it is there already. Returns how many members the thread has.
+    /// Adds a reaction; adding it again changes nothing. Returns how many members the thread has.
     @discardableResult
     package func putReaction(
         _ emoji: Emoji, to message: MessageID, in thread: ThreadID, by user: UserID
@@ -16,7 +16,7 @@ extension Store {
         return try await decoded { Int(try row.int4(1)) }
     }
 
-    /// Does nothing when it isn't there. Returns how many members the thread has.
+    /// Removes a reaction, if it is there. Returns how many members the thread has.
     @discardableResult
     package func deleteReaction(
         _ emoji: Emoji, to message: MessageID, in thread: ThreadID, by user: UserID

@@ -1,11 +1,11 @@
-// What those who run the service may do, each change with a note of who did it.
+// Calls of administrators. Each change is recorded with its actor.
 import Domain
 import Postgres
 
-/// Who says that they act, for the record.
+/// The administrator who acts, by the name that they gave.
 package struct AdminActor: Sendable {
     package var name: String
-    /// Nil for what comes from no request.
+    /// Nil for actions without a request.
     package var requestID: String?
 
     package init(name: String, requestID: String?) {
@@ -30,19 +30,19 @@ extension Store {
             ])
     }
 
-    /// An account with all that isn't for others. Throws `user_not_found`.
+    /// Returns an account with what only administrators see. Throws `user_not_found`.
     package func adminUser(_ user: UserID) async throws -> JSONText {
         try await reads.json(Statement("admin_user_get", "select admin_user_get($1)"), [.id(user)])
     }
 
-    /// All accounts, the newest first, or the one of a case-folded username.
+    /// Returns a page of all accounts, the newest first, or the one of a case-folded username.
     package func adminUsers(key: String?, _ request: PageRequest) async throws -> Page {
         try await reads.page(
             Statement("admin_user_list", "select * from admin_user_list($1, $2, $3, $4)"), [.text(orNull: key)],
             request)
     }
 
-    /// Suspends or lets back in; gives the sessions that have ended by it. Throws `user_not_found`.
+    /// Suspends an account, or ends its suspension. Returns the sessions that ended. Throws `user_not_found`.
     package func suspend(_ user: UserID, isSuspended: Bool, by actor: AdminActor) async throws -> [SessionID] {
         let row = try await row(
             Statement("admin_user_suspend", "select admin_user_suspend($1, $2, $3, $4)"),
@@ -58,7 +58,7 @@ extension Store {
         return try await decoded { try row.uuids(0).map { SessionID($0) } }
     }
 
-    /// Signs a user in without their doing. Throws `user_not_found`, `account_suspended`.
+    /// Signs a user in. Throws `user_not_found`, `account_suspended`.
     package func issueSession(
         _ session: NewSession, for user: UserID, by actor: AdminActor
     ) async throws -> SignedIn {
@@ -83,7 +83,7 @@ extension Store {
         try await reads.json(Statement("admin_stats", "select admin_stats()"), [])
     }
 
-    /// What was done, the latest first.
+    /// Returns a page of the record of changes, the latest first.
     package func audit(_ request: PageRequest) async throws -> Page {
         try await reads.page(Statement("audit_list", "select * from audit_list($1, $2, $3)"), [], request)
     }

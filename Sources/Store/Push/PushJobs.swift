@@ -1,17 +1,17 @@
-// Alerts that wait: taking them in hand, and saying what became of them.
+// Waiting alerts: claiming them, and recording their outcomes.
 import Domain
 import Postgres
 
-/// An alert that this node is to send, for as long as it asked for.
+/// An alert that this node sends; its claim is a lease.
 package struct ClaimedAlert: Sendable {
     package var session: SessionID
     package var position: Position
     package var alert: PushAlert
-    /// Since what it tells of happened.
+    /// Since the event.
     package var ageMs: Int
 }
 
-/// Why an alert isn't sent after all.
+/// Why an alert is suppressed before sending.
 package enum PushSuppression: String, CaseIterable, Sendable {
     case expired, polling, left, deleted, read, hidden, muted, blocked
 }
@@ -21,15 +21,15 @@ package struct PushClaim: Sendable {
     package var suppressed: [(reason: PushSuppression, count: Int)] = []
 }
 
-/// What became of an alert.
+/// The outcome of an alert.
 package struct PushSettlement: Sendable {
     package enum Outcome: Sendable {
-        /// It needn't be sent again.
+        /// It must not be sent again.
         case done
         case retry(waitMs: Int)
-        /// As `retry`, and it doesn't count as a try: it wasn't sent.
+        /// As `retry`, but it was not sent, so it does not count as an attempt.
         case `defer`(waitMs: Int)
-        /// The token is no good any more, if it is still the one that the alert had.
+        /// The alert's token is invalid; it is deleted if the device still has it.
         case forget
     }
 
@@ -43,11 +43,11 @@ package struct PushSettlement: Sendable {
 }
 
 extension Store {
-    /// Takes alerts that are due, one a device. A call that was begun runs to its end, whatever becomes of its
-    /// caller: what it takes is nobody else's for a while.
+    /// Claims due alerts, one for each device. The call runs to its end even if its task is cancelled, because claimed
+    /// alerts are locked for other nodes until the lease ends.
     /// - Parameters:
-    ///   - leaseSeconds: for how long nobody else takes them.
-    ///   - lifeSeconds: older ones are given up.
+    ///   - leaseSeconds: for how long no other node claims them.
+    ///   - lifeSeconds: older alerts are dropped.
     package func claimAlerts(
         _ platform: PushPlatform, limit: Int, leaseSeconds: Int, lifeSeconds: Int
     ) async throws -> PushClaim {
@@ -75,9 +75,8 @@ extension Store {
         }
     }
 
-    /// Says what became of alerts.
-    /// - Parameter done: hears how many devices' tokens were forgotten, on the database's I/O thread: it must not
-    ///   block.
+    /// Records the outcomes of alerts.
+    /// - Parameter done: called with how many tokens were deleted, on the database's I/O thread: it must not block.
     package func settleAlerts(
         _ settlements: [PushSettlement], _ done: @escaping @Sendable (Result<Int, any Error>) -> Void
     ) {
@@ -95,8 +94,8 @@ extension Store {
         }
     }
 
-    /// Gives up what is too old where no node sends; gives how much that was.
-    /// - Parameter limit: of devices.
+    /// Drops alerts that are too old, of a platform for which no node sends. Returns how many.
+    /// - Parameter limit: how many devices at most.
     package func expireAlerts(_ platform: PushPlatform, limit: Int, lifeSeconds: Int) async throws -> Int {
         let row = try await row(
             Statement("push_expire", "select push_expire($1, $2, $3)"),
@@ -104,7 +103,7 @@ extension Store {
         return try await decoded { Int(try row.int4(0)) }
     }
 
-    /// For how long the first alert that is due has been so; nil when none is.
+    /// Returns for how long the first due alert has been due; nil when none is.
     package func alertQueueAgeMs(_ platform: PushPlatform) async throws -> Int? {
         let row = try await row(
             Statement("push_queue_ms", "select push_queue_ms($1)"), [.text(platform.rawValue)])

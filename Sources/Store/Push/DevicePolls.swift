@@ -1,4 +1,4 @@
-// Which devices poll at which node, as far as the database knows: so push leaves them alone.
+// Which devices poll at which node, as far as the database knows. Polling devices get no alerts.
 import Domain
 import Postgres
 
@@ -6,7 +6,7 @@ import Postgres
 package struct PollingDevice: Hashable, Sendable {
     package var session: SessionID
     package var user: UserID
-    /// It has everything up to here.
+    /// It has received everything up to here.
     package var position: Position
 
     package init(session: SessionID, user: UserID, position: Position) {
@@ -17,8 +17,8 @@ package struct PollingDevice: Hashable, Sendable {
 }
 
 extension Store {
-    /// Says which devices have come to a node, and which have gone.
-    /// - Parameter isWhole: no others poll there.
+    /// Reports which devices came to a node, and which went.
+    /// - Parameter isWhole: no other devices poll there.
     package func putDevicePolls(
         node: String, came: [PollingDevice], gone: [PollingDevice], isWhole: Bool = false
     ) async throws {
@@ -31,15 +31,16 @@ extension Store {
             ])
     }
 
-    /// Says that a node is there, and what all devices that poll there surely have. Gives whether the database wants to be
-    /// told anew which they are.
-    package func beatDevicePolls(node: String, position: Position) async throws -> Bool {
+    /// Records that a node is alive, and the position up to which all devices that poll there have received everything.
+    /// Returns whether the node must report all its devices again.
+    package func devicePollHeartbeat(node: String, position: Position) async throws -> Bool {
         let row = try await row(
-            Statement("device_poll_beat", "select device_poll_beat($1, $2)"), [.text(node), .int8(position.value)])
+            Statement("device_poll_heartbeat", "select device_poll_heartbeat($1, $2)"),
+            [.text(node), .int8(position.value)])
         return try await decoded { try row.bool(0) }
     }
 
-    /// Notes that the devices of nodes that have died have gone; gives how many there were.
+    /// Records that the devices of dead nodes have gone. Returns how many.
     package func sweepDevicePolls() async throws -> Int {
         let row = try await row(Statement("device_poll_sweep", "select device_poll_sweep()"), [])
         return try await decoded { Int(try row.int4(0)) }

@@ -1,11 +1,11 @@
-// Finding messages by their words, and the index that this takes.
+// Finding messages by their words, and maintaining the index for that.
 import Domain
 import Postgres
 
 extension Store {
-    /// Messages of the threads that the user has joined, or of one of them, newest first: `{message, snippet}` each.
-    /// After `timeoutMs` the page ends with what was found so far, and the next one goes on from there.
-    /// Throws 422 when there is no word in the query, and 503 when the time was over before anything was searched.
+    /// Returns messages of the threads that the user has joined, or of one of them, newest first: `{message, snippet}`
+    /// each. After `timeoutMs` the page ends with what was found so far, and the next one continues from there. Throws
+    /// 422 when the query has no word, and 503 when the time was over before anything was searched.
     package func searchMessages(
         _ query: String, in thread: ThreadID?, for user: UserID, _ request: PageRequest, timeoutMs: Int
     ) async throws -> Page {
@@ -14,15 +14,15 @@ extension Store {
             [.id(user), .uuid(orNull: thread?.uuid), .text(query)], request, trailing: [.int4(Int32(timeoutMs))])
     }
 
-    /// Makes the index one of a text search configuration. Throws 422 when the database has none of this name.
+    /// Sets the index's text search configuration. Throws 422 when the database has none of this name.
     package func configureSearch(_ configuration: String) async throws {
         _ = try await rows(Statement("search_configure", "select search_configure($1)"), [.text(configuration)])
     }
 
-    /// Puts the next part of what is missing into the index: at most `limit` events or messages, ending after the one that
-    /// brings it to `wordCount` words.
-    /// - Returns: how many events or messages were looked at, and up to which position the index has the log; nil while
-    ///   another session is at it.
+    /// Indexes the next part of what is missing: at most `limit` events or messages, ending after the one that brings
+    /// it to `wordCount` words.
+    /// - Returns: how many events or messages it looked at, and the position up to which the index has the log; nil
+    ///   while another session indexes.
     package func indexMessages(
         limit: Int, wordCount: Int
     ) async throws -> (lookedCount: Int, position: Position)? {

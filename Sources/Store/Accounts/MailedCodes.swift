@@ -2,26 +2,26 @@
 import Domain
 import Postgres
 
-/// A mail that this node is to send, for as long as it asked for.
+/// A mail that this node sends; its claim is a lease.
 package struct ClaimedMail: Sendable {
     package var id: MailID
-    /// Which sending of it this is, counted from 1.
+    /// The number of this attempt to send it, from 1.
     package var attempt: Int
     package var address: EmailAddress
     /// Whether its code makes an account.
     package var registers: Bool
 }
 
-/// What became of the next mail that was due.
+/// What a node does with the next due mail.
 package enum MailClaim: Sendable {
     case send(ClaimedMail)
-    /// Not sent within its code's life.
+    /// It was not sent within its code's life.
     case expired
-    /// There is nobody to sign in, or too much was tried.
+    /// There is nobody to sign in, or there were too many failures.
     case withheld
 }
 
-/// An account to be made when a code is used; `words` are the directory's.
+/// An account that is made when a code is used.
 package struct MailedRegistration: Sendable {
     package var name: DisplayName
     package var device: DeviceName?
@@ -33,7 +33,7 @@ package struct MailedRegistration: Sendable {
 }
 
 extension Store {
-    /// Has a code mailed. Does the same for every address, and says nothing of it.
+    /// Queues a mail with a code. Does the same for every address, and returns nothing about it.
     package func askForCode(_ email: EmailAddress, registration: MailedRegistration?) async throws {
         let name = registration?.name
         _ = try await rows(
@@ -45,18 +45,18 @@ extension Store {
             ])
     }
 
-    /// How many codes of an address may be good at a time.
+    /// How many codes of an address may be valid at a time.
     package static let codeCountMax = 2
 
-    /// The hashes of the codes that are good for an address, `codeCountMax` at most. Counts as a try.
+    /// Returns the hashes of an address's valid codes, at most `codeCountMax`. Counts as an attempt.
     package func tryCode(_ email: EmailAddress) async throws -> [String] {
         let row = try await row(
             Statement("mail_code_attempt", "select mail_code_attempt($1)"), [.text(email.key)])
         return try await decoded { try row.texts(0) }
     }
 
-    /// Signs in by the code with this hash; nil if it isn't good any more.
-    /// - Parameter user: of the account, if it has to be made.
+    /// Signs in by the code with this hash; nil if the code is no longer valid.
+    /// - Parameter user: the id of the account, if it has to be made.
     package func useCode(
         _ email: EmailAddress, hash: String, user: UserID, session: NewSession
     ) async throws -> SignedIn? {
@@ -69,8 +69,8 @@ extension Store {
 }
 
 extension Store {
-    /// Takes the next mail that is due; nil when none is.
-    /// - Parameter leaseSeconds: for how long nobody else takes it.
+    /// Claims the next due mail; nil when none is due.
+    /// - Parameter leaseSeconds: for how long no other node claims it.
     package func claimMail(leaseSeconds: Int) async throws -> MailClaim? {
         let rows = try await rows(
             Statement("mail_claim", "select * from mail_claim($1)"), [.int4(Int32(leaseSeconds))])
@@ -88,8 +88,8 @@ extension Store {
         }
     }
 
-    /// Makes a code, of which only the hash is given away, the good one of a mail's address. The lease begins anew.
-    /// - Returns: false if the mail must not be sent any more.
+    /// Makes a code valid for a mail's address, by its hash, and renews the lease.
+    /// - Returns: false if the mail must not be sent.
     package func putCode(_ mail: ClaimedMail, hash: String, leaseSeconds: Int) async throws -> Bool {
         let row = try await row(
             Statement("mail_code_put", "select mail_code_put($1, $2, $3, $4, $5)"),
@@ -100,8 +100,8 @@ extension Store {
         return try await decoded { try row.bool(0) }
     }
 
-    /// Says that a mail was sent, or won't be; or, with a time, that it is to be tried again then.
-    /// - Parameter done: hears whether it will be tried again, on the database's I/O thread: it must not block.
+    /// Records that a mail was sent, or will not be; or, with `again`, that it will be retried after that time.
+    /// - Parameter done: called with whether it will be retried, on the database's I/O thread: it must not block.
     package func settleMail(
         _ mail: ClaimedMail, again: Duration?, _ done: @escaping @Sendable (Result<Bool, any Error>) -> Void
     ) {
@@ -113,7 +113,7 @@ extension Store {
         }
     }
 
-    /// Forgets addresses that nobody asked for lately; gives how many.
+    /// Deletes addresses that nobody asked for lately. Returns how many.
     package func sweepMail(limit: Int) async throws -> Int {
         let row = try await row(Statement("mail_sweep", "select mail_sweep($1)"), [.int4(Int32(limit))])
         return try await decoded { Int(try row.int4(0)) }

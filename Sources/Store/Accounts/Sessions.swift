@@ -1,0 +1,94 @@
+// Sessions: one for each device.
+import Domain
+import Postgres
+
+/// A new session: a device. Only the token's SHA-256 goes to the database.
+package struct NewSession: Sendable {
+    package var id: SessionID
+    package var digest: [UInt8]
+    package var deviceName: String?
+    /// How many sessions the account may have, including this one; the session unused for longest ends.
+    package var accountCountMax: Int
+
+    package init(id: SessionID, digest: [UInt8], deviceName: String?, accountCountMax: Int) {
+        self.id = id
+        self.digest = digest
+        self.deviceName = deviceName
+        self.accountCountMax = accountCountMax
+    }
+
+    var parameters: [Parameter] { [.id(id), .bytes(digest), .text(orNull: deviceName)] }
+}
+
+/// An account that has just been signed in to.
+package struct SignedIn: Sendable {
+    package var user: JSONText
+    package var session: JSONText
+    /// Sessions that ended to make room.
+    package var ended: [SessionID] = []
+}
+
+extension Row {
+    /// The columns (account, session, ended).
+    func signedIn() throws -> SignedIn {
+        SignedIn(user: try json(0), session: try json(1), ended: try uuids(2).map { SessionID($0) })
+    }
+}
+
+/// A session as found by its token's digest, and the position of the log at that time: later events change it.
+package struct FoundSession: Sendable {
+    package var identity: Identity
+    package var position: Position
+}
+
+extension Store {
+    /// Returns the session with this token digest; nil if there is none, or if it was not used for `idleDays`.
+    package func findSession(digest: [UInt8], idleDays: Int) async throws -> FoundSession? {
+        let rows = try await log.rows(
+            Statement("session_find", "select * from session_find($1, $2)"), [.bytes(digest), .int4(Int32(idleDays))])
+        return try await decoded {
+            try rows.first.map {
+                FoundSession(
+                    identity: Identity(user: UserID(try $0.uuid(1)), session: SessionID(try $0.uuid(0))),
+                    position: Position(try $0.int8(2)))
+            }
+        }
+    }
+
+    package func sessions(of user: UserID, _ request: PageRequest) async throws -> Page {
+        try await reads.page(
+            Statement("session_list", "select * from session_list($1, $2, $3, $4)"), [.id(user)], request)
+    }
+
+    /// Signs a device out. Throws `session_not_found`.
+    package func deleteSession(_ session: SessionID, of user: UserID) async throws {
+        _ = try await rows(
+            Statement("session_delete", "select session_delete($1, $2)"), [.id(user), .id(session)])
+    }
+
+    /// Signs out the user's other devices, at most `limit`, and returns them.
+    package func deleteSessions(of user: UserID, but session: SessionID, limit: Int) async throws -> [SessionID] {
+        let row = try await row(
+            Statement("session_delete_others", "select session_delete_others($1, $2, $3)"),
+            [.id(user), .id(session), .int4(Int32(limit))])
+        return try await decoded { try row.uuids(0).map { SessionID($0) } }
+    }
+
+    /// Of the `limit` sessions after `session`, ends those that were not used for `idleDays`. Runs on every node.
+    /// - Returns: where to continue, nil at the end, and how many sessions ended.
+    package func sweepSessions(
+        after session: SessionID?, limit: Int, idleDays: Int
+    ) async throws -> (next: SessionID?, endedCount: Int) {
+        let row = try await row(
+            Statement("session_sweep", "select * from session_sweep($1, $2, $3)"),
+            [.uuid(orNull: session?.uuid), .int4(Int32(limit)), .int4(Int32(idleDays))])
+        return try await decoded { (row.isNull(0) ? nil : SessionID(try row.uuid(0)), Int(try row.int4(1))) }
+    }
+
+    /// Records when sessions were last used, in microseconds since 1970.
+    package func touchSessions(_ times: [SessionID: Int64]) async throws {
+        _ = try await rows(
+            Statement("session_touch", "select session_touch($1, $2)"),
+            [.ids(Array(times.keys)), .timestamps(times.values.map { $0 })])
+    }
+}

@@ -1,0 +1,30 @@
+// A user's inbox.
+import Domain
+import Postgres
+
+/// A page of the inbox, and the point of the log at which it was read.
+package struct InboxPage: Sendable {
+    /// An array of thread views.
+    package var threads: JSONText
+    package var unreadTotal: Int64
+    package var cursor: Cursor
+    package var next: PageKey?
+}
+
+extension Store {
+    package func inbox(for user: UserID, unreadOnly: Bool, _ request: PageRequest) async throws -> InboxPage {
+        let row = try await reads.row(
+            Statement("inbox", "select * from inbox($1, $2, $3, $4, $5)"),
+            [
+                .id(user), .int4(Int32(request.limit)), .bool(unreadOnly), .int8(orNull: request.after?.boundedRank),
+                .uuid(orNull: request.after?.id),
+            ])
+        return try await decoded {
+            var next: PageKey?
+            if let rank = try row.int8OrNull(4), let id = try row.uuidOrNull(5) { next = PageKey(rank: rank, id: id) }
+            return InboxPage(
+                threads: try row.json(0), unreadTotal: try row.int8(1),
+                cursor: Cursor(epoch: try row.int4(3), position: Position(try row.int8(2))), next: next)
+        }
+    }
+}

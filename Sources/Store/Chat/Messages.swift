@@ -1,0 +1,152 @@
+// Messages: the batched append, and the archive.
+import Domain
+import Postgres
+
+extension Store {
+    /// The outcome of one message of a batch.
+    package enum Appended: Sendable {
+        case created(JSONText, Seq)
+        /// The same message is stored already; this is it.
+        case exists(JSONText)
+        case refused(Problem)
+    }
+
+    /// Appends a batch in one transaction. `done` gets the answer, which `appended` decodes, or why the call failed as
+    /// a whole. After `unknownOutcome` the batch may have been committed.
+    /// - Parameters:
+    ///   - known: for each message, a seq that its thread is known to have reached, or nil: it speeds up finding the
+    ///     head.
+    ///   - node: the calling node, which is not notified of these events.
+    ///   - deadline: until when the call may wait for the database.
+    package func append(
+        _ batch: [NewMessage], known: [Seq?] = [], node: String = "", by deadline: ContinuousClock.Instant? = nil,
+        _ done: @escaping BatchDone
+    ) {
+        begin(
+            Statement(
+                "message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8, $9, null, $10)"),
+            [
+                .ids(batch.map { $0.id }), .ids(batch.map { $0.thread }), .ids(batch.map { $0.sender }),
+                .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }),
+                .uuids(batch.map { $0.replyTo?.uuid }),
+                .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }), .text(node),
+                // Null spares nearly all batches the array.
+                batch.contains { $0.expires != nil } ? .int4s(batch.map { $0.expires?.seconds }) : .null,
+            ], by: deadline, done)
+    }
+
+    /// Decodes the outcomes of a batch, in the order of the batch, and the events that were written to the log.
+    package static func appended(
+        _ answer: UndecodedBatch, _ batch: [NewMessage]
+    ) throws(BatchFailure) -> (outcomes: [Appended], written: LogPart) {
+        var written = LogPart(events: [])
+        written.events.reserveCapacity(batch.count)
+        let outcomes = try inOrder(answer, count: batch.count) { row -> Appended in
+            switch try row.text(1) {
+            case "created":
+                written.epoch = try row.int4(7)
+                written.events.append(try event(row, in: batch[Int(try row.int4(0)) - 1].thread))
+                return .created(try row.json(2), Seq(try row.int8(3)))
+            case "exists": return .exists(try row.json(2))
+            case "conflict":
+                return .refused(
+                    Problem(.idTaken, "Another message of this thread has this id. Use a new id."))
+            case "no_thread": return .refused(.threadNotFound)
+            case "not_joined": return .refused(.notJoined)
+            case "blocked": return .refused(.notReachable)
+            case "no_reply": return .refused(.invalid("reply_to", "The thread has no such message."))
+            case "no_mention":
+                return .refused(.invalid("mentions", "Only members of the thread can be mentioned."))
+            case let other: return .refused(Problem(.internalError, "Unknown outcome \(other)."))
+            }
+        }
+        written.events.sort { $0.position < $1.position }
+        return (outcomes, written)
+    }
+
+    private static func event(_ row: Row, in thread: ThreadID) throws -> StoredEvent {
+        StoredEvent(
+            position: Position(try row.int8(4)), type: "message.created", thread: thread,
+            at: Timestamp(microsSince1970: try row.timestamp(5)), untilDelivered: try row.boolOrNull(8) ?? false,
+            body: try row.json(6))
+    }
+
+    private static func arrayLiteral(_ users: [UserID]) -> String {
+        users.isEmpty ? "{}" : "{" + users.map { $0.description }.joined(separator: ",") + "}"
+    }
+}
+
+extension Store {
+    package func message(_ message: MessageID, in thread: ThreadID, for user: UserID) async throws -> JSONText {
+        try await reads.json(
+            Statement("message_get", "select message_get($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+    }
+
+    /// Returns a page of the archive, `{messages, head, end}`.
+    package func messages(
+        in thread: ThreadID, for user: UserID, before: ArchiveBound?, after: ArchiveBound?, limit: Int
+    ) async throws -> JSONText {
+        try await reads.json(
+            Statement(
+                "message_page",
+                "select message_page($1, $2, $3, $4, $5::timestamptz, $6, $7, $8::timestamptz, $9)"),
+            [.id(user), .id(thread)] + before.parameters + after.parameters + [.int4(Int32(limit))])
+    }
+
+    /// Withdraws a message for everyone. Returns how many members the thread has.
+    @discardableResult
+    package func deleteMessage(_ message: MessageID, in thread: ThreadID, by user: UserID) async throws -> Int {
+        let row = try await row(
+            Statement("message_delete", "select message_delete($1, $2, $3), \(Self.memberCount)"),
+            [.id(user), .id(thread), .id(message)])
+        return try await decoded { Int(try row.int4(1)) }
+    }
+
+    /// Withdraws a message for one member alone.
+    package func hideMessage(_ message: MessageID, in thread: ThreadID, from user: UserID) async throws {
+        _ = try await rows(
+            Statement("message_hide", "select message_hide($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+    }
+
+    /// Returns the type of a message that `user` may edit.
+    package func editableType(
+        of message: MessageID, in thread: ThreadID, by user: UserID
+    ) async throws -> MessageType {
+        let row = try await row(
+            Statement("message_type", "select message_type($1, $2, $3)"), [.id(user), .id(thread), .id(message)])
+        let text = try await decoded { try row.text(0) }
+        do {
+            return try MessageType(text: text)
+        } catch {
+            throw Problem(.internalError, "A stored message has the unknown type \(text).")
+        }
+    }
+
+    /// Changes a message's payload, which must be one of its type. Returns the changed message.
+    package func editMessage(
+        _ message: MessageID, in thread: ThreadID, by user: UserID, payload: JSONText
+    ) async throws -> (message: JSONText, memberCount: Int) {
+        let row = try await row(
+            Statement("message_edit", "select message_edit($1, $2, $3, $4), \(Self.memberCount)"),
+            [.id(user), .id(thread), .id(message), .json(payload.utf8)])
+        return try await decoded { (try row.json(0), Int(try row.int4(1))) }
+    }
+}
+
+extension ArchiveBound? {
+    /// A bound's three parameters in SQL: seq, id, time.
+    fileprivate var parameters: [Parameter] {
+        switch self {
+        case .none: [.null, .null, .null]
+        case .seq(let seq): [.int8(seq.value), .null, .null]
+        case .message(let id): [.null, .id(id), .null]
+        case .time(let micros): [.null, .null, .timestamp(microsSince1970: micros)]
+        }
+    }
+}
+
+extension Problem {
+    package static let threadNotFound = Problem(.threadNotFound, "There is no such thread, or you are not a member.")
+    package static let notJoined = Problem(.notJoined, "Accept the invitation to this thread first.")
+    package static let notReachable = Problem(.notReachable, "You cannot write to, invite or add this user.")
+}

@@ -1,0 +1,58 @@
+// Sync: the events after a client's cursor.
+import Domain
+import Postgres
+
+/// What a user may see after a position.
+package enum CatchUp: Sendable {
+    /// The cursor is from a lost tail of the log, or from before what the log keeps.
+    case expired
+    /// The first events: ask again from the last of these.
+    case part([(position: Position, body: JSONText)], last: Cursor)
+    /// All events up to `head`, and the threads of which the user is a member there.
+    case whole([(position: Position, body: JSONText)], head: Cursor, threads: [ThreadID])
+}
+
+extension Store {
+    /// Returns the log's present point.
+    package func now() async throws -> Cursor {
+        let row = try await reads.row(Statement("sync_start", "select * from sync_start()"), [])
+        return try await decoded { Cursor(epoch: try row.int4(1), position: Position(try row.int8(0))) }
+    }
+
+    /// Returns what `user` may see after a cursor, at most `limit` events and about `byteCountMax` bytes.
+    package func catchUp(
+        _ user: UserID, from cursor: Cursor, limit: Int, byteCountMax: Int
+    ) async throws -> CatchUp {
+        let row = try await reads.row(
+            Statement("sync_read", "select * from sync_read($1, $2, $3, $4, $5)"),
+            [
+                .id(user), .int4(cursor.epoch), .int8(cursor.position.value), .int4(Int32(limit)),
+                .int4(Int32(byteCountMax)),
+            ])
+        return try await decoded {
+            guard try row.text(0) == "ok" else { return .expired }
+            var events: [(position: Position, body: JSONText)] = []
+            if !row.isNull(3) {
+                events = zip(try row.int8s(3), try row.texts(4)).map { (Position($0), JSONText(utf8: Array($1.utf8))) }
+            }
+            var head = Cursor(epoch: try row.int4(2), position: Position(try row.int8(1)))
+            if try row.bool(5) {
+                head.position = events.last?.position ?? cursor.position
+                return .part(events, last: head)
+            }
+            let threads = row.isNull(6) ? [] : try row.uuids(6).map(ThreadID.init)
+            return .whole(events, head: head, threads: threads)
+        }
+    }
+
+    /// Returns, for a client whose cursor has expired, a new cursor and the threads that the client must load again,
+    /// with their heads (a JSON array).
+    package func restart(_ user: UserID, from cursor: Cursor) async throws -> (cursor: Cursor, threads: JSONText) {
+        let row = try await reads.row(
+            Statement("sync_restart", "select * from sync_restart($1, $2, $3)"),
+            [.id(user), .int4(cursor.epoch), .int8(cursor.position.value)])
+        return try await decoded {
+            (Cursor(epoch: try row.int4(1), position: Position(try row.int8(0))), try row.json(2))
+        }
+    }
+}
