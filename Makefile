@@ -84,7 +84,7 @@ docs: build ## update the generated tables in docs/configuration.md, docs/limits
 	@UPDATE_PUSH=1 $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter JudgingAnswers/documentation
 
 schema: build ## regenerate sql/schema.sql from the migrations
-	@UPDATE_SCHEMA=1 $(SWIFT) test --skip-build --disable-xctest --filter SchemaTests/dump
+	@UPDATE_SCHEMA=1 $(SWIFT) test --skip-build --disable-xctest --filter DatabaseSchema/dump
 
 image: ## build the container image
 	@test -n "$(ENGINE)" || { echo 'parley: install docker, podman or buildah to build the image.' >&2; exit 1; }

@@ -1,5 +1,5 @@
-// Build-tool plugin: has EmbedFilesTool write a target's embedded files as one Swift file. What is embedded stands in
-// the target's embed.json; how it is written is the tool's.
+// Build-tool plugin: runs EmbedFilesTool, which writes a target's embedded files as one Swift file. The target's embed.json
+// says which files.
 
 import Foundation
 import PackagePlugin
@@ -13,12 +13,12 @@ import PackagePlugin
 ///     }
 ///
 /// with paths inside the target's directory. The target gets `enum EmbeddedSQL` with one
-/// `static let migrations: [(name: String, text: String)]` a folder, in the order of the names, and one
-/// `static let openAPI: String` a file.
+/// `static let migrations: [(name: String, text: String)]` for each folder and one `static let openAPI: String` for each file.
+/// A folder's files are in the order of their names; a file in a folder of that folder is named `members/member.sql`.
 ///
-/// What lies elsewhere gets in by a symbolic link: SwiftPM plans anew when something comes or goes in a target's
-/// directory (it follows links), and does not look anywhere else, so that a file added outside would not be noticed.
-/// Such a link, like embed.json, belongs into the target's `exclude`.
+/// A file outside of the target needs a symbolic link in the target's directory. SwiftPM plans the build again when a file
+/// appears or disappears there (it follows links), and looks nowhere else: a new file outside would not be noticed.
+/// List the link and embed.json in the target's `exclude`.
 @main
 struct EmbedFilesPlugin: BuildToolPlugin {
     private struct Configuration: Decodable {
@@ -45,7 +45,7 @@ struct EmbedFilesPlugin: BuildToolPlugin {
         }
         var inputs = [file] + (try (configuration.files ?? [:]).values.sorted().map(inside))
         for folder in (configuration.folders ?? [:]).values.sorted() {
-            inputs += try FileManager.default.contentsOfDirectory(atPath: inside(folder).path).sorted()
+            inputs += try FileManager.default.subpathsOfDirectory(atPath: inside(folder).path).sorted()
                 .map { try inside(folder + "/" + $0) }
         }
         return [

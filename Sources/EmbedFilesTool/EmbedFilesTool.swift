@@ -47,16 +47,21 @@ struct EmbedFilesTool {
         }
     }
 
-    /// The folder's files by name; hidden ones and folders in it are passed over.
+    /// The files of a folder and of the folders in it, in the order of their paths, which are their names. Hidden files and
+    /// folders are left out.
     private static func texts(in folder: String) throws -> [(name: String, text: String)] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }
-        return try names.sorted().compactMap { name in
-            var isDirectory: ObjCBool = false
-            let path = folder + "/" + name
-            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue
-            else { return nil }
-            return (name, try text(path))
+        func paths(below prefix: String) throws -> [String] {
+            let directory = folder + "/" + prefix
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory).filter { !$0.hasPrefix(".") }
+            return try names.flatMap { name in
+                var isDirectory: ObjCBool = false
+                guard FileManager.default.fileExists(atPath: directory + name, isDirectory: &isDirectory) else {
+                    return [String]()
+                }
+                return isDirectory.boolValue ? try paths(below: prefix + name + "/") : [prefix + name]
+            }
         }
+        return try paths(below: "").sorted().map { ($0, try text(folder + "/" + $0)) }
     }
 
     private static func text(_ path: String) throws -> String {

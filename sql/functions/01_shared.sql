@@ -1,0 +1,82 @@
+-- Times, and the JSON that clients see. Applied before the features' functions, whose arguments have stamp() as a
+-- default. Each shape is made in one place, by functions of their arguments alone.
+
+-- Returns: RFC 3339 in UTC with milliseconds; null for null.
+create or replace function rfc3339(p_at timestamptz) returns text
+language sql stable parallel safe as $$
+    select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+$$;
+
+-- Returns: the time that the service stores, in whole milliseconds: what is stored is what clients see.
+create or replace function stamp() returns timestamptz
+language sql volatile as $$
+    select date_trunc('milliseconds', clock_timestamp())
+$$;
+
+-- Returns: a profile as anyone sees it, without presence. profile_json has the presence, for people who share a
+-- thread.
+create or replace function user_json(u users) returns json
+language sql stable as $$
+    select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
+        'status_text', u.status_text, 'presence', null, 'last_seen_at', null)
+$$;
+
+-- Returns: the caller's own account. Presence is left out in the log, which does not keep it.
+create or replace function account_json(u users, p_presence text default null, p_last_seen_at timestamptz default null)
+returns json
+language sql stable as $$
+    select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
+        'status_text', u.status_text, 'presence', p_presence, 'last_seen_at', rfc3339(p_last_seen_at),
+        'preferences', u.preferences, 'created_at', rfc3339(u.created_at))
+$$;
+
+-- Returns: a session as its account sees it.
+create or replace function session_json(s sessions) returns json
+language sql stable as $$
+    select json_build_object('id', s.id, 'device_name', s.device_name, 'created_at', rfc3339(s.created_at),
+        'last_used_at', rfc3339(s.last_used_at))
+$$;
+
+-- Returns: how long a thread keeps the content of its messages (threads.keep_s).
+create or replace function retention_json(p_keep_s int) returns json
+language sql immutable parallel safe as $$
+    select case when p_keep_s is null then '{"keep":"forever"}'::json
+        when p_keep_s = 0 then '{"keep":"until_delivered"}'::json
+        else json_build_object('keep', 'seconds', 'seconds', p_keep_s) end
+$$;
+
+-- Returns: a thread without anything that depends on who looks.
+create or replace function thread_json(t threads) returns json
+language sql stable as $$
+    select json_build_object('id', t.id, 'kind', t.kind, 'title', t.title, 'image', t.image,
+        'retention', retention_json(t.keep_s), 'member_count', t.member_count, 'created_at', rfc3339(t.created_at))
+$$;
+
+-- Returns: a message as everyone sees it; a withdrawn one as its tombstone. `p_reactions` is JSON text, null for none.
+-- Concatenated rather than built from JSON values, and with plain arguments so that it is inlined: this runs for every
+-- message that is sent.
+create or replace function message_json(p_thread uuid, p_seq bigint, p_id uuid, p_sender uuid, p_name text, p_image text,
+    p_type text, p_payload json, p_reply_to uuid, p_mentions uuid[], p_created_at timestamptz, p_edited_at timestamptz,
+    p_deleted_at timestamptz, p_expires_at timestamptz, p_reactions text default null) returns text
+language sql stable as $$
+    select '{"id":"' || p_id || '","thread_id":"' || p_thread || '","seq":' || p_seq
+        || ',"timestamp":"' || rfc3339(p_created_at) || '","type":' || to_json(p_type)
+        || ',"sender":' || case when p_sender is null then 'null' else
+            '{"id":"' || p_sender || '","name":' || to_json(p_name)
+            || ',"profile_image":' || coalesce(to_json(p_image)::text, 'null') || '}' end
+        || ',"payload":' || coalesce(p_payload::text, 'null')
+        || ',"reply_to":' || coalesce('"' || p_reply_to || '"', 'null')
+        || ',"mentions":' || case when p_mentions = '{}' then '[]' else to_json(p_mentions)::text end
+        -- In parentheses: without reactions it is one constant.
+        || (',"reactions":' || coalesce(p_reactions, '{}') || ',"edited_at":')
+        || coalesce('"' || rfc3339(p_edited_at) || '"', 'null')
+        || ',"deleted_at":' || coalesce('"' || rfc3339(p_deleted_at) || '"', 'null')
+        || ',"expires_at":' || coalesce('"' || rfc3339(p_expires_at) || '"', 'null') || '}'
+$$;
+
+-- Returns: an event as clients get it. `p_data` is JSON text.
+create or replace function event_json(p_type text, p_thread uuid, p_at timestamptz, p_data text) returns text
+language sql stable as $$
+    select '{"type":"' || p_type || '"' || coalesce(',"thread_id":"' || p_thread || '"', '')
+        || ',"at":"' || rfc3339(p_at) || '","data":' || p_data || '}'
+$$;

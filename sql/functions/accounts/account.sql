@@ -1,0 +1,85 @@
+-- Accounts. An error that the caller of the API sees is raised in class PY: the digits of the SQLSTATE are the HTTP
+-- status, the message is the problem's code, the detail is a sentence, and the hint names the field (PY422 only).
+
+-- Makes an account. `p_username` and `p_password_hash` may be null; `p_key` and `p_words` are case-folded by the
+-- caller.
+-- Fails: PY409 username_taken.
+-- Locks: the unique key of the username
+create or replace function account_insert(
+    p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text
+) returns void
+language plpgsql volatile as $$
+begin
+    insert into users (id, username, username_key, name, password_hash, created_at)
+    values (p_user, p_username, p_key, p_name, p_password_hash, stamp())
+    on conflict (username_key) do nothing;
+    if not found then
+        raise exception using errcode = 'PY409', message = 'username_taken',
+            detail = 'This username is taken. Choose another username.';
+    end if;
+    insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
+end $$;
+
+-- Makes an account that signs in by password, with its first session. `p_key` and `p_words` are case-folded by the
+-- caller.
+-- Fails: PY409 username_taken.
+-- Locks: the unique key of the username
+create or replace function account_register(
+    p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text,
+    p_session uuid, p_digest bytea, p_device text
+) returns table (account text, session text)
+language plpgsql volatile as $$
+begin
+    perform account_insert(p_user, p_username, p_key, p_name, p_words, p_password_hash);
+    return query select s.account, s.session from session_create(p_user, p_session, p_digest, p_device) s;
+end $$;
+
+-- Returns: the account with its presence as others see it, so that users see whether they share it.
+create or replace function account_get(p_user uuid) returns text
+language plpgsql stable as $$
+begin
+    return (select account_json(u, p.presence, p.last_seen_at)::text
+        from users u cross join lateral presence_of(u) p where u.id = p_user);
+end $$;
+
+-- Changes the members of `p_changes` (name, profile_image, status_text, preferences). Notifies the account's own
+-- devices, and the people who see the account in threads of up to 100 members: in the first threads at once, in the
+-- others by announcement_continue.
+-- Fails: PY401 invalid_token (the account was erased meanwhile).
+-- Locks: the user's row, the announcement, then the log
+create or replace function account_update(p_user uuid, p_changes json, p_words text[]) returns text
+language plpgsql volatile as $$
+declare
+    v_user users;
+    v_changes jsonb := p_changes::jsonb;
+    v_is_profile boolean := v_changes ?| array['name', 'profile_image', 'status_text'];
+    v_now timestamptz := stamp();
+    v_last bigint;
+begin
+    update users u set
+        name = coalesce(v_changes ->> 'name', u.name),
+        profile_image = case when v_changes ? 'profile_image' then v_changes ->> 'profile_image'
+            else u.profile_image end,
+        status_text = case when v_changes ? 'status_text' then v_changes ->> 'status_text' else u.status_text end,
+        preferences = coalesce(p_changes -> 'preferences', u.preferences)
+    where u.id = p_user and u.erased_at is null returning u.* into v_user;
+    if not found then
+        raise exception using errcode = 'PY401', message = 'invalid_token',
+            detail = 'The token is invalid, or its session has ended. Sign in again.';
+    end if;
+    if v_changes ? 'name' then
+        delete from user_words w where w.user_id = p_user;
+        insert into user_words (word, user_id) select distinct w.word, p_user from unnest(p_words) w (word);
+    end if;
+    if v_is_profile then
+        perform announcement_begin('profile', p_user);
+    end if;
+    v_last := log_begin() + 1;
+    insert into events (pos, at, type, user_id, body)
+    values (v_last, v_now, 'user.updated', p_user, event_json('user.updated', null, v_now, account_json(v_user)::text));
+    if v_is_profile then
+        v_last := announcement_write('profile', p_user, null, v_last, v_now, announcement_limit());
+    end if;
+    perform log_announce(v_last);
+    return account_get(p_user);
+end $$;

@@ -1,0 +1,90 @@
+-- Erasing an account. The call deletes how the account is known and signs in, and ends its sessions. Nodes do the rest
+-- afterwards, a part at a time: its threads, its messages and the log (erasure_sweep.sql).
+
+-- Returns: the name of an erased account. The row stays for the messages that stay; so this is shown wherever a sender
+-- is shown.
+create or replace function erased_name() returns text
+language sql immutable parallel safe as $$
+    select 'Deleted user'
+$$;
+
+-- Fails: PY404 user_not_found unless all of them are accounts that were not erased.
+-- Locks: the caller holds the log's lock and is about to add people to a thread; an erasure handles what was written
+-- before it
+create or replace function account_check(p_users uuid[]) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+begin
+    if exists (select from users u where u.id = any (p_users) and u.erased_at is not null) then
+        perform user_refuse();
+    end if;
+end $$;
+
+-- Erases the account. With `p_erases_messages` its messages are deleted for everyone; otherwise they stay, from
+-- "Deleted user". The username is free again.
+-- Returns: the sessions that ended.
+-- Fails: PY404 user_not_found (also when it was erased before).
+-- Locks: the mail address's rows, the user's presence, the user's row, the announcement, its sessions, then the log
+-- Costs: a look at each of the account's threads
+create or replace function account_erase(p_user uuid, p_erases_messages boolean) returns uuid[]
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+declare
+    v_now timestamptz := stamp();
+    v_user users;
+    v_sessions uuid[];
+    v_head bigint;
+begin
+    perform mail_forget(p_user);
+    delete from presence p where p.user_id = p_user;
+    update users u set username = null, username_key = null, name = erased_name(), profile_image = null, status_text = null,
+        preferences = '{}', password_hash = null, external_id = null, last_seen_at = null, suspended_at = null,
+        erased_at = v_now
+    where u.id = p_user and u.erased_at is null
+    returning u.* into v_user;
+    if not found then
+        perform user_refuse();
+    end if;
+    -- Before account_sign_out, which locks the log.
+    perform announcement_begin('profile', p_user);
+    perform account_forget(p_user);
+    -- No event from before the account was made names it. A minute is added: the log is in the order of commits.
+    insert into erasures (user_id, erases_messages, pos)
+    values (p_user, p_erases_messages, log_pos_at(v_user.created_at - interval '1 minute') - 1);
+    insert into erasure_threads (user_id, thread_id, at)
+    select m.user_id, m.thread_id, v_now from members m where m.user_id = p_user;
+    v_sessions := account_sign_out(p_user);
+
+    v_head := log_begin();
+    perform log_announce(announcement_write('profile', p_user, null, v_head, v_now, announcement_limit()));
+    return v_sessions;
+end $$;
+
+-- Deletes everything else that belongs to the account alone and to no thread. Data of an account in a new table goes
+-- here.
+create or replace function account_forget(p_user uuid) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+begin
+    delete from user_words w where w.user_id = p_user;
+    delete from blocks b where b.user_id = p_user;
+    delete from blocks b where b.blocked_id = p_user;
+    delete from thread_counts c where c.user_id = p_user;
+end $$;
+
+-- Ends all sessions of an account. A simultaneous sign-in waits for the user's row (session_create).
+-- Returns: the sessions that ended.
+-- Locks: as session_end; the caller holds the user's row
+create or replace function account_sign_out(p_user uuid) returns uuid[]
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_sessions uuid[] := array(select s.id from sessions s where s.user_id = p_user order by s.id for update);
+begin
+    perform session_end(v_sessions);
+    return v_sessions;
+end $$;

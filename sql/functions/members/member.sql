@@ -1,0 +1,40 @@
+-- A membership.
+
+-- Returns: the caller's row if they have joined or are invited, otherwise null.
+create or replace function member_of(p_thread uuid, p_user uuid) returns members
+language plpgsql stable as $$
+declare
+    v_member members;
+begin
+    select * into v_member from members m
+    where m.thread_id = p_thread and m.user_id = p_user and m.status in ('joined', 'invited');
+    return v_member;
+end $$;
+
+-- Returns: the membership of a caller who may read and write in the thread.
+-- Fails: PY404 thread_not_found, PY403 not_joined.
+create or replace function member_joined(p_thread uuid, p_user uuid) returns members
+language plpgsql stable as $$
+declare
+    v_member members := member_of(p_thread, p_user);
+begin
+    if v_member.status is null then
+        perform thread_refuse();
+    elsif v_member.status = 'invited' then
+        perform thread_refuse_invited();
+    end if;
+    return v_member;
+end $$;
+
+-- Returns: a member as other members see them, with the effective marks. With `p_is_live` a joined member has
+-- presence. Answers have it; the log, which does not keep presence, has not; nor does the direct thread of a user who
+-- has blocked the other.
+create or replace function member_view(m members, p_is_live boolean default false) returns json
+language sql stable as $$
+    select json_build_object(
+        'user', case when p_is_live and m.status = 'joined' and m.blocks is null then profile_json(u) else user_json(u) end,
+        'role', m.role, 'status', m.status, 'read_seq', r.seq, 'delivered_seq', greatest(m.delivered_seq, r.seq),
+        'read_at', rfc3339(m.read_at), 'delivered_at', rfc3339(m.delivered_at), 'joined_at', rfc3339(m.joined_at))
+    from users u cross join (select member_read_seq(m) as seq) r
+    where u.id = m.user_id
+$$;

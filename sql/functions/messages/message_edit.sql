@@ -1,0 +1,89 @@
+-- Editing messages. Earlier versions are kept for administrators and for the export.
+
+-- Gives the message a new payload, which must be one of its type (message_type). Others see that it was edited, and
+-- when. The same payload changes nothing. Of the earlier versions, the first one and the last hundred are kept. The
+-- log keeps its events: a client that catches up sees the message change, as it would have at the time.
+-- Returns: the message as JSON text.
+-- Fails: as message_type; PY403 not_reachable (the other person of a direct thread has blocked the sender).
+-- Locks: the thread, then the log
+create or replace function message_edit(p_user uuid, p_thread uuid, p_message uuid, p_payload json) returns text
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_now timestamptz;
+    v_message messages;
+    v_before json;
+    v_version int;
+    v_pos bigint;
+    v_body text;
+begin
+    perform thread_lock_joined(p_thread, p_user);
+    v_now := stamp();
+    v_message := message_own(p_user, p_thread, p_message);
+    if (member_of(p_thread, p_user)).blocked then
+        perform block_refuse();
+    end if;
+    if v_message.payload::text = p_payload::text then
+        return message_view(v_message);
+    end if;
+    v_version := coalesce((select e.version + 1 from message_edits e
+        where e.thread_id = p_thread and e.seq = v_message.seq order by e.version desc limit 1), 0);
+    update message_edits e set payload = null
+    where e.thread_id = p_thread and e.seq = v_message.seq and e.version = v_version - 100 and e.version > 0;
+
+    v_before := v_message.payload;
+    perform search_forget(v_message);
+    update messages m set payload = p_payload, edited_at = v_now
+    where m.thread_id = p_thread and m.seq = v_message.seq and m.id = v_message.id
+    returning m.* into v_message;
+    perform search_remember(v_message);
+    v_body := message_view(v_message);
+
+    v_pos := log_begin() + 1;
+    insert into message_edits (thread_id, seq, version, payload, replaced_at, pos)
+    values (p_thread, v_message.seq, v_version, v_before, v_now, v_pos);
+    insert into events (pos, at, type, thread_id, body, until_delivered)
+    values (v_pos, v_now, 'message.updated', p_thread, event_json('message.updated', p_thread, v_now, v_body),
+        v_message.until_delivered);
+    if v_message.until_delivered then
+        -- The content now waits for devices that lack this version.
+        delete from undelivered u where u.thread_id = p_thread and u.seq = v_message.seq;
+        insert into undelivered (thread_id, pos, seq, at) values (p_thread, v_pos, v_message.seq, v_now);
+    end if;
+    perform log_announce(v_pos);
+    return v_body;
+end $$;
+
+-- Returns: the type of a message that the caller may edit; the new payload is checked by it. A message's type never
+-- changes.
+-- Fails: as message_own.
+create or replace function message_type(p_user uuid, p_thread uuid, p_message uuid) returns text
+language plpgsql stable as $$
+begin
+    return (message_own(p_user, p_thread, p_message)).type;
+end $$;
+
+-- Returns: a message that the caller sent.
+-- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined, not_allowed (another user sent it); PY409
+-- message_deleted.
+create or replace function message_own(p_user uuid, p_thread uuid, p_message uuid) returns messages
+language plpgsql stable as $$
+declare
+    v_message messages := message_of(member_joined(p_thread, p_user), p_message);
+begin
+    if v_message.sender_id is distinct from p_user then
+        raise exception using errcode = 'PY403', message = 'not_allowed',
+            detail = 'Only its sender may edit a message.';
+    elsif v_message.payload is null then
+        perform message_refuse_deleted();
+    end if;
+    return v_message;
+end $$;
+
+-- Fails: PY409 message_deleted, always. For calls that need the content of a message.
+create or replace function message_refuse_deleted() returns void
+language plpgsql volatile as $$
+begin
+    raise exception using errcode = 'PY409', message = 'message_deleted', detail = 'This message was deleted.';
+end $$;

@@ -1,0 +1,61 @@
+-- What one event means to alerts.
+
+-- Returns: no row if the event concerns no alert. Otherwise:
+--   seq     of a new message; 0 when only an unread count may have changed
+--   who     with `seq` > 0 the sender; otherwise the user whose count may have changed, null for all members
+--   about   the seq of the message that the event withdraws for everyone
+-- `p_user`, `p_seq` and `p_actor` are the event's columns; `p_member` is the first of those whose membership begins or
+-- ends. Inlined where it stands in FROM. Callers write `offset 0` after it, or each use of a column would compute it
+-- again.
+create or replace function push_effect(
+    p_type text, p_thread uuid, p_user uuid, p_member uuid, p_seq bigint, p_actor uuid
+) returns table (seq bigint, who uuid, about bigint)
+language sql stable as $$
+    select case p_type when 'message.created' then p_seq else 0 end,
+        case p_type when 'message.created' then p_actor
+            when 'member.updated' then p_member
+            else coalesce(p_user, case p_type when 'receipt.updated' then p_actor end) end,
+        case when p_type = 'message.deleted' and p_user is null then p_seq end
+    where p_thread is not null and case p_type
+        -- System messages have no sender, and get no alert.
+        when 'message.created' then p_actor is not null
+        when 'message.deleted' then true
+        -- Muting, archiving and pinning change no count; clearing the history does.
+        when 'settings.updated' then p_seq > 0
+        when 'member.updated' then p_member is not null
+        -- A delivered mark changes no count.
+        when 'receipt.updated' then p_user is not null or p_seq > 0
+        else false end
+$$;
+
+-- Returns: `seq` and `actor_id` of an event from before migration 0022, which added the columns, from the event's JSON.
+-- Such events stop mattering when they are older than an alert's life.
+create or replace function push_former_columns(p_type text, p_at timestamptz, p_body text, out seq bigint, out actor_id uuid)
+language plpgsql stable as $$
+declare
+    v_data json;
+begin
+    if p_type in ('message.created', 'message.deleted', 'settings.updated', 'receipt.updated') then
+        v_data := p_body::json -> 'data';
+        seq := case p_type
+            when 'settings.updated' then (v_data ->> 'hidden_before_seq')::bigint
+            when 'receipt.updated' then case when v_data ->> 'read_at' = rfc3339(p_at) then (v_data ->> 'read_seq')::bigint
+                else 0 end
+            else (v_data ->> 'seq')::bigint end;
+        actor_id := case p_type
+            when 'message.created' then (v_data -> 'sender' ->> 'id')::uuid
+            when 'receipt.updated' then (v_data ->> 'user_id')::uuid end;
+    end if;
+end $$;
+
+-- Returns: the seq of the job for a member's device: the message's, 0 for an alert that only carries the count, null
+-- for none. `p_is_answer`: somebody else sent the message before this one.
+create or replace function push_job_seq(
+    p_now timestamptz, m members, p_seq bigint, p_who uuid, p_about bigint, p_is_answer boolean) returns bigint
+language sql immutable as $$
+    select case
+        when m.status <> 'joined' then case when p_who = m.user_id then 0 end
+        when p_seq = 0 then case when p_about > m.read_seq or m.back_to_seq is not null or p_about is null then 0 end
+        when p_who = m.user_id then case when p_is_answer and m.read_seq < p_seq - 1 then 0 end
+        when m.read_seq < p_seq and (m.muted_until is null or m.muted_until <= p_now) then p_seq end
+$$;

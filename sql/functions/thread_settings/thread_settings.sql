@@ -1,0 +1,52 @@
+-- A member's own settings of a thread: muted, archived, pinned, and the seq before which it is cleared.
+
+-- Returns: the settings, with the counts that depend on them.
+create or replace function settings_json(m members) returns json
+language sql stable as $$
+    select json_build_object('muted_until', rfc3339(m.muted_until), 'archived', m.archived, 'pinned', m.pinned,
+        'hidden_before_seq', m.hidden_before_seq,
+        'unread_count', unread_count(m, r.own_seq, thread_head(m.thread_id)),
+        'mention_count', mention_count(m, r.own_seq))
+    from member_marks(m) r
+$$;
+
+-- Changes the members of `p_changes` (muted_until, archived, pinned, hidden_before_seq), and notifies the caller's own
+-- devices. Values that are set already change nothing.
+-- Returns: the settings as JSON text.
+-- Fails: PY404 thread_not_found; PY403 not_joined; PY422 (hidden_before_seq: past the next message).
+-- Locks: the member's row, then the log
+create or replace function settings_update(p_user uuid, p_thread uuid, p_changes json) returns text
+language plpgsql volatile as $$
+declare
+    v_now timestamptz := stamp();
+    v_changes jsonb := p_changes::jsonb;
+    v_old members;
+    v_new members;
+    v_head bigint;
+begin
+    perform from members m where m.thread_id = p_thread and m.user_id = p_user for no key update;
+    v_old := member_joined(p_thread, p_user);
+    if (v_changes ->> 'hidden_before_seq')::bigint > thread_head(p_thread) + 1 then
+        raise exception using errcode = 'PY422', message = 'invalid', hint = 'hidden_before_seq',
+            detail = 'Must not be above the thread''s last seq.';
+    end if;
+    v_new := v_old;
+    if v_changes ? 'muted_until' then
+        v_new.muted_until := date_trunc('milliseconds', (v_changes ->> 'muted_until')::timestamptz);
+    end if;
+    v_new.archived := coalesce((v_changes ->> 'archived')::boolean, v_old.archived);
+    v_new.pinned := coalesce((v_changes ->> 'pinned')::boolean, v_old.pinned);
+    v_new.hidden_before_seq := coalesce((v_changes ->> 'hidden_before_seq')::bigint, v_old.hidden_before_seq);
+    if (v_new.muted_until, v_new.archived, v_new.pinned, v_new.hidden_before_seq)
+        is distinct from (v_old.muted_until, v_old.archived, v_old.pinned, v_old.hidden_before_seq) then
+        update members m set muted_until = v_new.muted_until, archived = v_new.archived, pinned = v_new.pinned,
+            hidden_before_seq = v_new.hidden_before_seq
+        where m.thread_id = p_thread and m.user_id = p_user;
+        v_head := log_begin() + 1;
+        insert into events (pos, at, type, thread_id, user_id, seq, body)
+        values (v_head, v_now, 'settings.updated', p_thread, p_user, v_new.hidden_before_seq,
+            event_json('settings.updated', p_thread, v_now, settings_json(v_new)::text));
+        perform log_announce(v_head);
+    end if;
+    return settings_json(v_new)::text;
+end $$;

@@ -1,0 +1,99 @@
+-- Changing threads.
+
+-- Changes the members of `p_changes` (title, image, keep_s). Publishes thread.updated to members and invited people,
+-- and for a new title a system message. A new retention holds for messages sent afterwards. `p_room_key` is the new
+-- title's key, and `p_former_key` what it would have been before 2026-12 (room_join); only rooms have one. Values that
+-- are set already change nothing.
+-- Returns: the thread as the caller sees it.
+-- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 title_taken (of a room); PY422
+-- (title, image: a direct thread has none of its own; a room needs a title).
+-- Locks: the thread, the announcement, then the log
+create or replace function thread_update(
+    p_user uuid, p_thread uuid, p_changes json, p_room_key text, p_former_key text default null) returns text
+language plpgsql volatile as $$
+declare
+    v_old threads := thread_lock_joined(p_thread, p_user);
+    v_new threads := v_old;
+    v_now timestamptz := stamp();
+    v_member members := member_joined(p_thread, p_user);
+    v_changes jsonb := p_changes::jsonb;
+begin
+    perform thread_update_check(v_old, v_member, v_changes);
+    if v_changes ? 'title' then
+        v_new.title := v_changes ->> 'title';
+        v_new.room_key := case v_old.kind when 'room' then p_room_key end;
+    end if;
+    if v_changes ? 'image' then
+        v_new.image := v_changes ->> 'image';
+    end if;
+    if v_changes ? 'keep_s' then
+        v_new.keep_s := v_changes ->> 'keep_s';
+    end if;
+    if (v_new.title, v_new.image, v_new.keep_s) is distinct from (v_old.title, v_old.image, v_old.keep_s) then
+        if v_new.room_key is not null and v_new.title is distinct from v_old.title
+            and exists (select from threads t where t.room_key = p_former_key and t.id <> p_thread) then
+            perform title_refuse();
+        end if;
+        begin
+            update threads t set title = v_new.title, image = v_new.image, room_key = v_new.room_key, keep_s = v_new.keep_s
+            where t.id = p_thread;
+        exception when unique_violation then
+            perform title_refuse();
+        end;
+        perform thread_update_log(v_old, v_new, v_now, p_user);
+    end if;
+    return thread_view(v_new, v_member)::text;
+end $$;
+
+-- Fails: PY409 title_taken, always.
+create or replace function title_refuse() returns void
+language plpgsql stable as $$
+begin
+    raise exception using errcode = 'PY409', message = 'title_taken',
+        detail = 'Another room has this title. Choose another title.';
+end $$;
+
+-- Fails: unless the member may make these changes.
+create or replace function thread_update_check(t threads, m members, p_changes jsonb) returns void
+language plpgsql stable as $$
+begin
+    if t.kind = 'direct' then
+        if p_changes ?| array['title', 'image'] then
+            raise exception using errcode = 'PY422', message = 'invalid',
+                hint = case when p_changes ? 'title' then 'title' else 'image' end,
+                detail = 'A direct thread has no title or image. Clients show the other member''s name and image.';
+        elsif m.blocked then
+            perform block_refuse();
+        end if;
+    elsif m.role = 'member' then
+        raise exception using errcode = 'PY403', message = 'not_allowed',
+            detail = 'Only owners and admins may do this.';
+    elsif t.kind = 'room' and p_changes ? 'title' and p_changes ->> 'title' is null then
+        raise exception using errcode = 'PY422', message = 'invalid', hint = 'title', detail = 'A room needs a title.';
+    end if;
+end $$;
+
+-- Publishes the thread's new state: one event for all members, and one for each invited person, who do not get the
+-- former. The first invited people get theirs at once, the others by announcement_continue.
+-- Locks: the announcement, then the log
+create or replace function thread_update_log(p_old threads, p_new threads, p_now timestamptz, p_by uuid) returns void
+language plpgsql volatile as $$
+declare
+    v_has_invited boolean := exists (select from members m where m.thread_id = p_new.id and m.status = 'invited');
+    v_head bigint;
+begin
+    if v_has_invited then
+        perform announcement_begin('thread', p_new.id);
+    end if;
+    v_head := log_begin() + 1;
+    insert into events (pos, at, type, thread_id, body)
+    values (v_head, p_now, 'thread.updated', p_new.id, event_json('thread.updated', p_new.id, p_now, thread_json(p_new)::text));
+    if v_has_invited then
+        v_head := announcement_write('thread', p_new.id, null, v_head, p_now, announcement_limit());
+    end if;
+    if p_new.title is distinct from p_old.title then
+        v_head := system_message(v_head, p_now, p_new.id, json_build_object('action', 'renamed', 'by', person_json(p_by),
+            'title', p_new.title, 'old_title', p_old.title));
+    end if;
+    perform log_announce(v_head);
+end $$;

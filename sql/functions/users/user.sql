@@ -1,0 +1,43 @@
+-- Users as others see them.
+
+-- Fails: PY404 user_not_found, always.
+create or replace function user_refuse() returns void
+language plpgsql volatile as $$
+begin
+    raise exception using errcode = 'PY404', message = 'user_not_found', detail = 'There is no such user.';
+end $$;
+
+-- Returns: a profile. It shows presence to the user, and to people who share a thread with the user and are not
+-- blocked.
+create or replace function user_get(p_user uuid, p_viewer uuid default null) returns text
+language sql stable as $$
+    select case when p_viewer = p_user or (users_share_thread(p_viewer, p_user) and not exists (
+            select from blocks b where b.user_id = p_user and b.blocked_id = p_viewer)) then profile_json(u) else user_json(u) end::text
+    from users u where u.id = p_user and u.erased_at is null
+$$;
+
+-- Returns: a page of the directory: users of whom a word of the name, or the username, begins with `p_prefix`
+-- (case-folded by the caller). An exact word ranks before a longer one; within a rank the oldest account comes first.
+-- Presence is shown of users with whom the viewer has a direct thread, which costs an index probe a row; other shared
+-- threads would cost a probe for each thread.
+create or replace function user_search(
+    p_prefix text, p_limit int, p_after_rank bigint, p_after_id uuid, p_viewer uuid default null
+) returns table (item text, rank bigint, id uuid)
+language sql stable as $$
+    select case when u.id = p_viewer or users_have_direct(p_viewer, u.id) then profile_json(u) else user_json(u) end::text,
+        p.rank, u.id
+    from (
+        select f.user_id, f.rank
+        from (
+            select w.user_id, min(case when w.word = p_prefix then 0 else 1 end)::bigint as rank
+            from user_words w
+            where w.word >= p_prefix collate "C" and w.word < (p_prefix || U&'\+10FFFF') collate "C"
+            group by w.user_id
+        ) f
+        where p_after_rank is null or (f.rank, f.user_id) > (p_after_rank, p_after_id)
+        order by f.rank, f.user_id
+        limit p_limit
+    ) p
+    join users u on u.id = p.user_id
+    order by p.rank, u.id
+$$;
