@@ -1,4 +1,4 @@
-// A client that waits, for tests that only want to know which.
+// A waiting client with a number, for tests that check which one was answered.
 @testable import Log
 
 final class NumberedWaiter: Waiter {

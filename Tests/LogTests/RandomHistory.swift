@@ -1,16 +1,16 @@
-// A random log and what each user may see of it, computed by the rules alone: what the laws are tested against.
+// A random log, and what each user may see of it by the rules alone. The laws are tested against it.
 import Domain
 import Store
 import TestSupport
 
 @testable import Log
 
-/// One random history: who was in which thread after each position, and who may see the event there.
+/// One random history: the members of each thread after each position, and who may see the event there.
 struct RandomHistory {
     let users = (0..<4).map { _ in UserID.make() }
     let threads = (0..<3).map { _ in ThreadID.make() }
     private(set) var events: [Event] = []
-    /// At index `n`: as of position `n`.
+    /// At index `n`: the state at position `n`.
     private(set) var memberships: [[UserID: Set<ThreadID>]] = [[:]]
     private var audiences: [Set<UserID>] = [[]]
 
@@ -36,7 +36,7 @@ struct RandomHistory {
                 stored.user = user
                 audience = [user]
             case 3:
-                // Any earlier message of the thread, mostly a late one.
+                // Any earlier message of the thread, usually a late one.
                 let messages = events.suffix(40).filter { $0.thread == thread && $0.begins.isEmpty && $0.ends.isEmpty }
                 stored.withdraws = messages.randomElement(using: &random)?.position
             default:
@@ -48,7 +48,7 @@ struct RandomHistory {
         }
     }
 
-    /// What the log holds for a user between two positions, the first excluded and the last included.
+    /// The events for a user between two positions, the first excluded and the last included.
     func visible(to user: UserID, after position: Int64, upTo end: Int64) -> [Int64] {
         guard position < end else { return [] }
         return (position + 1...end).filter { audiences[Int($0)].contains(user) }

@@ -1,0 +1,96 @@
+// Which codes of an address are valid, and which name an account gets, by the database alone.
+import TestSupport
+import Testing
+
+@Suite("The codes of an address")
+struct CodesOfAnAddress {
+    private static let functions = """
+        create function asks(p_name text, p_device text default null) returns void language sql as $$
+            select mail_ask(gen_random_uuid(), 'Ann@a.example', 'ann@a.example', p_name, array[p_name], p_device)
+        $$;
+        -- The mail that waits is sent with a code of this hash.
+        create function sends(p_hash text) returns boolean language plpgsql as $$
+        declare
+            v_mail record;
+        begin
+            select * into v_mail from mail_claim(60);
+            return mail_code_put(v_mail.mail, v_mail.attempt, v_mail.email, p_hash, 60)
+                and not mail_settle(v_mail.mail, v_mail.attempt, null);
+        end $$;
+        create function uses(p_hash text, p_device text default null) returns text language sql as $$
+            select (u.account::json ->> 'name') || ' ' || coalesce(u.session::json ->> 'device_name', '-')
+            from mail_code_use('ann@a.example', p_hash, gen_random_uuid(), gen_random_uuid(),
+                gen_random_uuid()::text::bytea, p_device) u
+        $$;
+        """
+
+    private func run(_ sql: String) async throws -> [String] {
+        try await Psql.run(Self.functions + sql, conninfo: try await MigratedDatabase.create())
+            .split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }.filter { $0 != "" }
+    }
+
+    @Test(
+        "valid codes are the one mailed first and the one mailed last, until one is used", arguments: ["one", "three"])
+    func first(_ used: String) async throws {
+        let found = try await run(
+            """
+            select from asks('Ann'); select sends('one');
+            select from asks('Thief'); select sends('two');
+            select from asks('Thief'); select sends('three');
+            select mail_code_attempt('ann@a.example');
+            select code_tries, first_tries, failed from mail_codes;
+            select coalesce(uses('two'), 'no'), uses('\(used)'), coalesce(uses('one'), 'no');
+            select mail_code_attempt('ann@a.example'), failed from mail_codes;
+            """)
+        #expect(found == ["t", "t", "t", "{three,one}", "1|1|1", "no|Ann -|no", "{}|0"])
+    }
+
+    @Test("make an account with the name and device of the first registration")
+    func names() async throws {
+        let found = try await run(
+            """
+            select from asks('Ann', 'phone'); select sends('one');
+            select from asks('I am a thief', 'Police laptop'); select sends('two');
+            select uses('two');
+            select from asks('I am a thief', 'Police laptop'); select sends('three');
+            select uses('three');
+            select from asks(null); select sends('four');
+            select uses('four', 'tablet');
+            """)
+        // From the second code on the account exists, and the sign-in names the device.
+        #expect(found == ["t", "t", "Ann phone", "t", "Ann -", "t", "Ann tablet"])
+    }
+
+    @Test("belong to a later registration when those of the first have expired")
+    func later() async throws {
+        let found = try await run(
+            """
+            select from asks('Ann'); select sends('one');
+            update mail_codes set registered_at = registered_at - interval '20 min';
+            select from asks('Anne'); select sends('two');
+            select uses('two');
+            """)
+        #expect(found == ["t", "t", "Anne -"])
+    }
+
+    @Test("are invalid after five attempts each, and after ten wrong attempts for the address in a day")
+    func tries() async throws {
+        let found = try await run(
+            """
+            select from asks('Ann'); select sends('one');
+            select mail_code_attempt('ann@a.example') from generate_series(1, 3);
+            select from asks('Ann'); select sends('two');
+            select mail_code_attempt('ann@a.example') from generate_series(1, 6);
+            select failed from mail_codes;
+            select from asks('Ann'); select sends('three');
+            select mail_code_attempt('ann@a.example') from generate_series(1, 3);
+            select failed from mail_codes;
+            select from asks('Ann'); select outcome from mail_claim(60);
+            """)
+        #expect(
+            found == [
+                "t", "{one}", "{one}", "{one}", "t", "{two,one}", "{two,one}", "{two}", "{two}", "{two}", "{}", "8",
+            ]
+                + ["t", "{three}", "{three}", "{}", "10", "withheld"])
+    }
+}
