@@ -70,7 +70,7 @@ package final class Tail: Sendable {
                     case .notification(let payload): self.handle(notification: payload)
                     case .disconnected(let reason):
                         self.logger.warning(
-                            "the listening connection broke; reconnecting, and reading the log twice a second meanwhile",
+                            "the listening connection broke; reconnecting",
                             metadata: ["reason": "\(reason)"])
                     }
                 }

@@ -147,7 +147,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
         } catch {
             metrics.failures.add()
             logger.error(
-                "decoding the answer to a batch failed; its items are answered with an error",
+                "decoding the answer to a batch failed",
                 metadata: ["reason": "\(error.problem.detail)"])
             return batch.map { ($0.waiter, .failure(error.problem)) }
         }
@@ -163,7 +163,7 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
             if case .data(let problem) = failure {
                 guard batch.count > 1 else {
                     logger.error(
-                        "the database refused a write; its item is answered with an error",
+                        "the database refused a write",
                         metadata: ["reason": "\(problem.detail)"])
                     answer([(batch[0].waiter, .failure(problem))])
                     return
