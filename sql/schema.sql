@@ -83,16 +83,6 @@ CREATE TABLE public.messages (
     reacted boolean,
     until_delivered boolean
 );
-CREATE TABLE public.push_state (
-    epoch integer NOT NULL,
-    pos bigint NOT NULL,
-    upto_pos bigint,
-    thread_id uuid,
-    user_id uuid,
-    is_only boolean DEFAULT true NOT NULL,
-    CONSTRAINT push_state_is_only_check CHECK (is_only)
-)
-WITH (fillfactor='50');
 CREATE TABLE public.push_jobs (
     session_id uuid NOT NULL,
     pos bigint NOT NULL,
@@ -105,6 +95,16 @@ CREATE TABLE public.push_jobs (
     attempt integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='80');
+CREATE TABLE public.push_state (
+    epoch integer NOT NULL,
+    pos bigint NOT NULL,
+    upto_pos bigint,
+    thread_id uuid,
+    user_id uuid,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT push_state_is_only_check CHECK (is_only)
+)
+WITH (fillfactor='50');
 CREATE TABLE public.search_state (
     config text NOT NULL,
     pos bigint NOT NULL,
@@ -170,7 +170,9 @@ CREATE TABLE public.events (
     session_id uuid,
     withdraws bigint,
     body text NOT NULL,
-    until_delivered boolean
+    until_delivered boolean,
+    seq bigint,
+    actor_id uuid
 )
 PARTITION BY RANGE (pos);
 CREATE TABLE public.log_epochs (
