@@ -28,7 +28,7 @@ package struct Node: Sendable {
     let proxies: TrustedProxies
     let rates: RateLimits
     let accountReads: AccountReads
-    let signIns: SignIns
+    let signIns: SignInLimits
     let sessions: SessionCache
     let hub: Hub
     let tail: Tail
@@ -96,7 +96,7 @@ package struct Node: Sendable {
         proxies = try Self.proxies(settings.trustedProxies)
         rates = RateLimits(
             isOn: settings.rateLimitsEnabled, quotas: settings.rateQuotas, proxies: proxies, store: store)
-        signIns = SignIns(rates: rates, limits: settings.limits, logger: logger)
+        signIns = SignInLimits(rates: rates, limits: settings.limits, logger: logger)
         _ = try await store.extendLog(days: settings.logDays)
         try await SearchIndexer.configure(settings.searchConfiguration, store)
         sessions = SessionCache(store, idleDays: settings.sessionIdleDays)

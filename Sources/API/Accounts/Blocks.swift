@@ -1,4 +1,4 @@
-// Blocks: who can't reach the caller any more.
+// Blocks: the users who cannot reach the caller.
 import Domain
 
 extension API {
@@ -19,7 +19,7 @@ extension API {
         return .list("blocks", try await store.blocks(of: identity.user, request), limit: request.limit)
     }
 
-    /// Needs no body; an object without members is as good.
+    /// No body is needed. An empty object is accepted.
     private func putBlock(_ call: Call, _ identity: Identity) async throws -> Answer {
         let other = try call.user(identity, orElse: .userNotFound)
         try await call.fields(isOptional: true) { fields in try fields.end() }

@@ -1,4 +1,4 @@
-// All that the service holds of the caller, as a stream of lines.
+// Everything that the service stores about the caller, as a stream of lines.
 import Domain
 import Hummingbird
 import NIOCore
@@ -11,7 +11,7 @@ extension API {
 
     private func exportOwnAccount(_ call: Call, _ identity: Identity) async throws -> Answer {
         let export = AccountExport(store: store, identity: identity, authenticator: authenticator, reads: reads)
-        // What fails up to here is a problem as anywhere; afterwards the answer is cut.
+        // An error up to here is answered as a problem. A later one cuts off the answer.
         let account = try await store.exportAccount(identity.user)
         var answer = Answer(status: .ok, headers: Headers.of(type: "application/x-ndjson"))
         if call.request.method == .get {
@@ -21,17 +21,17 @@ extension API {
     }
 }
 
-/// Reads an account's data page by page, the next one when the client has taken the last: a node holds a page of it,
-/// however much there is.
+/// Reads an account's data page by page. The next page is read when the client has taken the last, so a node holds one
+/// page.
 private struct AccountExport: Sendable {
     private static let rowCountMax = 200
-    /// Of up to 64 KiB each.
+    /// Versions of up to 64 KiB each.
     private static let versionCountMax = 16
 
     let store: Store
     let identity: Identity
     let authenticator: Authenticator
-    /// A statement counts while it is under way, and not while the client takes what it gave.
+    /// Counts a read while its statement runs, and not while the client takes the result.
     let reads: AccountReads
 
     func write(_ account: JSONText, to writer: inout any ResponseBodyWriter) async throws {
@@ -40,7 +40,7 @@ private struct AccountExport: Sendable {
         for part in ExportPart.allCases {
             var after: PageKey?
             repeat {
-                // Who is signed out meanwhile gets no more.
+                // A session that ended meanwhile gets no more data.
                 guard authenticator.goesOn(identity.session) else { throw Problem.badToken }
                 let rows = try await reads.run(for: identity.user) {
                     try await store.export(part, of: identity.user, after: after, limit: Self.rowCountMax)
@@ -51,13 +51,13 @@ private struct AccountExport: Sendable {
                 after = rows.last?.key
             } while after != nil
         }
-        // By this a client tells a whole export from one that was cut.
+        // A client recognises a complete export by this line.
         try await Self.write(
             [JSONText(utf8: Array("{\"type\":\"end\",\"data\":{\"lines\":\(lineCount)}}".utf8))], to: &writer)
         try await writer.finish(nil)
     }
 
-    /// How many there were.
+    /// Returns the number of versions.
     private func writeVersions(of message: PageKey, to writer: inout any ResponseBodyWriter) async throws -> Int {
         var lineCount = 0
         var after: Int32 = -1
@@ -78,7 +78,7 @@ private struct AccountExport: Sendable {
         var bytes = ByteBuffer()
         bytes.reserveCapacity(lines.reduce(0) { $0 + $1.utf8.count + 1 })
         for line in lines {
-            // JSON as the database prints it may be broken into lines, between values only.
+            // The database may print line breaks in JSON, only between values.
             bytes.writeBytes(
                 line.utf8.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 })
             bytes.writeInteger(UInt8(ascii: "\n"))

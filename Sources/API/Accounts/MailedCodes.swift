@@ -1,23 +1,22 @@
-// Registering and signing in by a code that is mailed. Which way a request wants is read in Auth.swift; the mails are sent
-// by whoever runs the node.
+// Registering and signing in with a mailed code. Service sends the mails.
 import Credentials
 import Domain
 import Store
 
-/// What a request for a code holds.
+/// A request for a code.
 struct CodeRequest: Sendable {
     var email: EmailAddress
-    /// Of the account that is made when the code is used, unless the address has one.
+    /// The account that is created when the code is used, unless the address has an account.
     var registration: MailedRegistration?
 }
 
-/// A code as somebody typed it.
+/// A code as a person typed it.
 struct CodeLogin: Sendable {
     var email: EmailAddress
     var code: String
     var device: DeviceName?
 
-    /// Mail programs and people put spaces into it, and it is the digits that count.
+    /// Mail programs and people insert spaces. Only the digits count.
     init(email: EmailAddress, code: String, device: DeviceName?) {
         self.email = email
         self.code = String(String.UnicodeScalarView(code.unicodeScalars.filter { !$0.properties.isWhitespace }))
@@ -26,7 +25,7 @@ struct CodeLogin: Sendable {
 }
 
 extension API {
-    /// Queues the mail. Known and unknown addresses take the same way through here and through the database.
+    /// Queues the mail. Known and unknown addresses take the same path here and in the database.
     func mailCode(_ request: CodeRequest, _ call: Call) async throws -> Answer {
         guard let mailQueued else { throw Problem.mailNotConfigured }
         try await rates.mailCode(to: request.email, call)
@@ -35,7 +34,7 @@ extension API {
         return Answer(status: .accepted, headers: [:])
     }
 
-    /// Wrong, used, too old, tried too often, never mailed: all take as long and answer the same.
+    /// Codes that are wrong, used, expired, tried too often or never mailed take equally long and get the same answer.
     func logIn(_ given: CodeLogin, session: NewSession, lane: String) async throws -> SignedIn {
         let hashes = try await store.tryCode(given.email)
         let match = try await hasher.verify(given.code, againstAny: hashes, count: Store.codeCountMax, lane: lane)

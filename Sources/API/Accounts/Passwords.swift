@@ -1,4 +1,4 @@
-// Passwords: checked at sign-in, brought to today's cost, changed.
+// Passwords: checking them at sign-in, rehashing them at the current cost, changing them.
 import Credentials
 import Domain
 import Store
@@ -8,10 +8,10 @@ extension API {
         [Route(.put, "/v1/users/me/password", .changePassword, .signedIn(changePassword))]
     }
 
-    /// Signs in by name and password. Unknown names, accounts without a password and wrong passwords take as long as each
-    /// other, and answer the same.
+    /// Signs in with username and password. Unknown names, accounts without a password and wrong passwords take equally
+    /// long and get the same answer.
     func logIn(_ given: PasswordLogin, session: NewSession, lane: String) async throws -> SignedIn {
-        // A second time if the stored hash changes between the check and the sign-in.
+        // A second attempt, if the stored hash changes between the check and the sign-in.
         for _ in 0..<2 {
             guard let (user, hash) = try await check(given, lane: lane) else { throw Problem.wrongPassword }
             let newHash = try await rehashed(given.password, from: hash, lane: lane)
@@ -21,10 +21,10 @@ extension API {
         throw Problem.wrongPassword
     }
 
-    /// The user of these credentials and the stored hash; nil if they are wrong, and then it has taken as long as if they
-    /// were right.
+    /// The user of these credentials and the stored hash. Nil if they are wrong, after the same time as if they were
+    /// right.
     private func check(_ given: PasswordLogin, lane: String) async throws -> (user: UserID, hash: String)? {
-        // A text that can be nobody's name still costs a look-up, for the same reason.
+        // A text that cannot be a username still costs a look-up, for the same reason.
         let key = (try? Username(text: given.username))?.key ?? "-"
         guard let found = try await store.credentials(key: key), let hash = found.passwordHash else {
             try await hasher.dummyVerify(given.password, lane: lane)
@@ -33,8 +33,8 @@ extension API {
         return try await hasher.verify(given.password, against: hash, lane: lane) ? (found.user, hash) : nil
     }
 
-    /// The password at today's cost if the stored hash has another; nil otherwise, and where the hasher is busy: the next
-    /// sign-in does it.
+    /// A hash at the current cost, if the stored one has another cost. Nil otherwise, and if the hasher is busy: the
+    /// next sign-in rehashes.
     private func rehashed(_ password: String, from hash: String, lane: String) async throws -> String? {
         guard hasher.needsRehash(hash) else { return nil }
         do {
@@ -44,8 +44,8 @@ extension API {
         }
     }
 
-    /// A wrong current password counts as a wrong sign-in of the account, so a stolen session token is no way to guess it
-    /// faster.
+    /// A wrong current password counts as a failed sign-in of the account, so a stolen session token does not help to
+    /// guess it faster.
     private func changePassword(_ call: Call, _ identity: Identity) async throws -> Answer {
         let (current, new) = try await call.fields(Self.passwordChange)
         guard let (username, hash) = try await store.password(of: identity.user) else { throw Problem.noPassword }
@@ -58,12 +58,12 @@ extension API {
             let ended = try await store.changePassword(
                 of: identity.user, but: identity.session, from: hash, to: newHash,
                 limit: Limits.accountSessionCountCeiling)
-            // Changed by another call meanwhile: what was given is not the current password any more.
+            // Another call changed the password meanwhile, so the given one is no longer current.
             guard let ended else { throw Problem.wrongCurrentPassword }
             return ended
         }
         forget(ended)
-        // Only an account from before there was a bound has more sessions than end with the password.
+        // Only an account from before the limit has more sessions than end with the password.
         if ended.count == Limits.accountSessionCountCeiling { try await endOtherSessions(identity) }
         return .noContent
     }
@@ -78,7 +78,7 @@ extension API {
     }
 }
 
-/// A name and a password as somebody typed them.
+/// A username and a password as a person typed them.
 struct PasswordLogin: Sendable {
     var username: String
     var password: String
@@ -87,7 +87,7 @@ struct PasswordLogin: Sendable {
 
 extension Problem {
     fileprivate static let wrongPassword = Problem(.wrongCredentials, "The username or password is wrong.")
-    /// Not 401: that would say that the session has ended.
+    /// Not 401, which would mean that the session has ended.
     fileprivate static let wrongCurrentPassword = Problem(
         .wrongPassword, "`current` is not the account's password.")
     fileprivate static let noPassword = Problem(

@@ -1,4 +1,4 @@
-// The caller's devices.
+// The caller's sessions: one for each device.
 import Domain
 
 extension API {
@@ -27,11 +27,11 @@ extension API {
         return .noContent
     }
 
-    /// Ends all sessions of the caller's account but the caller's. On this node they are dead when this returns, on the
-    /// others when those read of it in the log. An account has 100 at most by default, which is one transaction; one from
-    /// before there was a bound may have any number, which takes 0.1 ms each.
+    /// Ends all other sessions of the caller's account: at once on this node, and on other nodes when they read the
+    /// events in the log. By default an account has at most 100 sessions, which is one transaction. An account from
+    /// before the limit may have more, at 0.1 ms each.
     ///
-    /// Throws `unavailable` when the time is over before all have ended.
+    /// Throws `unavailable` if not all have ended within 10 s.
     func endOtherSessions(_ identity: Identity) async throws {
         let transactionCount = 100
         let deadline = ContinuousClock.now + .seconds(10)

@@ -1,176 +1,188 @@
-// Bounds on sign-in attempts: how many run at once, how many are accepted per time, and an alarm when many fail.
-// The attempts themselves are in Auth.swift, MailedCodes.swift, Delegation.swift and Passwords.swift.
-import Basics
+// Registering, signing in and signing out.
+import Credentials
 import Domain
-import Logging
+import HTTPTypes
 import Store
-import Synchronization
-import Telemetry
-import Transport
 
-/// A try to sign in, or to prove a password, as the bounds see it.
-struct SignInAttempt: Sendable {
-    enum Way: String, CaseIterable, Sendable { case password, code, token }
-
-    let way: Way
-    /// The name that was given, folded, whether there is such an account or not. Nil with `token`: only a good token names
-    /// somebody.
-    let account: String?
-    /// Nil where the connection has none.
-    let address: IPAddress?
-
-    /// The lane of the password hasher's line.
-    var lane: String { address.lane }
-}
-
-extension IPAddress? {
-    /// The lane of the password hasher's line for what a client at this address wants.
-    var lane: String { map { "\($0)" } ?? "unknown" }
-}
-
-/// Lets tries to sign in through, or refuses them with `rate_limited`. From any thread.
-package final class SignIns: Sendable {
-    let rates: RateLimits
-    private let limits: Limits
-    private let logger: Logger
-    private let underWay = Mutex<[Key: Int]>([:])
-    private let failing = Mutex(FailingSignIns())
-    private let failures = SignInAttempt.Way.allCases.map { _ in Counter() }
-    private let (refusedByAccount, refusedByAddress) = (Counter(), Counter())
-
-    private enum Key: Hashable {
-        case account(String)
-        case address(IPAddress)
+extension API {
+    var signInRoutes: [Route] {
+        [
+            Route(.post, "/v1/auth/register", .register, body: .small, .open(register)),
+            Route(.post, "/v1/auth/code", .requestCode, body: .small, .open(requestCode)),
+            Route(.post, "/v1/auth/login", .login, body: .small, .open(login)),
+            Route(.post, "/v1/auth/logout", .logout, body: .unneeded, .signedIn(logout)),
+        ]
     }
 
-    package init(rates: RateLimits, limits: Limits, logger: Logger) {
-        self.rates = rates
-        self.limits = limits
-        self.logger = logger
+    private func register(_ call: Call) async throws -> Answer {
+        let given: PasswordRegistration
+        switch try await call.fields(Self.registration) {
+        case .mailed(let request): return try await mailCode(request, call)
+        case .password(let registration): given = registration
+        }
+        try rates.register(call)
+        let hash = try await hasher.hash(given.password.text, lane: rates.address(of: call).lane)
+        let (session, token) = NewSession.make(given.device, limits)
+        let made = try await store.register(
+            user: .make(), username: given.username.text, key: given.username.key, name: given.name.text,
+            words: given.name.directoryWords(with: given.username), passwordHash: hash, session: session)
+        return signedIn(made, token, status: .created)
     }
 
-    /// Runs a try. The bound on those under way holds always, even where there are no limits per time: each of them has a
-    /// password hashed, or waits for that, and a node does that for few at once.
-    func run<Value: Sendable>(_ attempt: SignInAttempt, _ body: () async throws -> Value) async throws -> Value {
-        let keys = [attempt.account.map { Key.account($0) }, attempt.address.map { Key.address($0) }].compactMap { $0 }
-        // A token costs no hash.
-        if attempt.way != .token { try enter(keys) }
-        defer { if attempt.way != .token { leave(keys) } }
+    private func requestCode(_ call: Call) async throws -> Answer {
+        try await mailCode(call.fields(Self.codeRequest), call)
+    }
+
+    private func login(_ call: Call) async throws -> Answer {
+        let address = rates.address(of: call)
+        switch try await call.fields(Self.login) {
+        case .code(let given):
+            let (session, token) = NewSession.make(given.device, limits)
+            let attempt = SignInAttempt(way: .code, account: given.email.key, address: address)
+            let made = try await signIns.run(attempt) { try await logIn(given, session: session, lane: attempt.lane) }
+            return signedIn(made, token)
+        case .password(let given):
+            let (session, token) = NewSession.make(given.device, limits)
+            let attempt = SignInAttempt(way: .password, account: given.username.lowercased(), address: address)
+            let made = try await signIns.run(attempt) { try await logIn(given, session: session, lane: attempt.lane) }
+            return signedIn(made, token)
+        case .token(let text, let device):
+            let (session, token) = NewSession.make(device, limits)
+            let attempt = SignInAttempt(way: .token, account: nil, address: address)
+            let made = try await signIns.run(attempt) { try await logIn(byToken: text, session: session) }
+            return signedIn(made, token)
+        }
+    }
+
+    /// The answer to a sign-in. Sessions that made room end at once on this node, and on other nodes when they read the
+    /// event in the log.
+    func signedIn(_ made: SignedIn, _ token: SessionToken, status: HTTPResponse.Status = .ok) -> Answer {
+        forget(made.ended)
+        return .json(.signedIn(made, token), status: status)
+    }
+
+    /// The method of a sign-in, with its credentials.
+    private enum Login {
+        case password(PasswordLogin)
+        case code(CodeLogin)
+        case token(String, DeviceName?)
+    }
+
+    private static func login(_ fields: inout Fields<JSONValue>) throws -> Login {
+        let device = fields.optional("device_name", DeviceName.self)
+        if fields.has("token") {
+            fields.refuseMixing("token", with: ["username", "password", "email", "code"])
+            let token = fields.required("token", GivenSecret.self)
+            return .token(try fields.values(token).text, device)
+        }
+        if fields.has("email") || fields.has("code") {
+            fields.refuseMixing("email", with: ["username", "password"])
+            let email = fields.required("email", EmailAddress.self)
+            let code = fields.required("code", GivenSecret.self)
+            let given = try fields.values(email, code)
+            return .code(CodeLogin(email: given.0, code: given.1.text, device: device))
+        }
+        let username = fields.required("username", GivenSecret.self)
+        let password = fields.required("password", GivenSecret.self)
+        let given = try fields.values(username, password)
+        return .password(PasswordLogin(username: given.0.text, password: given.1.text, device: device))
+    }
+
+    private struct PasswordRegistration: Sendable {
+        var username: Username
+        var password: Password
+        var name: DisplayName
+        var device: DeviceName?
+    }
+
+    private enum Registration: Sendable {
+        case password(PasswordRegistration)
+        case mailed(CodeRequest)
+    }
+
+    private static func registration(_ fields: inout Fields<JSONValue>) throws -> Registration {
+        let device = fields.optional("device_name", DeviceName.self)
+        let name = fields.required("name", DisplayName.self)
+        if fields.has("email") {
+            fields.refuseMixing("email", with: ["username", "password"])
+            let email = fields.required("email", EmailAddress.self)
+            let given = try fields.values(email, name)
+            let registration = MailedRegistration(name: given.1, device: device)
+            return .mailed(CodeRequest(email: given.0, registration: registration))
+        }
+        let username = fields.required("username") { json throws(Invalid) in try Username.chosen(json) }
+        let password = fields.required("password", Password.self)
+        let given = try fields.values(username, password, name)
+        return .password(
+            PasswordRegistration(username: given.0, password: given.1, name: given.2, device: device))
+    }
+
+    private static func codeRequest(_ fields: inout Fields<JSONValue>) throws -> CodeRequest {
+        let email = fields.required("email", EmailAddress.self)
+        return CodeRequest(email: try fields.values(email), registration: nil)
+    }
+
+    private func logout(_ call: Call, _ identity: Identity) async throws -> Answer {
         do {
-            return try await rates.signIn(attempt, waitMaxS: limits.signInWaitMaxS, body)
-        } catch let problem as Problem where problem.isWrongGuess {
-            note(attempt)
-            throw problem
+            try await signOut(identity.session, of: identity.user)
+        } catch let problem as Problem where problem.code == .sessionNotFound {
+            // Another device ended the session meanwhile, so the caller's wish is fulfilled.
         }
+        return .noContent
     }
 
-    private func enter(_ keys: [Key]) throws(Problem) {
-        let full: Key? = underWay.withLock { counts in
-            if let full = keys.first(where: { counts[$0, default: 0] >= max(of: $0) }) { return full }
-            for key in keys { counts[key, default: 0] += 1 }
-            return nil
-        }
-        switch full {
-        case nil: return
-        case .account:
-            refusedByAccount.add()
-            throw Problem(
-                .rateLimited, "Too many sign-ins to this account are running. Retry after 1 s.", retryAfterS: 1)
-        case .address:
-            refusedByAddress.add()
-            throw Problem(
-                .rateLimited, "Too many sign-ins from this address are running. Retry after 1 s.", retryAfterS: 1)
-        }
-    }
-
-    private func max(of key: Key) -> Int {
-        switch key {
-        case .account: limits.accountSignInCountMax
-        case .address: limits.addressSignInCountMax
-        }
-    }
-
-    private func leave(_ keys: [Key]) {
-        underWay.withLock { counts in
-            for key in keys {
-                guard let count = counts[key] else { continue }
-                counts[key] = count > 1 ? count - 1 : nil
-            }
-        }
-    }
-
-    private func note(_ attempt: SignInAttempt) {
-        if let index = SignInAttempt.Way.allCases.firstIndex(of: attempt.way) { failures[index].add() }
-        let alarm = failing.withLock {
-            $0.add(
-                account: attempt.account?.hashValue, address: attempt.address?.hashValue,
-                alarmCount: limits.signInAlarmCount, now: .now)
-        }
-        guard let alarm else { return }
-        logger.warning(
-            "sign-ins of many accounts or from many addresses fail: somebody may be guessing passwords or codes",
-            metadata: [
-                "accounts": "\(alarm.accounts)", "addresses": "\(alarm.addresses)",
-                "within_s": "\(FailingSignIns.windowS)",
-            ])
-    }
-
-    package func write(to text: inout MetricsText) {
-        text.counter(
-            "parley_sign_in_failures_total", "Sign-ins with wrong credentials, by method.",
-            zip(SignInAttempt.Way.allCases, failures).map { ([("way", $0.rawValue)], $1.value) })
-        let counts = failing.withLock { $0.counts(now: .now) }
-        text.gauge(
-            "parley_sign_in_failing",
-            "Accounts and client addresses with failed sign-ins on this node, in windows of one minute.",
-            [
-                ([("what", "accounts")], Double(counts.accounts)), ([("what", "addresses")], Double(counts.addresses)),
-            ])
-        text.counter(
-            "parley_sign_ins_refused_total",
-            "Sign-ins refused because too many of one account or address were running.",
-            [([("bound", "account")], refusedByAccount.value), ([("bound", "address")], refusedByAddress.value)])
+    /// Ends a session: at once on this node, and on other nodes when they read the event in the log.
+    func signOut(_ session: SessionID, of user: UserID) async throws {
+        try await store.deleteSession(session, of: user)
+        forget([session])
     }
 }
 
-extension Problem {
-    /// Whether a try was refused because what was given is wrong, so that something was learned by it.
-    var isWrongGuess: Bool { code == .wrongCredentials || code == .wrongPassword }
+extension NewSession {
+    /// A new session, and its token, which the client receives only once.
+    package static func make(_ device: DeviceName?, _ limits: Limits) -> (NewSession, token: SessionToken) {
+        let token = SessionToken.random()
+        let session = NewSession(
+            id: .make(), digest: token.digest, deviceName: device?.text,
+            accountCountMax: limits.accountSessionCountMax)
+        return (session, token)
+    }
 }
 
-/// Which accounts and addresses have failed to sign in lately. Counts names that were tried, so it tells nobody which accounts
-/// there are. Pure: the time is given. At most 320 KB.
-struct FailingSignIns: Sendable {
-    typealias Counts = (accounts: Int, addresses: Int)
+/// A text to compare, without rules for its content: a password that is too short is just wrong.
+struct GivenSecret: TextField {
+    private static let byteCountMax = 8 * 1024
+    let text: String
 
-    static let windowS = 60
-    /// What is counted of each. More make no difference to anybody.
-    private static let countMax = 10_000
-
-    private var began: ContinuousClock.Instant?
-    private var accounts: Set<Int> = []
-    private var addresses: Set<Int> = []
-    private var isAlarmed = false
-
-    /// Adds a failure. Returns the counts when one of them has reached `alarmCount`: once a window.
-    mutating func add(
-        account: Int?, address: Int?, alarmCount: Int, now: ContinuousClock.Instant
-    ) -> Counts? {
-        if isOver(now) {
-            self = FailingSignIns()
-            began = now
+    init(text: String) throws(Invalid) {
+        guard text.utf8.count <= Self.byteCountMax else {
+            throw Invalid("Must have at most \(Self.byteCountMax) bytes.")
         }
-        if let account, accounts.count < Self.countMax { accounts.insert(account) }
-        if let address, addresses.count < Self.countMax { addresses.insert(address) }
-        guard !isAlarmed, max(accounts.count, addresses.count) >= alarmCount else { return nil }
-        isAlarmed = true
-        return (accounts.count, addresses.count)
+        self.text = text
     }
+}
 
-    /// Of the window that lasts.
-    func counts(now: ContinuousClock.Instant) -> Counts { isOver(now) ? (0, 0) : (accounts.count, addresses.count) }
+extension Fields where Raw == JSONValue {
+    /// Refuses fields of another sign-in method.
+    fileprivate mutating func refuseMixing(_ name: String, with others: [String]) {
+        for other in others where has(other) {
+            _ = given(other) { _ throws(Invalid) in throw Invalid("Cannot be combined with `\(name)`.") }
+        }
+    }
+}
 
-    private func isOver(_ now: ContinuousClock.Instant) -> Bool {
-        began.map { $0.duration(to: now) >= .seconds(Self.windowS) } ?? true
+extension JSONText {
+    /// `{user, session}`. The session includes its token.
+    package static func signedIn(_ account: SignedIn, _ token: SessionToken) -> JSONText {
+        var writer = JSONWriter(reserving: account.user.utf8.count + account.session.utf8.count + 128)
+        writer.raw("{\"user\":")
+        writer.raw(account.user)
+        writer.raw(",\"session\":{\"token\":")
+        writer.write(token.text)
+        writer.raw(",")
+        // The database returns an object with members. They follow its opening brace.
+        writer.raw(JSONText(utf8: Array(account.session.utf8.dropFirst())))
+        writer.raw("}")
+        return JSONText(utf8: writer.utf8)
     }
 }

@@ -1,4 +1,4 @@
-// One's own account, other people's profiles, and the directory.
+// The caller's own account, the profiles of other users, and the directory.
 import Domain
 
 extension API {
@@ -6,7 +6,6 @@ extension API {
         [
             Route(.get, "/v1/users/me", .getOwnAccount, .signedIn(getOwnAccount)),
             Route(.patch, "/v1/users/me", .updateOwnAccount, .signedIn(updateOwnAccount)),
-            Route(.delete, "/v1/users/me", .eraseOwnAccount, query: .read, .signedIn(eraseOwnAccount)),
             Route(.get, "/v1/users", .searchUsers, query: .read, .signedIn(searchUsers)),
             Route(.get, "/v1/users/{user_id}", .getUser, .signedIn(getUser)),
         ]
@@ -24,32 +23,17 @@ extension API {
         if let name = changes.name { words = name.directoryWords(with: try await username(of: user)) }
         let account = try await store.updateAccount(
             user, changes: JSONText(.object(changes.members)), words: words)
-        // Who shares their presence no more, or does again, looks different at once.
+        // A user who starts or stops sharing presence appears so at once.
         if changes.hasPreferences { presence.add(presence: try await store.presence(of: user)) }
         return .json(account)
     }
 
-    /// Its sessions end on this node at once, on the others when they read of it in the log.
-    private func eraseOwnAccount(_ call: Call, _ identity: Identity) async throws -> Answer {
-        let sessions = try await store.eraseAccount(
-            identity.user, erasesMessages: Self.fate(call.query) == .erase)
-        forget(sessions)
-        return .noContent
-    }
-
-    /// Sessions that have ended are dead on this node at once.
+    /// Ends sessions at once on this node.
     func forget(_ sessions: [SessionID]) {
         for session in sessions { authenticator.sessions.revoke(session, at: nil) }
     }
 
-    static func fate(_ query: Fields<String>) throws -> MessagesFate {
-        var query = query
-        let fate = query.optional("messages", MessagesFate.self)
-        try query.end()
-        return fate ?? .keep
-    }
-
-    /// The account's username, which never changes; nil for accounts that sign in another way.
+    /// The account's username, which never changes. Nil for accounts that sign in another way.
     private func username(of user: UserID) async throws -> Username? {
         let account = try JSONReader.read(await store.account(user).utf8)
         return try account["username"]?.string.map { try Username(text: $0) }
@@ -72,10 +56,10 @@ extension API {
     }
 }
 
-/// What a PATCH of one's own account says: what is left out stays, null empties where it may.
+/// The changes of a PATCH. A field that is left out stays as it is. Null clears a field that may be empty.
 private struct AccountChanges {
     var name: DisplayName?
-    /// Only what is to change.
+    /// The fields to change.
     var members: [JSONValue.Member] = []
     let hasPreferences: Bool
 
@@ -94,7 +78,7 @@ private struct AccountChanges {
     }
 }
 
-/// What is looked for by its beginning, folded as what it is compared with.
+/// The beginning of a name to search for, folded like the names that it is compared with.
 struct SearchPrefix: TextField {
     static let characterCountMax = 128
     let text: String

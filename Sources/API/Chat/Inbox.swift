@@ -1,4 +1,4 @@
-// The caller's threads, newest activity first, and where in the log to sync on from.
+// The caller's threads, latest activity first, and the cursor from which to sync.
 import Domain
 import Store
 

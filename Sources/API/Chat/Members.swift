@@ -1,4 +1,4 @@
-// Who is in a thread: adding, inviting, accepting, promoting, leaving, removing.
+// The members of a thread: adding, inviting, accepting, promoting, leaving, removing.
 import Domain
 
 extension API {
@@ -46,7 +46,7 @@ extension API {
     }
 }
 
-/// The two states that a PUT can bring about.
+/// The two states that a PUT can set.
 private struct WantedStatus: TextField {
     let status: MemberStatus
 

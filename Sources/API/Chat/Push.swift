@@ -1,4 +1,4 @@
-// Where the caller's device gets its alerts while it doesn't poll.
+// Where the caller's device receives alerts while it does not poll.
 import Domain
 
 extension API {
@@ -25,17 +25,5 @@ extension API {
 
     private func getWebPushKey(_ call: Call, _ identity: Identity) -> Answer {
         .json(JSONText(.object([.init("public_key", .string(push.webPushKey))])))
-    }
-}
-
-/// What registering for alerts needs to know of sending them.
-package struct PushRegistration: Sendable {
-    /// The public half of the key pair that browsers bind their subscriptions to, an uncompressed point in base64url.
-    let webPushKey: String
-    let rules: PushTargetRules
-
-    package init(webPushKey: String, rules: PushTargetRules) {
-        self.webPushKey = webPushKey
-        self.rules = rules
     }
 }

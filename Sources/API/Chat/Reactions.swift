@@ -1,4 +1,4 @@
-// Answering a message with an emoji, and taking it back. The reactions themselves are shown with their message.
+// Reacting to a message with an emoji, and removing the reaction. Messages show their reactions.
 import Domain
 
 extension API {
@@ -26,7 +26,7 @@ extension API {
 }
 
 extension Call {
-    /// The emoji of the path. A slash in it would be another path, so nothing needs undoing but the percent-encoding.
+    /// The emoji of the path. Only percent-encoding is decoded: a slash would be part of another path.
     fileprivate func emoji() throws(Problem) -> Emoji {
         do {
             return try Emoji(percentEncoded: parameters["emoji"] ?? "")

@@ -1,9 +1,9 @@
-// Marks that say how far the caller has got in threads, and who has and has read a message.
+// Read and delivered marks of the caller, and the marks of others for a message.
 import Domain
 import Log
 
 extension API {
-    /// Of one call: a device that was away for days reports all its threads at once.
+    /// Entries in one call. A device that was offline for days reports all its threads at once.
     static var receiptCountMax: Int { 1_000 }
 
     var receiptRoutes: [Route] {
@@ -32,7 +32,7 @@ extension API {
         return .noContent
     }
 
-    /// Every entry is checked first; then all moves are made, each for itself. Of those that fail the first is told.
+    /// Checks all entries first, then moves each mark by itself. Reports the first move that fails.
     private func putReceipts(_ call: Call, _ identity: Identity) async throws -> Answer {
         let entries = try await call.fields { fields in
             let entries = fields.required("receipts") { json throws(Invalid) in
@@ -90,7 +90,7 @@ extension API {
     }
 }
 
-/// `read` and `delivered`, one of them at least.
+/// `read`, `delivered` or both.
 private struct ReceiptMarks: Sendable {
     let read: Seq?
     let delivered: Seq?
@@ -108,7 +108,8 @@ private struct ReceiptMarks: Sendable {
             user: identity.user, session: identity.session, thread: thread, read: read, delivered: delivered)
     }
 
-    /// The writer knows one seq; the client gave it as one of two fields. The larger is the one past the head.
+    /// Names the field of a problem. The writer knows one seq and the client sent two fields. The larger one is above
+    /// the head.
     func named(_ problem: Problem) -> Problem {
         var problem = problem
         let name = read ?? Seq(-1) >= delivered ?? Seq(-1) ? "read" : "delivered"

@@ -1,4 +1,4 @@
-// The caller's own view of a thread: muted, archived, pinned, cleared. Nobody else sees it; the caller's devices share it.
+// The caller's settings of a thread: muted, archived, pinned, cleared. Only the caller's devices see them.
 import Domain
 
 extension API {
@@ -15,9 +15,9 @@ extension API {
     }
 }
 
-/// What a PATCH of the settings says: what is left out stays, null unmutes.
+/// The changes of a PATCH. A field that is left out stays as it is. Null unmutes.
 private struct SettingsChanges {
-    /// Only what is to change.
+    /// The fields to change.
     var members: [JSONValue.Member] = []
 
     init(_ body: JSONValue) throws(Invalid) {

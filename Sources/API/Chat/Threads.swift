@@ -1,4 +1,4 @@
-// Opening threads, joining rooms, looking at them, renaming them. Who is in them is Members.swift's.
+// Threads: creating, reading and changing them, and joining rooms. Members.swift has their members.
 import Domain
 import Store
 
@@ -28,7 +28,7 @@ extension API {
         return .made(created, thread)
     }
 
-    /// A thread that was there already is not one more of the caller's.
+    /// Charges for a new thread. Gives back the token if the thread existed before.
     private func settle(_ created: Bool, reaching memberCount: Int, by user: UserID) {
         if created {
             rates.charge(reaching: memberCount, by: user)
@@ -37,7 +37,7 @@ extension API {
         }
     }
 
-    /// What bounds the threads that the caller makes and joins, and whom they bring into them.
+    /// The limits on the threads that the caller creates and joins, and on the people the caller adds.
     func admissionRules(for user: UserID) -> AdmissionRules {
         AdmissionRules(
             threadCountMax: limits.accountThreadCountMax, strangers: limits.strangers,
@@ -68,7 +68,7 @@ extension API {
         return try await join(title, identity.user, retention: .forever)
     }
 
-    /// - Parameter retention: of a room that is made.
+    /// - Parameter retention: applied if the room is new.
     private func join(_ title: Title, _ user: UserID, retention: Retention) async throws -> Answer {
         let (created, thread) = try await rates.counting {
             try await store.joinRoom(
@@ -91,11 +91,11 @@ extension API {
     }
 }
 
-/// A thread as a client wants it.
+/// A thread as the client describes it.
 struct ThreadDraft: Sendable {
     var kind: ThreadKind
     var title: Title?
-    /// Without the creator, each once.
+    /// Without the creator, each user once.
     var members: [UserID]
     var invite: Bool
     var retention: Retention
@@ -107,7 +107,7 @@ struct ThreadDraft: Sendable {
             try Title(json, characterCountMax: limits.titleCharacterCountMax)
         }
         let members = fields.optional("members") { json throws(Invalid) in
-            // The body's size bounds how many can be named; how many may be members is asked below.
+            // The body's size limits the number of names. The number of members is checked below.
             try json.entries(countMax: .max) { user throws(Invalid) in try UserID(user) }
         }
         let invite = fields.optional("invite", Bool.self)
@@ -136,10 +136,10 @@ struct ThreadDraft: Sendable {
     }
 }
 
-/// What a PATCH of a thread says: what is left out stays, null empties where it may.
+/// The changes of a PATCH. A field that is left out stays as it is. Null clears a field that may be empty.
 private struct ThreadChanges {
     var title: Title?
-    /// Only what is to change.
+    /// The fields to change.
     var members: [JSONValue.Member] = []
 
     init(_ body: JSONValue, limits: Limits) throws(Invalid) {

@@ -1,4 +1,4 @@
-// That somebody types: told to the others, kept nowhere.
+// Typing notices: sent to the other members, and stored nowhere.
 import Domain
 
 extension API {
@@ -6,7 +6,7 @@ extension API {
         [Route(.put, "/v1/threads/{thread_id}/typing", .putTyping, body: .unneeded, .signedIn(putTyping))]
     }
 
-    /// Needs no body; an object without members is as good.
+    /// No body is needed. An empty object is accepted.
     private func putTyping(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
         try await call.fields(isOptional: true) { fields in try fields.end() }

@@ -1,5 +1,5 @@
-// Checks the admin token. Wrong tokens are limited by address, counted and logged. A random token can't be guessed, but the
-// operator should learn of attempts.
+// Checks the admin token. Wrong tokens are limited by address, counted and logged. A random token cannot be guessed,
+// but the operator should know of attempts.
 import Basics
 import Credentials
 import Domain
@@ -7,7 +7,7 @@ import Logging
 import Synchronization
 import Transport
 
-/// Compares what callers send with the configured token. From any thread.
+/// Compares received tokens with the configured one. From any thread.
 final class AdminGuard: Sendable {
     /// Between warnings, however many guesses there are.
     private static let warningInterval = Duration.seconds(60)
@@ -28,8 +28,8 @@ final class AdminGuard: Sendable {
         self.logger = logger
     }
 
-    /// Throws `unauthenticated` without a token, `invalid_token` for a wrong one, and `rate_limited`, whatever the token is,
-    /// for an address that has sent too many wrong ones.
+    /// Throws `unauthenticated` without a token, and `invalid_token` for a wrong one. Throws `rate_limited`, for any
+    /// token, if the address has sent too many wrong ones.
     func check(_ authorization: String?, from address: IPAddress?) throws(Problem) {
         guard let authorization else { throw .noAdminToken }
         try rates.useAdminToken(from: address)

@@ -1,11 +1,11 @@
-// Whose request it is, by address. Which proxies are believed is in Transport/TrustedProxies.swift.
+// The client address of a request. Transport/Request/TrustedProxies.swift decides which proxies are trusted.
 import Basics
 import Domain
 import HTTPTypes
 import Transport
 
 extension Call {
-    /// Who asks, as far as addresses tell.
+    /// The address of the client, behind trusted proxies. Nil if it is unknown.
     func clientAddress(_ proxies: TrustedProxies) -> IPAddress? {
         proxies.client(peer: context.peerAddress, forwarded: request.headers[values: .xForwardedFor])
     }

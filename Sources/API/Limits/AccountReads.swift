@@ -1,22 +1,21 @@
-// How many reads of one account are under way at once. Reads share a few connections to the database; without a bound, one
-// account with slow ones would have them all.
+// Limits the concurrent reads of one account. Reads share a few database connections. Without a limit, one account with
+// slow reads could occupy all of them.
 import Domain
 import Synchronization
 import Telemetry
 
-/// Lets a few reads of each account run, and a bounded line of others wait for them for a moment. Each node counts for
-/// itself.
+/// Lets a few reads of each account run, and a limited number of others wait. Each node counts for itself.
 package final class AccountReads: Sendable {
     fileprivate struct Waiter {
         let id: UInt64
-        /// True: the read may run. False: it is refused, or its client has gone.
+        /// True if the read may run. False if it is refused, or its client is gone.
         let resume: CheckedContinuation<Bool, Never>
     }
 
-    /// An account with reads under way.
+    /// An account with running reads.
     fileprivate struct Account {
         var runningCount = 1
-        /// In the order in which they came.
+        /// In order of arrival.
         var line: [Waiter] = []
     }
 
@@ -25,8 +24,8 @@ package final class AccountReads: Sendable {
         var lastWaiter: UInt64 = 0
     }
 
-    /// Most reads take milliseconds, so 256 of them get their turn within the second. A node that was restarted reads
-    /// for all polls of an account at once (`PARLEY_ACCOUNT_POLLS_MAX`).
+    /// Most reads take milliseconds, so 256 of them run within a second. After a restart a node reads for all polls of
+    /// an account at once (`PARLEY_ACCOUNT_POLLS_MAX`).
     fileprivate static let waitingCountMax = 256
 
     private let runningCountMax: Int
@@ -37,14 +36,14 @@ package final class AccountReads: Sendable {
 
     /// - Parameters:
     ///   - runningCountMax: reads of one account that run at the same time.
-    ///   - waitMax: how long the next one waits for one of them to end.
+    ///   - waitMax: how long a read waits for another to end.
     package init(runningCountMax: Int, waitMax: Duration = .seconds(1)) {
         self.runningCountMax = runningCountMax
         self.waitMax = waitMax
     }
 
-    /// Runs a read of the account's. While there is room it costs about 100 ns and does not suspend.
-    /// - Throws: `rate_limited` when too many wait already or none ends in time; what `body` throws;
+    /// Runs a read of the account. Costs about 100 ns and does not suspend while there is room.
+    /// - Throws: `rate_limited` if too many wait already, or none ends in time. Rethrows errors of `body`, and
     ///   `CancellationError` for a task that was cancelled while it waited.
     func run<Value: Sendable>(for account: UserID, _ body: () async throws -> Value) async throws -> Value {
         if !begin(account) { try await wait(account) }
@@ -60,14 +59,14 @@ package final class AccountReads: Sendable {
         state.withLock { $0.end(account) }?.resume(returning: true)
     }
 
-    /// Returns once the read may run, and counts as running.
+    /// Waits until the read may run. Then the read counts as running.
     private func wait(_ account: UserID) async throws {
         waited.add()
         let id = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
         }
-        // Ends with this scope, which cancels it.
+        // Cancelled when this scope ends.
         async let _: Void = giveUp(id, of: account, after: waitMax)
         let mayRun = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -76,7 +75,7 @@ package final class AccountReads: Sendable {
                     return state.wait(Waiter(id: id, resume: continuation), account) ? nil : false
                 }
                 if let now { continuation.resume(returning: now) }
-                // A cancellation just before found nobody in the line.
+                // A cancellation just before this found no waiter to remove.
                 if now == nil, Task.isCancelled { giveUp(id, of: account) }
             }
         } onCancel: {
@@ -122,7 +121,7 @@ extension AccountReads.State {
         return true
     }
 
-    /// Returns the read that may run instead, if one waits.
+    /// Returns the waiting read that may run next.
     fileprivate mutating func end(_ account: UserID) -> CheckedContinuation<Bool, Never>? {
         guard let index = accounts.index(forKey: account) else { return nil }
         if !accounts.values[index].line.isEmpty { return accounts.values[index].line.removeFirst().resume }
@@ -131,7 +130,7 @@ extension AccountReads.State {
         return nil
     }
 
-    /// False when the line is full.
+    /// Returns false if too many wait.
     fileprivate mutating func wait(_ waiter: AccountReads.Waiter, _ account: UserID) -> Bool {
         guard let index = accounts.index(forKey: account),
             accounts.values[index].line.count < AccountReads.waitingCountMax

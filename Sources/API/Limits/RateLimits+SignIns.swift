@@ -1,5 +1,5 @@
-// How often somebody may try to sign in. Wrong tries and right ones count in buckets of their own: what counts in the end is
-// known only when the try is over, so a try takes a token of both and gets one back.
+// Rate limits of sign-ins. Failures and successes have separate buckets. Which of them counts is known only after the
+// attempt, so an attempt takes a token of both and gives one back.
 import Domain
 import Store
 
@@ -13,11 +13,11 @@ extension RateLimits {
         let who = attempt.account.map { "\(attempt.way) \($0)" }
         let address = attempt.address.map { "\($0)" }
         func buckets(_ ofAddress: RateLimit, _ ofAccount: RateLimit) -> [SharedBucket] {
-            // The address first: one without tokens can't take those of accounts.
+            // The address first: an address without tokens must not use up those of accounts.
             [address.map { bucket(ofAddress, $0) }, who.map { bucket(ofAccount, $0) }].compactMap { $0 }
         }
         let wrong = buckets(.signInsFromAddress, .signInsOfAccount)
-        // A good token is no guess and costs no hash: it counts for its account (below), not for its address.
+        // A valid token is no guess and costs no hash. It counts for its account (below), and not for its address.
         let right = attempt.way == .token ? [] : buckets(.successesFromAddress, .successesOfAccount)
         let name = attempt.way == .password ? who.map { Self.digest("wrong \($0)") } : nil
 
@@ -35,11 +35,11 @@ extension RateLimits {
             await end(name, .wrong, giveBack: right)
             throw problem
         } catch let problem as Problem where problem.code == .accountSuspended {
-            // The password was right, and hashed.
+            // The password was right, and was hashed.
             await end(name, .right, giveBack: wrong)
             throw problem
         } catch {
-            // Nothing was learned: no guess.
+            // The attempt showed nothing about the credentials, so it is no guess.
             await end(name, .none, giveBack: wrong + right)
             throw error
         }
@@ -50,13 +50,13 @@ extension RateLimits {
     private static let wrongInARow =
         "Too many wrong passwords in a row. Retry after the seconds in Retry-After."
 
-    /// Whatever becomes of it: a session that was made, and a code that was used for it, are not to be lost with an answer
-    /// for this. What isn't given back comes back by itself.
+    /// Ends an attempt. An error here must not hide the session that was created or the code that was used. Tokens that
+    /// are not given back refill with time.
     private func end(_ name: [UInt8]?, _ outcome: SignInOutcome, giveBack buckets: [SharedBucket]) async {
         try? await store.endSignIn(name: name, outcome, giveBack: buckets)
     }
 
-    /// A good token of the host app's is about to make a session.
+    /// Takes a token for a session that a valid token of the host app is about to create.
     func signIn(byTokenOf subject: ExternalID) async throws {
         if isOn { try await take([bucket(.successesOfAccount, "token \(subject.text)")]) }
     }

@@ -1,5 +1,5 @@
-// The limits per time as the routes ask for them. Their names and defaults are in Domain/RateLimit.swift. Those of scope
-// `service` are counted in the database, the others by each node.
+// The rate limits, as routes use them. Domain defines their names and defaults. Limits of scope `service` are counted
+// in the database, the others on each node.
 import Basics
 import Credentials
 import Domain
@@ -9,15 +9,15 @@ import Synchronization
 import Telemetry
 import Transport
 
-/// Refuses what is too often, with `rate_limited`. From any thread.
+/// Refuses requests above a rate limit with `rate_limited`. From any thread.
 package final class RateLimits: Sendable {
     let isOn: Bool
     private let quotas: RateQuotas
     let proxies: TrustedProxies
     let store: Store
-    /// Apart from the rest, so that a send looks nothing up.
+    /// Separate, so that a send needs no look-up.
     private let sends: NodeBuckets
-    /// Of every limit that this node counts for itself, by the limit's name.
+    /// The buckets of every limit that this node counts, by the limit's name.
     private let buckets: [String: NodeBuckets]
     private let adminGuessCount = Counter()
     private let refusals = RateLimit.all.map { _ in Counter() }
@@ -34,30 +34,30 @@ package final class RateLimits: Sendable {
         sends = buckets[RateLimit.sendsOfAccount.name] ?? NodeBuckets(quotas.applied(to: .sendsOfAccount))
     }
 
-    /// Where a call comes from; nil where the connection has no address.
+    /// The client address of a call. Nil if the connection has none.
     func address(of call: Call) -> IPAddress? { call.clientAddress(proxies) }
 
     // MARK: On this node
 
-    /// On the way of every message: some 60 ns, and no allocation.
+    /// Takes a token for a send. Costs about 60 ns and no allocation.
     func send(by user: UserID) throws(Problem) {
         if isOn { try take(sends, user) }
     }
 
-    /// Takes `cost` tokens of an account's bucket, or refuses.
-    /// - Parameter limit: one that each node counts for itself.
+    /// Takes `cost` tokens of an account's bucket, or throws.
+    /// - Parameter limit: a limit that each node counts.
     func take(_ limit: RateLimit, by user: UserID, cost: Int = 1) throws(Problem) {
         guard isOn, cost > 0, let buckets = buckets[limit.name] else { return }
         try take(buckets, user, cost: cost)
     }
 
-    /// Counts what a change has reached, once that is known: 1 for each 100 members. The bucket may run into debt.
+    /// Charges for the members that a change has reached: 1 token for each 100. The bucket may go into debt.
     func charge(reaching memberCount: Int, by user: UserID) {
         guard isOn, memberCount >= 100, let buckets = buckets[RateLimit.writesOfAccount.name] else { return }
         buckets.charge(user, cost: memberCount / 100)
     }
 
-    /// Puts a token back that was taken for what turned out not to be done.
+    /// Gives back a token that was taken for work that was not done.
     func giveBack(_ limit: RateLimit, to user: UserID) {
         if isOn { buckets[limit.name]?.giveBack(user) }
     }
@@ -83,7 +83,7 @@ package final class RateLimits: Sendable {
         _ = buckets[RateLimit.adminGuessesFromAddress.name]?.take(address, cost: 1)
     }
 
-    /// Where a request comes from, past the trusted proxies.
+    /// The client address of a request, behind trusted proxies.
     func address(of request: InboundRequest) -> IPAddress? {
         proxies.client(peer: request.peerAddress, forwarded: request.headers[values: .xForwardedFor])
     }
@@ -96,7 +96,7 @@ package final class RateLimits: Sendable {
 
     // MARK: On all nodes together
 
-    /// A code is to be mailed.
+    /// Takes the tokens for mailing a code.
     func mailCode(to address: EmailAddress, _ call: Call) async throws {
         guard isOn else { return }
         let buckets = self.address(of: call).map { [bucket(.codesFromAddress, "\($0)")] } ?? []
@@ -111,10 +111,10 @@ package final class RateLimits: Sendable {
         SharedBucket(limit: quotas.applied(to: limit), key: Self.digest("\(limit.name) \(who)"))
     }
 
-    /// What stands for somebody in a table: no name is kept.
+    /// A digest that stands for a person or address in a table, which stores no name.
     static func digest(_ text: String) -> [UInt8] { Array(SHA256.digest(Array(text.utf8)).prefix(16)) }
 
-    /// An account's bucket, for SQL that takes its tokens in the transaction of what they are for; nil: no limit.
+    /// An account's bucket, for SQL that takes its tokens in the same transaction as the work. Nil without a limit.
     func bucket(_ limit: RateLimit, of user: UserID) -> SharedBucket? {
         isOn ? bucket(limit, "\(user)") : nil
     }
@@ -126,7 +126,7 @@ package final class RateLimits: Sendable {
         return .rateLimited(limit, waitMs: waitMs)
     }
 
-    /// Runs what may be refused by the database for a limit, and counts the refusal.
+    /// Runs a call that the database may refuse for a rate limit, and counts the refusal.
     func counting<Value: Sendable>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
@@ -149,14 +149,14 @@ package final class RateLimits: Sendable {
             zip(RateLimit.all, refusals).map { ([("limit", Self.label($0))], $1.value) })
     }
 
-    /// A word of the name's words: `accountSends`.
+    /// The name in camel case: `accountSends`.
     private static func label(_ limit: RateLimit) -> String {
         let words = limit.name.split(separator: "-")
         return words.dropFirst().reduce(String(words.first ?? "")) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
     }
 }
 
-/// One limit's buckets on this node. From any thread.
+/// The buckets of one limit on this node. From any thread.
 private final class NodeBuckets: Sendable {
     let limit: RateLimit
     private let buckets: Mutex<TokenBuckets>
@@ -166,13 +166,13 @@ private final class NodeBuckets: Sendable {
         buckets = Mutex(TokenBuckets(limit))
     }
 
-    /// Nil when the tokens were there, else in how many nanoseconds they will be.
+    /// Returns nil if the tokens were there, or else the nanoseconds until they are.
     func take(_ who: some Hashable, cost: Int) -> Int64? {
         let (key, now) = (Self.key(who), Self.now())
         return buckets.withLock { $0.take(key, cost: cost, now: now) }
     }
 
-    /// Nil when there is a token, which is left, else in how many nanoseconds there will be one.
+    /// Returns nil if a token is there, and leaves it. Otherwise returns the nanoseconds until there is one.
     func wait(_ who: some Hashable) -> Int64? {
         let (key, now) = (Self.key(who), Self.now())
         return buckets.withLock { $0.wait(key, now: now) }

@@ -1,9 +1,9 @@
-// Who has used how much of one limit, on this node. Pure: the time is given.
+// The use of one rate limit on this node. Pure: the time is a parameter.
 import Domain
 
-/// Buckets of tokens in a memory of fixed size. A bucket is one number, when it will be full again; one that is full needs
-/// no place. Where too many are in use at once, the one that is nearest to full makes way, so that who floods the table
-/// with new names frees nobody who has used up their own.
+/// Token buckets in memory of fixed size. A bucket is one number: the time at which it is full. A full bucket needs no
+/// place. If too many are in use, the one nearest to full is dropped. So a caller who floods the table with new names
+/// does not free anyone who has used up a bucket.
 struct TokenBuckets: Sendable {
     private static let ways = 8
 
@@ -11,11 +11,11 @@ struct TokenBuckets: Sendable {
     private let stepNs: Int64
     private let windowNs: Int64
     private let mask: UInt64
-    /// Of groups of eight: which keys, and when each is full. 0 is no key.
+    /// In groups of eight: the keys, and the time at which each is full. 0 is no key.
     private var keys: [UInt64]
     private var fullAt: [Int64]
 
-    /// - Parameter groupCount: a power of two; each has eight buckets and takes 128 bytes.
+    /// - Parameter groupCount: a power of two. Each group has eight buckets and takes 128 bytes.
     init(_ limit: RateLimit, groupCount: Int = 2_048) {
         precondition(groupCount > 0 && groupCount & (groupCount - 1) == 0)
         self.limit = limit
@@ -26,18 +26,18 @@ struct TokenBuckets: Sendable {
         fullAt = Array(repeating: .min, count: groupCount * Self.ways)
     }
 
-    /// Nil when there is a token, which is left, else in how many nanoseconds there will be one.
+    /// Returns nil if a token is there, and leaves it. Otherwise returns the nanoseconds until there is one.
     func wait(_ key: UInt64, now: Int64) -> Int64? {
         let key = key == 0 ? 1 : key
         let full = fullAt(place(of: key), key, now) + stepNs
         return full > now + windowNs ? full - now - windowNs : nil
     }
 
-    /// Takes `cost` tokens, or none. A cost above the quota takes a full bucket. Some 10 ns, and no allocation.
+    /// Takes `cost` tokens, or none. A cost above the quota takes a full bucket. Costs about 10 ns and no allocation.
     /// - Parameters:
     ///   - key: evenly spread over all its bits.
-    ///   - now: in nanoseconds, from any beginning.
-    /// - Returns: nil when there were enough, else in how many nanoseconds there will be.
+    ///   - now: in nanoseconds, from any start.
+    /// - Returns: nil if there were enough tokens, or else the nanoseconds until there are.
     mutating func take(_ key: UInt64, cost: Int = 1, now: Int64) -> Int64? {
         let key = key == 0 ? 1 : key
         let place = place(of: key)
@@ -48,8 +48,8 @@ struct TokenBuckets: Sendable {
         return nil
     }
 
-    /// Takes `cost` tokens that may not be there: for work whose cost is known only when it is done. The debt is at most
-    /// one quota, so the next token comes after two windows at the latest.
+    /// Takes `cost` tokens even if they are not there, for work whose cost is known only afterwards. The debt is at
+    /// most one quota, so the next token is there after two windows at the latest.
     mutating func charge(_ key: UInt64, cost: Int, now: Int64) {
         let key = key == 0 ? 1 : key
         let place = place(of: key)
@@ -58,14 +58,14 @@ struct TokenBuckets: Sendable {
         fullAt[place] = min(full, now + 2 * windowNs)
     }
 
-    /// Puts a token back that was taken for work that was not done.
+    /// Gives back a token that was taken for work that was not done.
     mutating func giveBack(_ key: UInt64) {
         let key = key == 0 ? 1 : key
         let place = place(of: key)
         if keys[place] == key { fullAt[place] -= stepNs }
     }
 
-    /// The key's place in its group, else that of the bucket which is nearest to full.
+    /// The key's place in its group, or else the place of the bucket nearest to full.
     private func place(of key: UInt64) -> Int {
         let first = Int(key & mask) * Self.ways
         var place = first

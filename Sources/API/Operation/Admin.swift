@@ -1,10 +1,10 @@
-// /v1/admin: for those who run the service, by the configured token. Without one there are no such routes.
+// /v1/admin: calls for the operator, with the configured admin token. Without a token these routes do not exist.
 import Domain
 import HTTPTypes
 import Store
 
 extension API {
-    /// None unless a token is configured.
+    /// Empty unless an admin token is configured.
     var adminRoutes: [Route] {
         guard adminGuard != nil else { return [] }
         let (users, user) = ("/v1/admin/users", "/v1/admin/users/{user_id}")
@@ -25,7 +25,7 @@ extension API {
         ]
     }
 
-    /// Who calls by the admin's token. Throws `unauthenticated`.
+    /// The caller of an admin call. Throws `unauthenticated`, `invalid_token` or `rate_limited`.
     func adminActor(_ call: Call) throws(Problem) -> AdminActor {
         guard let adminGuard else { throw .nothingHere }
         try adminGuard.check(call.request.headers[.authorization], from: call.clientAddress(rates.proxies))
@@ -110,7 +110,7 @@ extension API {
     }
 }
 
-/// An account to be made for somebody.
+/// An account that the operator creates.
 private struct NewUser: Sendable {
     var username: Username?
     var name: DisplayName
@@ -128,6 +128,6 @@ private struct NewUser: Sendable {
 }
 
 extension HTTPField.Name {
-    /// Who acts with the admin's token, for the record.
+    /// The person who uses the admin token, for the audit log.
     fileprivate static let parleyActor = Self("Parley-Actor")!
 }

@@ -1,4 +1,4 @@
-// /metrics: as a route of the API, or by a listener of its own that has nothing else.
+// /metrics: a route of the API, or the only path of a separate listener.
 import Domain
 import HTTPTypes
 import Logging
@@ -6,12 +6,12 @@ import NIOCore
 import Telemetry
 import Transport
 
-/// Access to the metrics at the address of the API.
+/// Who may read the metrics at the address of the API.
 package enum MetricsAccess: Sendable {
     case open
-    /// The admin token is needed; without one configured, the path does not exist.
+    /// Callers with the admin token. Without a configured token the path does not exist.
     case admin
-    /// The path does not exist: a listener of its own serves the metrics.
+    /// Nobody: a separate listener serves the metrics.
     case elsewhere
 }
 
@@ -22,7 +22,7 @@ struct MetricsPage: Sendable {
 
     init(_ metrics: @escaping @Sendable () -> MetricsText) { self.metrics = metrics }
 
-    /// Off the event loop, which has others to serve meanwhile.
+    /// Not on the event loop, because rendering blocks other requests.
     func answer() async -> Answer {
         let metrics = metrics
         let text = await withTaskExecutorPreference(globalConcurrentExecutor) { metrics().text }
@@ -31,11 +31,11 @@ struct MetricsPage: Sendable {
     }
 }
 
-/// Serves `/metrics` and nothing else, without a token: for a listener of its own.
+/// Serves only `/metrics`, without a token, on a separate listener.
 package struct MetricsHandler: RequestHandler {
     private let page: MetricsPage
 
-    /// - Parameter metrics: the node's figures; may block for milliseconds.
+    /// - Parameter metrics: renders the node's metrics. May block for milliseconds.
     package init(_ metrics: @escaping @Sendable () -> MetricsText) { page = MetricsPage(metrics) }
 
     package func decide(_ head: InboundRequest) -> BodyDecision {
@@ -44,7 +44,7 @@ package struct MetricsHandler: RequestHandler {
 
     package func handle(_ request: InboundRequest, _ reply: Reply) {
         if let refusal = refusal(of: request) { return reply.send(refusal) }
-        // A callback has no task to be a child of; this one ends with the answer.
+        // A callback has no task to be a child of. This task ends with the answer.
         Task { reply.send(await page.answer().outbound) }
     }
 

@@ -1,4 +1,4 @@
-// For those who run the service and those who build on it: health, figures, the description of the API.
+// Calls for operators and app developers: health, metrics, the OpenAPI document.
 import Domain
 import HTTPTypes
 import NIOCore
@@ -24,7 +24,7 @@ extension API {
         }
     }
 
-    /// The process runs and answers; nothing else is asked.
+    /// Reports that the process answers requests. Checks nothing else.
     private func getLiveness(_ call: Call) -> Answer { .json(.status("live")) }
 
     private func getReadiness(_ call: Call) throws -> Answer {
@@ -44,7 +44,7 @@ extension JSONText {
     fileprivate static func status(_ word: String) -> JSONText { JSONText(.object([.init("status", .string(word))])) }
 }
 
-/// docs/openapi.yaml, which the build puts into the executable.
+/// docs/openapi.yaml, embedded by the build.
 package enum OpenAPI {
     package static let text = EmbeddedDocuments.openAPI
     static let body = ByteBuffer(string: text)

@@ -1,11 +1,11 @@
-// Which requests the log hears of: those that failed on our side, those that took long, and at level debug all.
+// Logs requests: internal errors, slow requests, and all requests at level debug.
 import Logging
 import Synchronization
 import Transport
 
-/// One line a request, by its number, its operation and never its path: ids are nobody's business in a log.
+/// Logs one line a request, with its number and operation. Never with its path, because a path contains ids.
 package final class RequestLog: Sendable {
-    /// Lines a second, so that an outage doesn't fill a disk. What is left out is counted in the next line.
+    /// Lines a second, so that an outage does not fill the disk. The next line counts the lines left out.
     static let lineCountMax = 20
 
     private let logger: Logger
@@ -13,14 +13,14 @@ package final class RequestLog: Sendable {
     private let logsAll: Bool
     private let budget = Mutex(LineBudget())
 
-    /// - Parameter slow: from which time to the answer on a request is worth a line; nil: never for that.
+    /// - Parameter slow: requests that take at least this long are logged. Nil logs none for its duration.
     package init(logger: Logger, slow: Duration?) {
         self.logger = logger
         self.slow = slow
         logsAll = logger.logLevel <= .debug
     }
 
-    /// Costs two comparisons for a request that is not worth a line.
+    /// Costs two comparisons for a request that is not logged.
     func record(_ request: EndedRequest) {
         if request.status >= 500 || isSlow(request) {
             let now = ContinuousClock.now
@@ -47,13 +47,13 @@ package final class RequestLog: Sendable {
     }
 }
 
-/// How many lines there may still be in this second.
+/// The number of lines that may still be written in this second.
 struct LineBudget {
     private var second: ContinuousClock.Instant?
     private var lineCount = 0
     private var leftOut = 0
 
-    /// Nil if the line must be left out; else how many were since the last one.
+    /// Returns nil if the line must be left out, or else the number of lines left out since the last one.
     mutating func take(_ now: ContinuousClock.Instant) -> Int? {
         if second.map({ now - $0 >= .seconds(1) }) ?? true {
             second = now

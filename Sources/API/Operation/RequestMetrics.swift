@@ -1,13 +1,13 @@
-// How many requests of each operation were answered how, and how long that took: for /metrics.
+// Counts requests and measures their duration, by operation and status, for /metrics.
 import Telemetry
 import Transport
 
-/// Counts requests by operation and class of status. From any thread; about 40 ns a request.
+/// Counts requests by operation and class of status. From any thread. Costs about 40 ns a request.
 package final class RequestMetrics: Sendable {
     private static let classes = ["2xx", "3xx", "4xx", "5xx"]
-    /// Of the classes of the first operation, then of those of the next.
+    /// The classes of the first operation, then those of the next.
     private let answered: [Counter]
-    /// Without those that had to wait for something to happen.
+    /// Without requests that waited for an event.
     private let took: [Histogram]
 
     package init() {
@@ -23,7 +23,7 @@ package final class RequestMetrics: Sendable {
         if let duration = request.took { took[line].record(duration) }
     }
 
-    /// An operation and class shows from its first request on: most never come together.
+    /// An operation and class appear with their first request. Most combinations never occur.
     package func write(to text: inout MetricsText) {
         text.counter(
             "parley_http_requests_total",

@@ -1,4 +1,4 @@
-// Which error becomes which problem, for requests that reached the API and for those that the transport refused.
+// Maps errors to problems: errors of the API, and refusals of the transport.
 import Credentials
 import Domain
 import HTTPTypes
@@ -7,10 +7,10 @@ import Logging
 import NIOCore
 import Transport
 
-/// An error as a problem, and what the log should hear of it.
+/// An error as a problem, with the cause for the log.
 struct Failure {
     var problem: Problem
-    /// Nil for what is the client's own affair.
+    /// Nil if the client caused the error.
     var cause: String?
 
     init(_ error: any Error) {
@@ -31,7 +31,7 @@ struct Failure {
         }
     }
 
-    /// The framework's own refusals.
+    /// The refusals of the framework.
     private init(_ error: HTTPError) {
         switch error.status {
         case .contentTooLarge: self.init(.bodyTooLarge)
@@ -45,7 +45,7 @@ struct Failure {
         self.cause = cause
     }
 
-    /// The answer. A fault of ours gets a request id, by which the log tells more.
+    /// The answer. An internal error gets a request id, which finds its cause in the log.
     func answer(requestID: String, logger: Logger) -> Answer {
         guard let cause else { return ProblemDocument.answer(problem) }
         logger.error("request failed; the client got 500", metadata: ["request": "\(requestID)", "reason": "\(cause)"])

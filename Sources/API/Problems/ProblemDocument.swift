@@ -1,4 +1,4 @@
-// Every refusal as the client sees it: RFC 9457. Which errors become which problem is in Failures.swift.
+// Renders every refusal as a problem document (RFC 9457). Failures.swift maps errors to problems.
 import Domain
 import HTTPTypes
 import NIOCore
@@ -60,8 +60,8 @@ package enum ProblemDocument {
         "The service failed to process the request. Retry. If that fails too, report the answer's X-Request-Id."
 
     /// - Parameters:
-    ///   - requestID: by which the log tells more; for faults of ours, whose detail stays here.
-    ///   - extra: members that only this kind of problem has, after the common ones.
+    ///   - requestID: set for internal errors, whose cause is only in the log.
+    ///   - extra: members of this kind of problem, after the common ones.
     static func answer(
         _ problem: Problem, requestID: String? = nil, extra: [(String, JSONText)] = []
     ) -> Answer {
@@ -101,17 +101,18 @@ package enum ProblemDocument {
         var headers = Headers.problem
         switch status.code {
         case 401:
-            // RFC 6750, 3.1: says more when a token was sent and was no good.
+            // RFC 6750, 3.1: names the error if an invalid token was sent.
             headers[.wwwAuthenticate] = problem.code == .invalidToken ? "Bearer error=\"invalid_token\"" : "Bearer"
         case 429:
             let waitS = problem.retryAfterS ?? 1
             headers[.retryAfter] = String(waitS)
             if let limit = problem.limit {
-                // draft-ietf-httpapi-ratelimit-headers-10: lists of the limits' names with parameters.
+                // draft-ietf-httpapi-ratelimit-headers-10: lists of limit names with parameters.
                 headers[.rateLimit] = "\"\(limit.name)\";r=0;t=\(waitS)"
                 headers[.rateLimitPolicy] = "\"\(limit.name)\";q=\(limit.quota);w=\(limit.windowS)"
             }
-        // Thousands are refused in the same instant when the database is away: they needn't come back in the same one.
+        // While the database is unavailable thousands are refused in the same instant. The jitter spreads their
+        // retries.
         case 503: headers[.retryAfter] = String((problem.retryAfterS ?? 1) + .random(in: 0...2))
         default: break
         }

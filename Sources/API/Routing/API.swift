@@ -1,4 +1,5 @@
-// What the API needs of the layers below, and its routes together. How a request finds its route is in RouteResponder.swift.
+// What the API needs of the layers below, and the list of its routes. RouteResponder.swift finds the route of a
+// request.
 import Credentials
 import DelegatedTokens
 import Domain
@@ -7,7 +8,7 @@ import Logging
 import Store
 import Telemetry
 
-/// The calls of the HTTP contract. One extension a feature, in the file named after it.
+/// The calls of the HTTP contract. Each feature is an extension in the file named after it.
 package struct API: Sendable {
     let store: Store
     let writer: Writer<SendWaiter>
@@ -17,7 +18,7 @@ package struct API: Sendable {
     let mailQueued: (@Sendable () -> Void)?
     let delegation: Delegation?
     let rates: RateLimits
-    let signIns: SignIns
+    let signIns: SignInLimits
     let limits: Limits
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
@@ -31,19 +32,19 @@ package struct API: Sendable {
     let searches: SearchSlots
 
     /// - Parameters:
-    ///   - mailQueued: hears that there is a mail to send; nil where none can be sent.
-    ///   - delegation: by what the host app's own tokens are checked; nil: none are taken.
-    ///   - isReady: whether the node should get requests: its tail keeps up and it isn't stopping.
-    ///   - metrics: the node's figures; may block for milliseconds.
-    ///   - figures: counts the requests.
-    ///   - adminToken: nil: there are no routes for those who run the service.
-    ///   - metricsAccess: who may read the figures here.
-    ///   - push: what registering for alerts needs to know of sending them.
-    ///   - reads: the bound on the reads of an account, shared with `SyncEndpoint`.
+    ///   - delegation: how tokens of the host app are checked. Nil accepts none.
+    ///   - mailQueued: called when a mail is ready to be sent. Nil if the service cannot send mail.
+    ///   - isReady: whether the node should receive requests: its tail keeps up, and it is not stopping.
+    ///   - metrics: renders the node's metrics. May block for milliseconds.
+    ///   - requestMetrics: counts the requests.
+    ///   - adminToken: nil for a service without admin calls.
+    ///   - metricsAccess: who may read the metrics here.
+    ///   - push: what registration for alerts must know about sending them.
+    ///   - reads: the limit on concurrent reads of an account, shared with `SyncEndpoint`.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
-        signIns: SignIns, limits: Limits,
+        signIns: SignInLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         requestMetrics: RequestMetrics, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads
@@ -74,9 +75,10 @@ package struct API: Sendable {
         SendEndpoint(writer: writer, authenticator: authenticator, rates: rates, limits: limits, logger: logger)
     }
 
-    /// All calls that there are.
+    /// All calls of the API.
     package var routes: [Route] {
-        authRoutes + sessionRoutes + pushRoutes + userRoutes + passwordRoutes + blockRoutes + exportRoutes
+        signInRoutes + sessionRoutes + pushRoutes + userRoutes + passwordRoutes + blockRoutes + exportRoutes
+            + erasureRoutes
             + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + [SyncEndpoint.route] + adminRoutes + operationRoutes

@@ -1,16 +1,16 @@
-// Answers as handlers make them: JSON that the database made goes out untouched. Problems are in ProblemDocument.swift.
+// The answers of endpoints. JSON from the database is sent unchanged. Problems are in ProblemDocument.swift.
 import Domain
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import Transport
 
-/// A whole answer: to be sent by the router, or by a handler that is asked before it.
+/// A whole answer, sent by the router or by a handler before it.
 package struct Answer: Sendable {
     package var status: HTTPResponse.Status
     package var headers: HTTPFields
     package var body: ByteBuffer
-    /// Writes a body that is too long to be held, in place of `body`. Only for what the router answers.
+    /// Writes a body that is too long for memory, in place of `body`. Only for answers of the router.
     var stream: (@Sendable (inout any ResponseBodyWriter) async throws -> Void)?
 
     package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer = ByteBuffer()) {
@@ -24,7 +24,7 @@ package struct Answer: Sendable {
         Answer(status: status, headers: Headers.json, body: ByteBuffer(bytes: text.utf8))
     }
 
-    /// What a change made: 201 when it is new, 200 when it was there.
+    /// The result of a change: 201 if it is new, 200 if it existed before.
     static func made(_ created: Bool, _ text: JSONText) -> Answer { json(text, status: created ? .created : .ok) }
 
     static let noContent = Answer(status: .noContent, headers: [:])
@@ -59,7 +59,7 @@ extension JSONText {
 }
 
 extension JSONWriter {
-    /// The member that a list has unless it has ended.
+    /// Writes the `next` member of a list that has more pages.
     mutating func writeNext(_ next: PageKey?) {
         guard let next else { return }
         raw(",\"next\":")
@@ -67,12 +67,12 @@ extension JSONWriter {
     }
 }
 
-/// The headers that answers have in common, made once.
+/// The common headers of answers.
 package enum Headers {
     package static let json: HTTPFields = [.contentType: "application/json"]
     static let problem: HTTPFields = [.contentType: "application/problem+json"]
 
-    /// For what isn't JSON: should a browser ever take it for a page, nothing in it may run, load or be framed.
+    /// For answers that are not JSON: if a browser shows one as a page, nothing in it may run, load or be framed.
     static func of(type: String) -> HTTPFields {
         [.contentType: type, .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'"]
     }

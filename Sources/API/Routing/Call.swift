@@ -1,4 +1,4 @@
-// A request as an endpoint sees it: ids of the path, parameters, body. Decoded when asked for, refused with a problem.
+// A request as an endpoint reads it: ids of the path, parameters, body. Each is parsed when it is read.
 import Dispatch
 import Domain
 import Hummingbird
@@ -9,13 +9,13 @@ struct Call: Sendable {
     let context: APIContext
     let limits: Limits
     let parameters: PathParameters
-    /// Of the route's body.
+    /// The limit of the route's body.
     let bodyByteCountMax: Int
 
     /// The parameters of the query.
     var query: Fields<String> { Fields(query: request.queryText) }
 
-    /// An id of the path. What is no UUID names nothing: the same answer as for one that there isn't.
+    /// An id of the path. A text that is no UUID gets the same answer as an unknown id.
     func id<Kind>(
         _ name: String, _: Identifier<Kind>.Type = Identifier<Kind>.self, orElse problem: Problem
     ) throws(Problem) -> Identifier<Kind> {
@@ -27,19 +27,19 @@ struct Call: Sendable {
 
     func message() throws(Problem) -> MessageID { try id("message_id", orElse: .messageNotFound) }
 
-    /// A user of the path, who may be the caller as `me`.
+    /// A user of the path. `me` is the caller.
     func user(_ caller: Identity, orElse problem: Problem) throws(Problem) -> UserID {
         parameters["user_id"] == "me" ? caller.user : try id("user_id", orElse: problem)
     }
 
-    /// What `read` makes of the body's members. A call that needs no body (`isOptional`) takes an empty one as `{}`.
+    /// Reads the members of the body. If the call needs no body (`isOptional`), an empty one counts as `{}`.
     func fields<Shape>(
         isOptional: Bool = false, _ read: (inout Fields<JSONValue>) throws -> Shape
     ) async throws -> Shape {
         try Self.read(await body(orNone: isOptional ? .object([]) : nil), read)
     }
 
-    /// Kept apart, never inlined: the optimising compiler (6.3.1) crashes on field reading inside an async function.
+    /// Never inlined: the optimising compiler (6.3.1) crashes on reading fields inside an async function.
     @inline(never)
     private static func read<Shape>(
         _ body: JSONValue, _ read: (inout Fields<JSONValue>) throws -> Shape
@@ -48,8 +48,8 @@ struct Call: Sendable {
         return try read(&fields)
     }
 
-    /// The body as JSON. Its type must be JSON's where one is given.
-    /// - Parameter none: what an empty body stands for, where the call needs none.
+    /// The body as JSON. A Content-Type must be JSON's.
+    /// - Parameter none: the value of an empty body, if the call needs none.
     func body(orNone none: JSONValue? = nil) async throws -> JSONValue {
         let bytes = try await request.body.collect(upTo: bodyByteCountMax)
         if bytes.readableBytes == 0, let none { return none }
@@ -58,13 +58,13 @@ struct Call: Sendable {
 }
 
 enum JSONBody {
-    /// The largest body that is parsed on an event loop, where it holds up everybody else: a millisecond at worst.
+    /// The largest body that is parsed on an event loop. It delays other requests by at most a millisecond.
     static let onLoopByteCountMax = 16 * 1024
 
-    /// Parses larger bodies one after the other, so that they take no more than one core from everybody else.
+    /// Parses larger bodies one after the other, so that they use at most one core.
     private static let queue = DispatchQueue(label: "parley.json")
 
-    /// A body's bytes as JSON: at once if they are few, else off the event loop.
+    /// Parses a body: a small one at once, a larger one away from the event loop.
     static func read(_ bytes: ByteBuffer, type: String?, limits: Limits) async throws -> JSONValue {
         if bytes.readableBytes <= onLoopByteCountMax { return try readAtOnce(bytes, type: type, limits: limits) }
         return try await withCheckedThrowingContinuation { continuation in
@@ -74,7 +74,7 @@ enum JSONBody {
         }
     }
 
-    /// A body's bytes as JSON. Its type must be JSON's where one is given.
+    /// Parses a body at once. A Content-Type must be JSON's.
     static func readAtOnce(_ bytes: ByteBuffer, type: String?, limits: Limits) throws -> JSONValue {
         if let type, !ContentTypeHeader.isJSON(type) {
             throw Problem(.unsupportedMediaType, "The body must be application/json.")
@@ -85,7 +85,7 @@ enum JSONBody {
 }
 
 extension Request {
-    /// The query as sent; empty without one.
+    /// The query as sent. Empty without one.
     var queryText: Substring {
         guard let target = head.path, let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return "" }
         return target[target.utf8.index(after: mark)...]

@@ -1,4 +1,4 @@
-// What goes along with a request to its endpoint.
+// The data that accompanies a request to its endpoint.
 import Basics
 import Hummingbird
 import Synchronization
@@ -9,7 +9,7 @@ struct APIContext: RequestContext {
 
     var coreContext: CoreRequestContextStorage
     let number: RequestNumber
-    /// The other end of the connection; a proxy's address behind a proxy.
+    /// The other end of the connection: a proxy, if the service is behind one.
     let peerAddress: IPAddress?
     let bodyByteCount: Int
     private let served = Served()
@@ -21,10 +21,10 @@ struct APIContext: RequestContext {
         bodyByteCount = source.bodyByteCount
     }
 
-    /// Names the request in the log and in the answer to a fault of ours. The text is made when it is asked for.
+    /// Identifies the request in the log and in the answer to an internal error. Rendered on each use.
     var id: String { number.text }
 
-    /// What the router found for the request. Copies of a context share it: who made the context learns it from there.
+    /// The operation that the router found. Copies of a context share it, so the creator of the context can read it.
     var operation: OperationID {
         get { OperationID(rawValue: served.operation.load(ordering: .relaxed)) ?? .none }
         nonmutating set { served.operation.store(newValue.rawValue, ordering: .relaxed) }

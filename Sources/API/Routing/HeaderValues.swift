@@ -1,14 +1,14 @@
-// Header values that are read by hand. A stranger may send 32 KiB of anything in one, and it is read on an event loop: so by
-// one pass over bytes, over a bounded number of elements, without regular expressions and without Swift's characters.
+// Parsers of header values. A client may send 32 KiB of anything in one, and it is read on an event loop. So each
+// parser makes one pass over bytes and a limited number of elements, without regular expressions and Swift characters.
 import Domain
 
-/// The elements of a value that is a list, in their order, without the spaces and tabs around them.
+/// The elements of a list value, in order, without the spaces and tabs around them.
 struct HeaderList: Sequence, IteratorProtocol {
     private let separator: UInt8
     private var rest: Substring.UTF8View?
     private var elementsLeft: Int
 
-    /// - Parameter countMax: how many elements are returned; the rest of the value is ignored.
+    /// - Parameter countMax: the number of elements returned. The rest of the value is ignored.
     init(_ value: Substring.UTF8View, separator: Unicode.Scalar, countMax: Int) {
         self.separator = UInt8(ascii: separator)
         rest = value
@@ -28,7 +28,7 @@ struct HeaderList: Sequence, IteratorProtocol {
 }
 
 extension Substring.UTF8View {
-    /// Without the spaces and tabs around it (RFC 9110, 5.6.3).
+    /// The value without the spaces and tabs around it (RFC 9110, 5.6.3).
     var trimmed: Substring.UTF8View {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         let start = drop(while: isSpace)
@@ -36,26 +36,26 @@ extension Substring.UTF8View {
         return start[...last]
     }
 
-    /// Whether it is `word` without regard to the case of its letters. `word` is in lower case.
+    /// Compares with `word`, which is in lower case, without regard to case.
     func equals(ignoringCase word: StaticString) -> Bool {
         guard count == word.utf8CodeUnitCount else { return false }
         return word.withUTF8Buffer { $0.elementsEqual(self.lazy.map { (65...90).contains($0) ? $0 | 0x20 : $0 }) }
     }
 
-    /// The name and the value of `name=value`; nil for what has no `=`.
+    /// The name and the value of `name=value`. Nil without `=`.
     var pair: (name: Substring.UTF8View, value: Substring.UTF8View)? {
         guard let mark = firstIndex(of: UInt8(ascii: "=")) else { return nil }
         return (self[..<mark].trimmed, self[index(after: mark)...].trimmed)
     }
 }
 
-/// What an `Accept` header says of one type (RFC 9110, 12.5.1).
+/// Reads an `Accept` header (RFC 9110, 12.5.1).
 enum AcceptHeader {
-    /// Real ones have a handful; what follows is not looked at.
+    /// Real headers have a handful. The rest is ignored.
     static let rangeCountMax = 16
     static let parameterCountMax = 8
 
-    /// Whether `type` is named, and not with a quality of 0.
+    /// Whether the header names `type` with a quality above 0.
     static func names(_ type: StaticString, in accept: String) -> Bool {
         HeaderList(accept[...].utf8, separator: ",", countMax: rangeCountMax).contains { range in
             var parts = HeaderList(range, separator: ";", countMax: 1 + parameterCountMax)
@@ -76,11 +76,11 @@ enum AcceptHeader {
     }
 }
 
-/// What a `Prefer` header says (RFC 7240).
+/// Reads a `Prefer` header (RFC 7240).
 enum PreferHeader {
     static let preferenceCountMax = 16
 
-    /// The seconds of the first `wait` that has any; may be negative.
+    /// The seconds of the first valid `wait`. May be negative.
     static func waitS(in prefer: String) -> Int? {
         for preference in HeaderList(prefer[...].utf8, separator: ",", countMax: preferenceCountMax) {
             var parts = HeaderList(preference, separator: ";", countMax: 1)
@@ -93,12 +93,12 @@ enum PreferHeader {
     }
 }
 
-/// What an `Authorization` header says (RFC 6750).
+/// Reads an `Authorization` header (RFC 6750).
 enum AuthorizationHeader {
-    /// The longest that an admin's token may be; a session's is much shorter.
+    /// The longest possible admin token. A session token is much shorter.
     private static let tokenByteCountMax = 1_024
 
-    /// The token of the scheme `Bearer`; nil for another scheme, and for what is too long for a token.
+    /// The token of the scheme `Bearer`. Nil for another scheme, and for a text that is too long for a token.
     static func bearerToken(in authorization: String) -> Substring? {
         let bytes = authorization[...].utf8
         let scheme = bytes.prefix(6)
@@ -109,13 +109,13 @@ enum AuthorizationHeader {
     }
 }
 
-/// What a `Content-Type` header says (RFC 9110, 8.3).
+/// Reads a `Content-Type` header (RFC 9110, 8.3).
 enum ContentTypeHeader {
     private static let byteCountMax = 256
 
-    /// Whether it is JSON: `application/json`, or `application/…+json`.
+    /// Whether the type is JSON: `application/json`, or `application/…+json`.
     static func isJSON(_ type: String) -> Bool {
-        // What nearly all clients write.
+        // What most clients write.
         if type == "application/json" { return true }
         var parts = HeaderList(type[...].utf8, separator: ";", countMax: 1)
         guard let media = parts.next(), media.count <= byteCountMax else { return false }

@@ -1,8 +1,8 @@
-// The names of the API's calls, as openapi.yaml has them: the closed set by which requests are counted and logged.
+// The names of the API's calls, as in openapi.yaml. Requests are counted and logged by them.
 
 /// The `operationId` of a call in openapi.yaml.
 package enum OperationID: UInt8, CaseIterable, Sendable {
-    /// Of requests for what there isn't, and of those that never became one.
+    /// Requests for unknown paths, and requests that the transport refused.
     case none
     case register, requestCode, login, logout
     case listSessions, deleteSession, deleteOtherSessions

@@ -1,20 +1,21 @@
-// What a browser asks before it lets a web page of another origin make a call (Fetch Standard, 3.2.5 "CORS-preflight
-// fetch"). Whom the answers let in is the transport's to write, on this one as on all.
+// The requests that a browser sends before a call from a web page of another origin (Fetch Standard, 3.2.5
+// "CORS-preflight fetch"). The transport adds the allowed origin, to these answers as to all.
 import HTTPTypes
 import Transport
 
-/// Answers preflights without a token: a browser sends none, and nothing is told that openapi.yaml doesn't say.
+/// Answers preflights without a token, because browsers send none. The answer has nothing that openapi.yaml does not
+/// have.
 struct Preflights: Sendable {
-    /// What clients of this API send, and no more. `*` would leave out `Authorization`.
+    /// The headers that clients of this API send. `*` would not include `Authorization`.
     private static let headers = "Authorization, Content-Type, Accept, Cache-Control, Last-Event-ID, Prefer, Range"
-    /// Two hours, the most that Chromium keeps it.
+    /// Two hours: Chromium keeps the answer no longer.
     private static let maxAgeS = 7_200
 
-    /// Nil: no origin is let in.
+    /// Nil allows no origin.
     let policy: CrossOriginPolicy?
     let table: RouteTable
 
-    /// Nil for what is no preflight, for an origin that isn't let in, and for a path that there isn't.
+    /// Returns nil if the request is no preflight, its origin is not allowed, or no call has the path.
     func answer(_ request: InboundRequest) -> OutboundResponse? {
         guard let policy, let origin = request.headers.first(.origin), policy.allows(origin),
             request.headers.contains(.accessControlRequestMethod)

@@ -1,16 +1,16 @@
-// Finds a request's route and calls its endpoint. Also decides, by the head alone, whether a body is wanted.
+// Finds the route of a request and calls its endpoint. Also decides by the head alone whether a body is accepted.
 import Domain
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import Transport
 
-/// Answers what the table of routes has; everything else is 404, or 405.
+/// Answers the calls of the route table. Other requests get 404 or 405.
 struct RouteResponder: HTTPResponder {
     let api: API
     let table: RouteTable
 
-    /// Throws problems, for the adapter to render.
+    /// Throws problems. The adapter renders them.
     func respond(to request: Request, context: APIContext) async throws -> Response {
         switch table.find(request.method, request.pathText) {
         case .nothing: throw Problem.nothingHere
@@ -39,7 +39,7 @@ struct RouteResponder: HTTPResponder {
             let actor = try api.adminActor(call)
             try check(call, route)
             return try await endpoint(call, actor)
-        // Answered before the router is asked.
+        // `APIHandler` answers these before the router.
         case .direct: throw Problem.nothingHere
         }
     }
@@ -49,8 +49,8 @@ struct RouteResponder: HTTPResponder {
         guard call.context.bodyByteCount <= call.bodyByteCountMax else { throw Problem.bodyTooLarge }
     }
 
-    /// Decides by the head of a request: whether the call exists, whether the token has the form of one (the database is not
-    /// asked), and how large the body may be.
+    /// Checks the head of a request: whether the call exists, whether the token is well-formed (without the database),
+    /// and how large the body may be.
     func decide(_ head: InboundRequest) -> BodyDecision {
         switch table.find(head.method, head.path) {
         case .nothing: return .answer(ProblemDocument.response(.nothingHere))

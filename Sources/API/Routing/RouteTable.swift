@@ -1,27 +1,27 @@
-// Finds the route of a path. The one place where paths are matched: what answers before a body is read, the endpoints, 405 and
-// preflights all ask here, so they can't disagree.
+// Finds the route of a path. The only place that matches paths: endpoints, early answers, 405 and preflights all use
+// it, so they agree.
 import Domain
 import HTTPTypes
 
 /// The routes by their paths.
 ///
-/// A fixed segment matches byte for byte: no percent-encoding, no `;` parameters, no other case. A parameter matches any
-/// segment but an empty one, percent-encoded or not. A fixed segment comes before a parameter.
+/// A fixed segment matches byte for byte: no percent-encoding, no `;` parameters, no other case. A parameter matches
+/// any segment that is not empty, percent-encoded or not. A fixed segment goes before a parameter.
 package struct RouteTable: Sendable {
-    /// What there is at a path.
+    /// The result of a search for a path.
     package enum Match: Sendable {
-        /// With the path's parameters as they were sent.
+        /// The path's parameters are as they were sent.
         case route(Route, PathParameters)
-        /// The path has these methods only.
+        /// The path has only these other methods.
         case otherMethods([HTTPRequest.Method])
         case nothing
     }
 
-    /// One segment of a pattern, and what follows it.
+    /// One segment of the patterns, and the segments after it.
     private struct Node: Sendable {
         var literals: [(segment: String, node: Int)] = []
         var parameter: Int?
-        /// Of patterns that end here.
+        /// The routes whose patterns end here.
         var routes: [Route] = []
     }
 
@@ -49,7 +49,7 @@ package struct RouteTable: Sendable {
         return new
     }
 
-    /// What `method` finds at `path`. Looks at as many segments as the longest route has, however many there are.
+    /// Finds the route of a method and a path. Reads at most as many segments as the longest route has.
     package func find(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
         var values: [Substring] = []
         guard let node = node(of: path, &values) else { return .nothing }
@@ -59,7 +59,7 @@ package struct RouteTable: Sendable {
         return .otherMethods(nodes[node].routes.flatMap(\.methods))
     }
 
-    /// Empty for a path that there isn't.
+    /// The methods of a path. Empty if no call has the path.
     package func methods(for path: some StringProtocol) -> [HTTPRequest.Method] {
         var values: [Substring] = []
         return node(of: Substring(path), &values).map { nodes[$0].routes.flatMap(\.methods) } ?? []
@@ -73,7 +73,7 @@ package struct RouteTable: Sendable {
         return walk(from: 0, segments[...], &values)
     }
 
-    /// The node at which the segments end and some route does; a fixed segment is tried before a parameter.
+    /// The node at which the segments end, if it has routes. A fixed segment is tried before a parameter.
     private func walk(
         from node: Int, _ segments: ArraySlice<Substring.UTF8View>, _ values: inout [Substring]
     ) -> Int? {
@@ -89,7 +89,7 @@ package struct RouteTable: Sendable {
     }
 }
 
-/// The parameters of a path by their names, as they were sent.
+/// The parameters of a path by name, as they were sent.
 package struct PathParameters: Sendable {
     fileprivate let names: [Substring]
     fileprivate let values: [Substring]

@@ -1,4 +1,4 @@
-// One whole request as the handler gets it. Nothing is decoded here: percent-encoding is the API's business.
+// A whole request, as the handler receives it. Percent-encoding is left to the API.
 
 import Basics
 import HTTPTypes
@@ -9,13 +9,13 @@ package struct InboundRequest: Sendable {
     package let number: RequestNumber
     package let method: HTTPRequest.Method
     /// Path and query as sent (still percent-encoded), or `*` for OPTIONS. Valid UTF-8 without spaces, control
-    /// characters or `#`. An absolute target has been reduced to its path.
+    /// characters or `#`. An absolute target is reduced to its path.
     package let target: String
     package let headers: RequestHeaders
     package let body: ByteBuffer
     package let eventLoop: any EventLoop
     let pathByteCount: Int
-    /// Who is at the other end of the connection: a proxy, where the service is behind one. Nil on a Unix socket.
+    /// The other end of the connection: a proxy, if the service is behind one. Nil on a Unix socket.
     package let peerAddress: IPAddress?
 
     /// The target before the first `?`.
@@ -23,7 +23,7 @@ package struct InboundRequest: Sendable {
         target.utf8.count == pathByteCount ? target[...] : target[..<queryMark]
     }
 
-    /// The target after the first `?`; nil without one.
+    /// The target after the first `?`. Nil without one.
     package var query: Substring? {
         target.utf8.count == pathByteCount ? nil : target[target.utf8.index(after: queryMark)...]
     }

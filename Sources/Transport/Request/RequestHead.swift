@@ -1,5 +1,5 @@
-// Checks what NIO's codec (llhttp) has parsed: limits, and the shapes that two parsers could read differently.
-// Pure: a head in, a checked head or a failure out.
+// Checks what NIO's parser (llhttp) has read: limits, and forms that two parsers could read differently. Pure: takes a
+// head, and returns a checked head or a failure.
 
 import HTTPTypes
 import NIOHTTP1
@@ -17,7 +17,7 @@ struct RequestHead: Sendable {
     let target: String
     let pathByteCount: Int
     let headers: RequestHeaders
-    /// HTTP/1.0 has no chunked answers, no `100 Continue`, and closes unless it was asked not to.
+    /// HTTP/1.0 has no chunked answers and no `100 Continue`, and closes unless the client asks otherwise.
     let isHTTP10: Bool
     let keepsAlive: Bool
     let framing: Framing
@@ -33,12 +33,12 @@ struct RequestHead: Sendable {
         self.isHTTP10 = head.version.minor == 0
         self.headers = RequestHeaders(headers: head.headers)
         var fields = GoverningFields()
-        for (name, value) in head.headers { try fields.note(name, value) }
+        for (name, value) in head.headers { try fields.read(name, value) }
         // RFC 9112, 3.2: exactly one Host in HTTP/1.1, never two.
         guard fields.hostCount == 1 || fields.hostCount == 0 && isHTTP10 else { throw .malformed }
         self.framing = try fields.framing(isHTTP10: isHTTP10, settings: settings)
         self.expectsContinue = fields.expectsContinue && !isHTTP10 && framing != .none
-        // llhttp stops parsing after an upgrade was asked for, and we take none up: the connection ends there.
+        // llhttp stops parsing after a request for an upgrade. Upgrades are not supported, so the connection closes.
         self.keepsAlive = head.isKeepAlive && !fields.asksForUpgrade
     }
 
@@ -58,7 +58,7 @@ struct RequestHead: Sendable {
     }
 }
 
-/// The fields that say something about the message itself.
+/// The fields that describe the message itself.
 private struct GoverningFields {
     var hostCount = 0
     var contentLength: Int?
@@ -66,8 +66,10 @@ private struct GoverningFields {
     var expectsContinue = false
     var asksForUpgrade = false
 
-    mutating func note(_ name: String, _ value: String) throws(TransportFailure) {
-        // By length first: most fields are none of these. Values with line breaks are folded lines (RFC 9112, 5.2).
+    /// Reads one field, if it is one of these. Checks the bytes of every field.
+    mutating func read(_ name: String, _ value: String) throws(TransportFailure) {
+        // By length first, because most fields are none of these. Values with line breaks are folded lines (RFC 9112,
+        // 5.2).
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { throw .malformed }
         switch name.utf8.count {
         case 4 where name.lowercased() == "host":
@@ -94,7 +96,7 @@ private struct GoverningFields {
 
     func framing(isHTTP10: Bool, settings: TransportSettings) throws(TransportFailure) -> RequestHead.Framing {
         if isChunked {
-            // Both at once is how requests are smuggled past a proxy (RFC 9112, 6.1 and 6.3).
+            // Both together are used to smuggle requests past a proxy (RFC 9112, 6.1 and 6.3).
             guard contentLength == nil, !isHTTP10 else { throw .malformed }
             return .chunked
         }

@@ -1,16 +1,16 @@
-// A request's headers as NIO's codec gives them, looked up by HTTPTypes' names. Converted only for who needs them all.
+// The headers of a request as NIO's parser returns them, read by HTTPTypes' names. Converted only if all are needed.
 
 import HTTPTypes
 import NIOHTTP1
 
-/// Header fields; names compare without regard to case.
+/// Header fields. Names compare without regard to case.
 package struct RequestHeaders: Sendable {
     let headers: HTTPHeaders
 
     package var count: Int { headers.count }
 
-    /// The value, several of one name joined by `, ` (`; ` for Cookie); nil without one. Bytes that weren't UTF-8 have
-    /// come out as U+FFFD.
+    /// The value; several of one name are joined by `, ` (`; ` for Cookie). Nil without one. Bytes that are not UTF-8
+    /// read as U+FFFD.
     package subscript(name: HTTPField.Name) -> String? {
         let all = headers[name.canonicalName]
         return all.count < 2 ? all.first : all.joined(separator: name == .cookie ? "; " : ", ")
@@ -19,15 +19,15 @@ package struct RequestHeaders: Sendable {
     /// The first value of one name, found without an allocation.
     package func first(_ name: HTTPField.Name) -> String? { headers.first(name: name.canonicalName) }
 
-    /// All values of one name, in their order.
+    /// All values of one name, in order.
     package subscript(values name: HTTPField.Name) -> [String] { headers[name.canonicalName] }
 
     package func contains(_ name: HTTPField.Name) -> Bool { headers.contains(name: name.canonicalName) }
 
-    /// The `Host` field, which HTTPTypes has no name for. Never missing in HTTP/1.1.
+    /// The `Host` field, for which HTTPTypes has no name. Always present in HTTP/1.1.
     package var host: String? { headers.first(name: "host") }
 
-    /// All fields as HTTPTypes has them.
+    /// All fields as HTTPTypes values.
     package var fields: HTTPFields {
         var fields = HTTPFields()
         fields.reserveCapacity(headers.count)

@@ -1,8 +1,8 @@
-// What names a request: in the answer's X-Request-Id, in the log, in the document of a fault.
+// Identifies a request: in the answer's X-Request-Id, in the log, and in the problem document of an internal error.
 
 import NIOCore
 
-/// Counted up from a random start by each event loop, so that those of several loops and nodes hardly ever meet.
+/// Counted from a random start by each event loop, so that numbers of several loops and nodes hardly ever collide.
 package struct RequestNumber: Hashable, Sendable {
     let value: UInt64
 
@@ -18,7 +18,7 @@ package struct RequestNumber: Hashable, Sendable {
 }
 
 extension ByteBuffer {
-    /// The header's whole line; gives the index of the number in it.
+    /// Writes the whole header line. Returns the index of the number in it.
     mutating func writeRequestNumber(_ number: RequestNumber) -> Int {
         writeStaticString("X-Request-Id: ")
         let index = writerIndex
@@ -27,14 +27,14 @@ extension ByteBuffer {
         return index
     }
 
-    /// Sixteen digits. By hand and on the stack: every answer has them.
+    /// Writes 16 digits. By hand and on the stack, because every answer has them.
     @discardableResult
     mutating func setRequestNumber(_ number: RequestNumber, at index: Int) -> Int {
         let high = setInteger(Self.hexadecimal(UInt32(truncatingIfNeeded: number.value >> 32)), at: index)
         return high + setInteger(Self.hexadecimal(UInt32(truncatingIfNeeded: number.value)), at: index + high)
     }
 
-    /// Eight digits in the order in which they are read, the first in the highest byte.
+    /// Eight digits in reading order: the first is in the highest byte.
     private static func hexadecimal(_ value: UInt32) -> UInt64 {
         var digits: UInt64 = 0
         for shift in stride(from: UInt32(28), through: 0, by: -4) {

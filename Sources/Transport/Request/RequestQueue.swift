@@ -1,17 +1,17 @@
-// What has come of a connection's requests and is not with the handler yet: the one being received, whole ones that
-// were pipelined, and the failure that ended the input. A value: no I/O, no clock.
+// The requests of a connection that the handler does not have yet: the one being received, complete ones that were
+// pipelined, and the failure that ended the input. A value: no I/O, no clock.
 
 import NIOCore
 
 /// A request that is being received, or waits for its turn.
 final class PendingRequest {
     let head: RequestHead
-    /// Who asks; see `CrossOriginPolicy`.
+    /// The origin of the web page that asks; see `CrossOriginPolicy`.
     let originNumber: Int
     var body = ByteBuffer()
-    /// The most that its body may have.
+    /// The largest body that the request may have.
     var bodyByteCountMax: Int
-    /// It has been answered already: what still comes of its body is dropped.
+    /// The request is already answered. The rest of its body is dropped.
     fileprivate(set) var isDropped = false
 
     init(head: RequestHead, originNumber: Int, bodyByteCountMax: Int) {
@@ -20,14 +20,14 @@ final class PendingRequest {
         self.bodyByteCountMax = bodyByteCountMax
     }
 
-    /// Whether the declared body, or what has come of one in chunks, is within the bound.
+    /// Whether the declared body, or what has arrived of a chunked body, is within the limit.
     func fits(_ byteCountMax: Int) -> Bool {
         if case .length(let declared) = head.framing { return declared <= byteCountMax }
         return body.readableBytes <= byteCountMax
     }
 
-    /// Whether the rest of the body may be read and dropped, so that the connection can go on. Not where the client waits
-    /// for `100 Continue`: it may leave the body out once it sees another answer, or send it all the same.
+    /// Whether the rest of the body may be read and dropped, so that the connection stays open. Not if the client waits
+    /// for `100 Continue`: after another answer it may send the body or leave it out.
     func canBeDropped(_ settings: TransportSettings) -> Bool {
         guard case .length(let declared) = head.framing, declared <= settings.droppedBodyByteCountMax else {
             return false
@@ -37,38 +37,38 @@ final class PendingRequest {
 }
 
 struct RequestQueue {
-    /// Past this many times the limit at which reading pauses the client is not pipelining but flooding.
+    /// A client that sends this many times the limit at which reading pauses is flooding, not pipelining.
     private static let floodFactor = 32
 
     enum Next {
-        /// Nothing of a next request has come.
+        /// Nothing of a next request has arrived.
         case nothing
-        /// A head has come; its body has not yet.
+        /// A head has arrived, and its body has not.
         case partial(PendingRequest)
         case request(PendingRequest)
         case failure(TransportFailure)
     }
 
-    /// Head received, body not complete.
+    /// The head is complete and the body is not.
     private(set) var incoming: PendingRequest?
-    /// Nil while empty, which is nearly always: a buffer per connection would cost.
+    /// Nil while empty, which is nearly always: a buffer in each connection would cost memory.
     private var whole: CircularBuffer<PendingRequest>?
     private var failure: TransportFailure?
-    /// Of all bodies here.
+    /// The size of all bodies in the queue.
     private(set) var byteCount = 0
 
-    /// Of the body that is coming.
+    /// The size of the body that is arriving.
     var incomingByteCount: Int { incoming?.body.readableBytes ?? 0 }
 
-    /// Nothing that follows can be trusted to be a request, so nothing more is taken.
+    /// Whether the input is invalid from here on, so that nothing more is read as a request.
     var isBroken: Bool { failure != nil }
 
-    /// Reading should pause: enough has come for later.
+    /// Whether reading should pause because enough has arrived.
     func isFull(_ settings: TransportSettings) -> Bool {
         (whole?.count ?? 0) >= settings.pipelinedRequestCountMax || byteCount > settings.pipelinedByteCountMax
     }
 
-    /// More than pausing should ever have let through.
+    /// Whether more has arrived than the pause allows.
     func isFlooded(_ settings: TransportSettings) -> Bool {
         (whole?.count ?? 0) > settings.pipelinedRequestCountMax * Self.floodFactor
     }
@@ -87,14 +87,14 @@ struct RequestQueue {
         }
         byteCount += bytes.readableBytes
         if incoming.body.readableBytes == 0 {
-            // Most bodies come in one piece, and then they stay a slice of what was received.
+            // Most bodies arrive in one piece and stay a slice of the received bytes.
             incoming.body = bytes
         } else {
             incoming.body.writeBuffer(&bytes)
         }
     }
 
-    /// The incoming request is whole.
+    /// Marks the incoming request as complete.
     mutating func complete() {
         guard let request = incoming else { return }
         incoming = nil
@@ -102,7 +102,7 @@ struct RequestQueue {
         whole?.append(request)
     }
 
-    /// The incoming request has been answered: what has come of its body goes, and what still comes is dropped.
+    /// Drops the body of the incoming request, which is already answered: what has arrived, and what still arrives.
     mutating func dropIncoming() {
         guard let incoming else { return }
         byteCount -= incoming.body.readableBytes
@@ -110,14 +110,14 @@ struct RequestQueue {
         incoming.isDropped = true
     }
 
-    /// The incoming request is whole. True if it was a dropped one, of which nothing is left then.
+    /// Marks the incoming request as complete. Returns true if it was a dropped one, of which nothing is left.
     mutating func endDropped() -> Bool {
         guard incoming?.isDropped == true else { return false }
         incoming = nil
         return true
     }
 
-    /// The incoming request is whole and nothing is before it: hands it out at once.
+    /// Marks the incoming request as complete, and returns it if no request is before it.
     mutating func takeCompleted() -> PendingRequest? {
         guard whole == nil, let request = incoming else { return nil }
         incoming = nil
@@ -131,7 +131,7 @@ struct RequestQueue {
         if self.failure == nil { self.failure = failure }
     }
 
-    /// What comes next for a connection whose last request has been answered.
+    /// The next step for a connection whose last request is answered.
     mutating func next() -> Next {
         if let request = whole?.popFirst() {
             if whole?.isEmpty == true { whole = nil }
@@ -143,6 +143,6 @@ struct RequestQueue {
         return .nothing
     }
 
-    /// Lets go of everything.
+    /// Removes everything.
     mutating func clear() { self = RequestQueue() }
 }

@@ -1,11 +1,11 @@
-// The forms of a request target (RFC 9112, 3.2), reduced to origin form. Percent-encoding is left alone.
+// The forms of a request target (RFC 9112, 3.2), reduced to origin form. Percent-encoding stays as it is.
 
 import HTTPTypes
 
 enum RequestTarget {
     /// Path and query, or `*`.
     static func originForm(_ target: String, method: HTTPRequest.Method) throws(TransportFailure) -> String {
-        // U+FFFD stands where the bytes were not UTF-8: a path that the client never meant.
+        // U+FFFD stands for bytes that are not UTF-8: a path that the client did not mean.
         guard target.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") }),
             target.utf8.allSatisfy({ $0 < 0x80 }) || !target.unicodeScalars.contains("\u{FFFD}")
         else { throw .malformed }
@@ -17,8 +17,8 @@ enum RequestTarget {
         return try reduced(target, method: method)
     }
 
-    /// absolute-form, which a server must take; scheme and authority tell us nothing. By bytes: a client may send
-    /// thousands of anything.
+    /// Reduces the absolute form, which a server must accept. Scheme and authority are ignored. Works on bytes, because
+    /// a client may send thousands of any character.
     private static func reduced(_ target: String, method: HTTPRequest.Method) throws(TransportFailure) -> String {
         guard let scheme = (["http://", "https://"] as [StaticString]).first(where: { begins(target.utf8, with: $0) })
         else {
@@ -37,7 +37,8 @@ enum RequestTarget {
         return scheme.withUTF8Buffer { $0.elementsEqual(letters) }
     }
 
-    /// Whether a byte may stand in a host with its port; no name and password before it (RFC 9110, 4.2.4), nothing behind.
+    /// Whether a byte may be part of a host with its port. User names, passwords (RFC 9110, 4.2.4) and paths are not
+    /// allowed.
     static func isOfAuthority(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "@"), UInt8(ascii: "\\"),
@@ -47,7 +48,7 @@ enum RequestTarget {
         }
     }
 
-    /// The count of bytes before the first `?`.
+    /// The number of bytes before the first `?`.
     static func pathByteCount(_ target: String) -> Int {
         let bytes = target.utf8
         guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return bytes.count }

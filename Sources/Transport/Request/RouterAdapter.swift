@@ -1,4 +1,4 @@
-// Runs a Hummingbird responder (a router's) for a request of this transport. Which requests come here is the API's.
+// Runs a Hummingbird responder (a router) for a request of this transport. The API decides which requests come here.
 
 import Basics
 import HTTPTypes
@@ -7,8 +7,8 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// What a request context is made from. A context for this transport says `typealias Source = TransportContextSource`
-/// and, as nothing puts Hummingbird's request id into the logger here, brings its own `id`.
+/// The source of a request context. A context for this transport declares `typealias Source = TransportContextSource`.
+/// It has its own `id`, because nothing puts Hummingbird's request id into the logger here.
 package struct TransportContextSource: RequestContextSource, Sendable {
     package let number: RequestNumber
     package let logger: Logger
@@ -17,10 +17,10 @@ package struct TransportContextSource: RequestContextSource, Sendable {
     package let bodyByteCount: Int
 }
 
-/// The bridge to Hummingbird's async world: one task a request, on the connection's event loop.
+/// The bridge to Hummingbird's async code: one task for each request, on the connection's event loop.
 package struct RouterAdapter<Responder: HTTPResponder>: Sendable
 where Responder.Context: InitializableFromSource<TransportContextSource> {
-    /// Bodies of a known size up to this are sent whole, in one write; others are streamed.
+    /// Bodies of a known size up to this are sent in one write. Others are streamed.
     private static var collectedByteCountMax: Int { 64 * 1024 }
 
     private let responder: Responder
@@ -29,8 +29,8 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
     private let problem: @Sendable (any Error, Responder.Context) -> OutboundResponse
 
     /// - Parameters:
-    ///   - operation: what the responder came to serve, once it is through; see ``OutboundResponse/operation``.
-    ///   - problem: renders what the responder throws. Not called for a client that has gone.
+    ///   - operation: the operation that the responder served, read when it is done; see ``OutboundResponse/operation``.
+    ///   - problem: renders an error of the responder. Not called if the client is gone.
     package init(
         responder: Responder, logger: Logger, operation: @escaping @Sendable (Responder.Context) -> UInt8 = { _ in 0 },
         problem: @escaping @Sendable (any Error, Responder.Context) -> OutboundResponse
@@ -41,11 +41,11 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
         self.problem = problem
     }
 
-    /// Answers `request` by the responder. From any thread.
+    /// Answers `request` with the responder. From any thread.
     ///
-    /// The task is unstructured because a channel's callback has no task to be a child of: this is the one seam
-    /// between them. Its owner is the connection, which holds it as long as the request lasts and cancels it when the
-    /// client goes away or the server's drain ends; the drain waits for it.
+    /// The task is unstructured, because a channel's callback has no task to be a child of. Its owner is the
+    /// connection: it holds the task as long as the request lasts, and cancels it when the client goes away or the
+    /// server's drain ends. The drain waits for the task.
     package func handle(_ request: InboundRequest, _ reply: Reply) {
         let executor = reply.reference.executor
         executor.server.taskBegins()
@@ -93,7 +93,7 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
             try await response.body.write(StreamBodyWriter(stream: stream))
             stream.end()
         } catch {
-            // The head is out, so the only honest end is a cut connection.
+            // The head has been sent, so closing the connection is the only way to report the error.
             if !reply.isClientGone {
                 logger.error("a streamed answer failed; closed the connection", metadata: ["error": "\(error)"])
             }
@@ -102,7 +102,7 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
     }
 }
 
-/// Takes a small body without going through the connection.
+/// Collects a small body without going through the connection.
 private final class BodyCollector: ResponseBodyWriter {
     var bytes = ByteBuffer()
 
@@ -117,7 +117,8 @@ private final class BodyCollector: ResponseBodyWriter {
     func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
-/// Hands each piece to the connection and waits while the client is behind. Trailers are dropped: nobody reads them.
+/// Passes each piece to the connection, and waits while the client is behind. Trailers are dropped: no client reads
+/// them.
 private struct StreamBodyWriter: ResponseBodyWriter {
     let stream: ResponseStream
 

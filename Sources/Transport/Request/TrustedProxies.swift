@@ -1,18 +1,18 @@
-// Whose connection or request it is, by address: past the proxies that are trusted to say so.
+// The client address of a connection or request, as reported by trusted proxies.
 import Basics
 
-/// The proxies whose `X-Forwarded-For` is believed.
+/// The proxies whose `X-Forwarded-For` is trusted.
 package struct TrustedProxies: Sendable {
     private let ranges: [AddressRange]
 
     package init(_ ranges: [AddressRange] = []) { self.ranges = ranges }
 
-    /// Whether an address is one of theirs. As many comparisons as there are ranges.
+    /// Whether an address is a trusted proxy. Costs one comparison for each range.
     package func contains(_ address: IPAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
-    /// The address that a request comes from: the peer's, or, where that is a trusted proxy, the right-most in the header
-    /// that isn't one. What stands left of it anybody may have written. Reads the header from its end, so that what it
-    /// costs is bounded by how many proxies there are and not by what a client wrote.
+    /// The address that a request comes from: the peer's, or, if the peer is a trusted proxy, the right-most address in
+    /// the header that is not one. Anyone may have written what is left of it. Reads the header from its end, so the
+    /// cost depends on the number of proxies and not on what a client wrote.
     package func client(peer: IPAddress?, forwarded: [String]) -> IPAddress? {
         guard var client = peer, contains(client) else { return peer?.client }
         var entriesLeft = Self.entryCountMax
@@ -24,7 +24,7 @@ package struct TrustedProxies: Sendable {
                 let entry = comma.map { entries[entries.index(after: $0)...] } ?? entries
                 rest = comma.map { entries[..<$0] }
                 if entry.isEmpty { continue }
-                // A proxy that writes something else than an address tells nothing of who is behind it.
+                // A proxy that writes something other than an address says nothing about its client.
                 guard let address = Self.address(Substring(entry)) else { return client.client }
                 client = address
                 guard contains(address) else { return client.client }
@@ -33,11 +33,11 @@ package struct TrustedProxies: Sendable {
         return client.client
     }
 
-    /// More proxies than stand in a row anywhere.
+    /// More proxies than any real chain has.
     private static let entryCountMax = 16
     private static let entryByteCountMax = 64
 
-    /// Some proxies write the port, too.
+    /// Some proxies also write the port.
     private static func address(_ entry: Substring) -> IPAddress? {
         guard entry.utf8.count <= entryByteCountMax else { return nil }
         let entry = entry.drop { $0 == " " || $0 == "\t" }

@@ -1,24 +1,24 @@
-// Which web pages of other origins may read the answers (Fetch Standard, 3.2 "CORS protocol"). Without a policy nothing of
-// it is written, and browsers let no page of another origin read anything.
+// The web pages of other origins that may read the answers (Fetch Standard, 3.2 "CORS protocol"). Without a policy no
+// CORS header is written, and browsers let no page of another origin read anything.
 
 import HTTPTypes
 import NIOCore
 
-/// The origins that are let in, and what each answer says to them, rendered once. No credentials are allowed: what
-/// speaks for a caller is a token that the page itself sends, never a cookie.
+/// The allowed origins and the header lines for each of them, rendered once. Credentials are not allowed: a caller is
+/// identified by a token that the page sends, never by a cookie.
 package struct CrossOriginPolicy: Sendable {
-    /// What a page may read besides the handful that it always may.
+    /// The headers that a page may read besides those that it always may.
     private static let exposed =
         "Retry-After, RateLimit, RateLimit-Policy, Location, Allow, WWW-Authenticate, Preference-Applied, X-Request-Id"
 
-    /// A scheme, a host of 253 characters and a port fit.
+    /// Long enough for a scheme, a host of 253 characters and a port.
     private static let originByteCountMax = 512
 
     private let origins: [String]
-    /// By number: 0 for a request of no origin that is let in, then the origins in their order.
+    /// By number: 0 for a request without an allowed origin, then the origins in order.
     private let lines: [ByteBuffer]
 
-    /// - Parameter origins: as browsers write them (`https://chat.example`), or `*` alone for any.
+    /// - Parameter origins: as browsers write them (`https://chat.example`), or only `*` for any.
     package init(origins: [String]) {
         func lines(_ origin: String) -> String {
             "Access-Control-Allow-Origin: \(origin)\r\nAccess-Control-Expose-Headers: \(Self.exposed)\r\n"
@@ -27,7 +27,7 @@ package struct CrossOriginPolicy: Sendable {
             self.origins = []
             self.lines = [ByteBuffer(string: lines("*"))]
         } else {
-            // Whoever keeps an answer must know that it is not the same for all.
+            // A cache must know that the answer depends on the origin.
             let vary = "Vary: Origin\r\n"
             self.origins = origins
             self.lines = [ByteBuffer(string: vary)] + origins.map { ByteBuffer(string: vary + lines($0)) }

@@ -1,30 +1,30 @@
-// Writes an answer's head by hand. Which connection it goes to, and when, is `HTTPConnection`'s.
+// Renders the head of an answer by hand. `HTTPConnection` decides when and where it is sent.
 
 import HTTPTypes
 import NIOCore
 
-/// How the end of a body is told.
+/// How the client finds the end of a body.
 enum BodyFraming {
     case length(Int)
     case chunked
-    /// HTTP/1.0 knows no chunks: the connection's end is the body's.
+    /// HTTP/1.0 has no chunks: the end of the connection is the end of the body.
     case untilClose
-    /// 204 and 304, and a HEAD answer of unknown length: no body and nothing said about one.
+    /// 204 and 304, and a HEAD answer of unknown length: no body, and no header about one.
     case none
 }
 
 enum ConnectionHeader {
-    /// HTTP/1.1's default needs no words.
+    /// The default of HTTP/1.1 needs no header.
     case none
     case keepAlive
     case close
 }
 
 extension ByteBuffer {
-    /// Gives the index at which the request's number is, for `setRequestNumber`.
+    /// Writes the head. Returns the index of the request's number, for `setRequestNumber`.
     /// - Parameters:
     ///   - common: the lines that all answers have, with their CRLFs.
-    ///   - crossOrigin: the lines for web pages of other origins; nil without a policy.
+    ///   - crossOrigin: the lines for web pages of other origins. Nil without a policy.
     @discardableResult
     mutating func writeHead(
         _ status: HTTPResponse.Status, _ headers: HTTPFields, number: RequestNumber, framing: BodyFraming,
@@ -49,7 +49,7 @@ extension ByteBuffer {
             writeStaticString("\r\n")
         }
         writeImmutableBuffer(common)
-        // What is somebody's own is nobody else's to keep. Who knows better says so.
+        // Answers are private by default. An endpoint that allows caching says so.
         if !hasCacheControl { writeStaticString("Cache-Control: no-store\r\n") }
         if let crossOrigin { writeImmutableBuffer(crossOrigin) }
         switch framing {
@@ -69,7 +69,7 @@ extension ByteBuffer {
     }
 
     private mutating func writeDecimal(_ number: Int) {
-        // Up to 15 digits are a string without an allocation.
+        // A string of up to 15 digits needs no allocation.
         writeString(String(number))
     }
 
@@ -82,6 +82,6 @@ extension ByteBuffer {
 }
 
 extension HTTPResponse.Status {
-    /// RFC 9110, 6.4.1: whatever the headers say, these have no body.
+    /// These statuses never have a body, whatever the headers say (RFC 9110, 6.4.1).
     var forbidsBody: Bool { code == 204 || code == 304 || code < 200 }
 }

@@ -1,4 +1,4 @@
-// Why a server can't listen, in a sentence for the operator.
+// Why a server cannot listen, as a sentence for the operator.
 
 import Glibc
 import NIOCore
@@ -15,7 +15,7 @@ package struct BindError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let reason: Reason
-    /// One sentence, ready to be shown.
+    /// One sentence that can be shown as it is.
     package let description: String
 
     init(_ error: any Error, host: String, port: Int) {

@@ -1,4 +1,4 @@
-// The server: listening, counting, and going away in good order. What happens on a connection is `HTTPConnection`'s.
+// The server: listens, counts, drains. `HTTPConnection` handles what happens on a connection.
 
 import Glibc
 import Logging
@@ -7,9 +7,9 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// An HTTP/1.1 server over its own event loops. Ends with ``drain(deadline:)``, without which its loops go on.
+/// An HTTP/1.1 server with its own event loops. Must be ended with ``drain(deadline:)``, or its loops keep running.
 package final class HTTPServer: Sendable {
-    /// The port listened on, also where the settings said 0.
+    /// The port that the server listens on, also if the settings said 0.
     package let port: Int
 
     private let state: ServerState
@@ -28,8 +28,8 @@ package final class HTTPServer: Sendable {
         self.port = listener.localAddress?.port ?? 0
     }
 
-    /// Listens, and serves from then on.
-    /// - Parameter group: event loops to share; without one the server makes its own and ends them with the drain.
+    /// Listens, and serves requests from then on.
+    /// - Parameter group: event loops to share. Without it the server creates its own, and the drain ends them.
     package static func bind(
         _ settings: TransportSettings, handler: any RequestHandler, group: MultiThreadedEventLoopGroup? = nil,
         logger: Logger
@@ -79,7 +79,7 @@ package final class HTTPServer: Sendable {
             .serverChannelOption(.maxMessagesPerRead, value: 64)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    // Out of descriptors: wait a second instead of spinning on a listener that stays readable.
+                    // Out of file descriptors: wait a second instead of spinning on a listener that stays readable.
                     try channel.pipeline.syncOperations.addHandler(
                         AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
                 }
@@ -89,7 +89,7 @@ package final class HTTPServer: Sendable {
                 .tcpOption(.userTimeout), value: Int(settings.acknowledgementTimeout / .milliseconds(1))
             )
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            // Small until it proves busy: an idle connection keeps its buffer.
+            // Small until the connection proves busy: an idle connection keeps its buffer.
             .childChannelOption(
                 .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: 65_536)
             )
@@ -109,21 +109,21 @@ package final class HTTPServer: Sendable {
             .get()
     }
 
-    // MARK: going away
+    // MARK: Drain
 
-    /// Closes the listening socket: new connections are refused by the kernel. Open ones go on.
+    /// Closes the listening socket. The kernel refuses new connections. Open connections continue.
     package func stopAccepting() async {
-        // Fails only if it is closed already.
+        // Fails only if the listener is already closed.
         try? await listener.close().get()
     }
 
-    /// From now on each answer carries `Connection: close`.
+    /// Makes each later answer carry `Connection: close`.
     package func setClosing() { state.isClosing.store(true, ordering: .relaxed) }
 
-    /// Stops accepting, closes what is between requests, and every other connection after its answer. What is left at
-    /// the deadline is cut, and the handlers of its waiting requests are told that the client has gone. Returns when
-    /// their tasks have ended too, or ``TransportSettings/cancellationGrace`` is over. Waiting
-    /// requests are not answered by this: their owner does that meanwhile. A second call returns at once.
+    /// Stops accepting. Closes connections between requests now, and every other connection after its answer. At the
+    /// deadline the rest is cut off, and the handlers of waiting requests are notified that their clients are gone.
+    /// Returns when their tasks have ended, or after ``TransportSettings/cancellationGrace``. Does not answer waiting
+    /// requests: their owner must. A second call returns at once.
     package func drain(deadline: Duration) async {
         guard !state.isDraining.exchange(true, ordering: .sequentiallyConsistent) else { return }
         setClosing()
@@ -138,9 +138,9 @@ package final class HTTPServer: Sendable {
                 loop.value.stop()
             }.get()
         }
-        // The loops hold the state, and it them.
+        // The loops and the state refer to each other.
         state.loops.withLock { $0 = [] }
-        // Their jobs need the loops, so the loops end last.
+        // The jobs of tasks need the loops, so the loops end last.
         state.openGateIfTasksEnded()
         await wait(for: state.tasksEnded, atMost: state.settings.cancellationGrace)
         try? await ownedGroup?.shutdownGracefully()
@@ -152,28 +152,28 @@ package final class HTTPServer: Sendable {
         timer?.cancel()
     }
 
-    // MARK: figures
+    // MARK: Metrics
 
     package struct Statistics: Hashable, Sendable {
         package var connectionsOpen = 0
         package var connectionsTotal = 0
-        /// Turned away over the limit.
+        /// Refused because the limit was reached.
         package var connectionsRefused = 0
-        /// Idle ones that were closed for new ones.
+        /// Idle connections that were closed for new ones.
         package var connectionsDisplaced = 0
-        /// Bytes of bodies of requests that are not answered yet, short ones that came whole aside.
+        /// Bytes of the bodies of requests that are not answered yet. Short bodies that arrived whole are not counted.
         package var bodyBytes = 0
-        /// Refused since all bodies together took too much.
+        /// Bodies refused because all bodies together were too large.
         package var bodiesRefused = 0
-        /// Handed to the handler.
+        /// Requests passed to the handler.
         package var requests = 0
-        /// Tasks of ``RouterAdapter`` that have not ended.
+        /// Tasks of ``RouterAdapter`` that are running.
         package var tasksRunning = 0
-        /// Refused by the transport or left without an answer.
+        /// Requests that the transport refused, or that the handler did not answer.
         package var failures = 0
         /// Clients that left while their request waited.
         package var clientsGone = 0
-        /// Connections ended by a time-out.
+        /// Connections closed by a timeout.
         package var timeouts = 0
     }
 

@@ -1,24 +1,24 @@
-// Finds the connections of a loop that have been idle for longest. A search looks at all connections but waiting polls, so
-// one search serves many new connections, and searches that find nothing are limited in number.
+// Finds the connections of a loop that have been idle longest. A search looks at all connections except waiting polls.
+// So one search serves many new connections, and searches without a result are limited in number.
 
 import Basics
 import NIOCore
 
 /// The result of the last search. Confined to its loop.
 struct IdleConnections {
-    /// Of one search.
+    /// The most connections that one search returns.
     static let foundCountMax = 256
-    /// Between searches that found nothing. Each costs some hundred microseconds with 10,000 connections.
+    /// Time between searches without a result. Each search costs some hundred microseconds with 10,000 connections.
     static let fruitlessInterval = TimeAmount.milliseconds(50)
-    /// Addresses over their share are a handful: four, with a share of a quarter.
+    /// Few addresses can be over their share: four, with a share of a quarter.
     private static let fruitlessCountMax = 64
 
-    /// The longest idle one is the last.
+    /// In order; the connection that has been idle longest is last.
     private var found: [(connection: HTTPConnection, since: NIODeadline)] = []
-    /// When the next search for an address, or for any (nil), is allowed.
+    /// When the next search is allowed: for an address, or (nil) for all.
     private var nextSearch: [IPAddress?: NIODeadline] = [:]
 
-    /// Removes and returns the longest idle connection that is still idle; nil if there is none.
+    /// Removes and returns the connection that has been idle longest and still is. Nil if there is none.
     mutating func take(of address: IPAddress?) -> HTTPConnection? {
         while let index = found.lastIndex(where: { address == nil || $0.connection.countedAddress == address }) {
             let (connection, since) = found.remove(at: index)
@@ -39,12 +39,13 @@ struct IdleConnections {
         found = idle.sorted { $0.since < $1.since }.prefix(Self.foundCountMax).reversed()
     }
 
-    /// Drops the result, so that closed connections are not kept longer than from one sweep to the next.
+    /// Drops the result, so that closed connections are released at the next sweep.
     mutating func clear() { found = [] }
 }
 
 extension LoopState {
-    /// Closes the connection that has been idle for longest, of one address or (nil) of any. Returns false if none is idle.
+    /// Closes the connection that has been idle longest: of one address, or (nil) of all. Returns false if none is
+    /// idle.
     func closeLongestIdle(of address: IPAddress?) -> Bool {
         if let connection = idle.take(of: address) {
             connection.makeWay()
@@ -62,7 +63,7 @@ extension LoopState {
 
     private func idleConnections(of address: IPAddress?) -> [(connection: HTTPConnection, since: NIODeadline)] {
         var idle: [(connection: HTTPConnection, since: NIODeadline)] = []
-        // A waiting poll has no time-out, and is passed over without a look at the object.
+        // A waiting poll has no timeout, so it is skipped without touching the object.
         for slot in lookTimes.indices where lookTimes[slot] < .distantFuture {
             let connection = connections[slot]
             guard let since = connection.idleSince, address == nil || connection.countedAddress == address else {

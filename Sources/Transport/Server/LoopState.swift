@@ -1,8 +1,9 @@
-// What the connections of one event loop share: the sweep's list, the coarse clock, the date. Confined to its loop.
+// What the connections of one event loop share: the list of the sweep, the coarse clock, the date. Confined to its
+// loop.
 
 import NIOCore
 
-/// Runs a task's jobs on an event loop, so that a request's task never leaves its connection's thread by itself.
+/// Runs the jobs of tasks on an event loop, so that a request's task stays on its connection's thread.
 final class LoopTaskExecutor: TaskExecutor {
     let server: ServerState
     let eventLoop: any EventLoop
@@ -18,24 +19,24 @@ final class LoopTaskExecutor: TaskExecutor {
     }
 }
 
-/// One event loop's share of a server. Not `Sendable`: reached through `NIOLoopBound` only.
+/// One event loop's part of a server. Not `Sendable`: accessed only through `NIOLoopBound`.
 final class LoopState {
     let server: ServerState
     let eventLoop: any EventLoop
     let executor: LoopTaskExecutor
-    /// The clock of all time-outs, moved by the sweep: reading the real one per request would cost for nothing.
+    /// The clock of all timeouts. The sweep advances it, so requests need not read the real clock.
     private(set) var now = NIODeadline.now()
-    /// The lines that all answers have, with their CRLFs: the date, and what browsers must not do with an answer.
+    /// The header lines that all answers have, with their CRLFs: the date, and instructions for browsers.
     private(set) var commonLines = ByteBuffer()
-    /// Where answers are put together; its storage is used again once the last answer is written.
+    /// The buffer in which answers are rendered. Its storage is reused once the last answer is written.
     var scratch = ByteBuffer()
     private(set) var connections: [HTTPConnection] = []
-    /// When the sweep is to look at each of them. Apart from them, because most are waiting polls that needn't be looked at,
-    /// and to find that out from ten thousand objects would cost a tenth of what such a node does.
+    /// When the sweep must look at each connection. Kept apart from the connections: most are waiting polls, and
+    /// touching ten thousand objects to skip them would cost a tenth of such a node's work.
     private(set) var lookTimes: [NIODeadline] = []
-    /// Bytes that the kernel hasn't taken yet, over all connections, as of the last sweep.
+    /// Bytes that the kernel has not taken yet, over all connections, at the last sweep.
     var unsentByteCount = 0
-    /// Bytes of bodies that have come and whose requests are not answered.
+    /// Bytes of received bodies whose requests are not answered.
     var heldByteCount = 0
     var idle = IdleConnections()
     var memory = MemoryReturn()
@@ -63,7 +64,7 @@ final class LoopState {
         }
     }
 
-    /// Also lets go of itself.
+    /// Stops the sweep, and with it the reference to this object.
     func stop() {
         sweep?.cancel()
         sweep = nil
@@ -89,14 +90,14 @@ final class LoopState {
     /// Changes when the sweep looks at the connection in `slot`.
     func setLookTime(_ lookTime: NIODeadline, at slot: Int) { lookTimes[slot] = lookTime }
 
-    /// A moment at least `timeout` away. The coarse clock may be one interval behind, so one is added.
+    /// A time at least `timeout` from now. Adds one sweep interval, because the coarse clock may be that late.
     func deadline(after timeout: Duration) -> NIODeadline { now + TimeAmount(timeout) + sweepInterval }
 
-    /// Once a second for all answers of that second.
+    /// Called once a second, for all answers of that second.
     private func renderCommonLines() {
         commonLines = ByteBuffer(
             string: "Date: \(HTTPDate.now())\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n")
-        // A year, for this host alone (RFC 6797).
+        // One year, for this host only (RFC 6797).
         if server.settings.tls != nil {
             commonLines.writeStaticString("Strict-Transport-Security: max-age=31536000\r\n")
         }
@@ -106,7 +107,7 @@ final class LoopState {
         now = .now()
         renderCommonLines()
         unsentByteCount = 0
-        // From the end, as in `forEachConnection`.
+        // Backwards, as in `forEachConnection`.
         for slot in lookTimes.indices.reversed() where slot < lookTimes.count && lookTimes[slot] <= now {
             connections[slot].tick()
         }
@@ -115,7 +116,7 @@ final class LoopState {
         memory.tick(byteCount: heldByteCount + unsentByteCount, now: now)
     }
 
-    /// Each loop has the same part of what may wait.
+    /// Each loop has the same share of the bytes that may wait.
     private var unsentShare: Int { server.settings.unsentTotalByteCountMax / max(1, server.settings.threadCount) }
 
     private func cutStalled() {
@@ -128,7 +129,7 @@ final class LoopState {
         }
     }
 
-    /// From the end, because a connection that closes meanwhile is replaced in the list by the last one.
+    /// Backwards: a connection that closes meanwhile is replaced in the list by the last one.
     func forEachConnection(_ body: (HTTPConnection) -> Void) {
         var index = connections.count - 1
         while index >= 0 {

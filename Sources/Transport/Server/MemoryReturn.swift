@@ -1,15 +1,15 @@
-// Returns memory to the system after a flood of bodies or answers. malloc keeps freed memory that lies below other blocks:
-// after 600 MB of bodies a node kept 300 MB until it was restarted.
+// Returns memory to the system after many large bodies or answers. malloc keeps freed memory that lies below other
+// blocks: after 600 MB of bodies a node kept 300 MB until it was restarted.
 
 import CMalloc
 import Dispatch
 import NIOCore
 
-/// Watches how much one loop's connections hold, and has the heap trimmed after a peak. A value of its loop.
+/// Records how much memory one loop's connections hold, and trims the heap after a peak. A value of its loop.
 struct MemoryReturn {
-    /// A peak below this isn't worth a trim.
+    /// A smaller peak is not worth a trim.
     static let peakByteCountMin = 16 * 1024 * 1024
-    /// Between two trims: each holds malloc's locks for some milliseconds.
+    /// Time between two trims. Each holds malloc's locks for some milliseconds.
     static let interval = TimeAmount.seconds(10)
 
     private var peakByteCount = 0
@@ -22,7 +22,7 @@ struct MemoryReturn {
         if isDue(byteCount: byteCount, now: now) { Self.trim() }
     }
 
-    /// Whether most of a peak has gone.
+    /// Whether most of a peak has been freed.
     mutating func isDue(byteCount: Int, now: NIODeadline) -> Bool {
         record(byteCount: byteCount)
         guard peakByteCount >= Self.peakByteCountMin, byteCount < peakByteCount / 4, now >= nextTrim else {
@@ -33,7 +33,7 @@ struct MemoryReturn {
         return true
     }
 
-    /// Off the event loops, which have others to serve.
+    /// Not on the event loops, because other requests need them.
     private static func trim() {
         DispatchQueue.global(qos: .utility).async { _ = malloc_trim(0) }
     }

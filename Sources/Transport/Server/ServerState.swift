@@ -1,22 +1,22 @@
-// What all connections of a server share, from any thread: settings, counters, and whether it is going.
+// What all connections of a server share, from any thread: settings, counters, and whether the server drains.
 
 import Logging
 import NIOCore
 import Synchronization
 
-/// What all connections of a server share, from any thread.
+/// State of a server that all its connections use. From any thread.
 final class ServerState: Sendable {
     let settings: TransportSettings
     let handler: any RequestHandler
     let logger: Logger
     let counters = Counters()
     let addresses = AddressCounts()
-    /// All event loops of the server, once there are any.
+    /// All event loops of the server, once they exist.
     let loops = Mutex<[NIOLoopBound<LoopState>]>([])
-    /// From now on each answer closes its connection.
+    /// Set when each answer must close its connection.
     let isClosing = Atomic(false)
 
-    /// Nothing new is let in any more.
+    /// Set when no new connection is accepted any more.
     let isDraining = Atomic(false)
     let connectionsGone = Gate()
     let tasksEnded = Gate()
@@ -27,13 +27,13 @@ final class ServerState: Sendable {
         self.logger = logger
     }
 
-    /// The last connection of a draining server lets the drain end.
+    /// Ends the drain when the last connection has closed.
     func openGateIfDrained() {
         guard isDraining.load(ordering: .sequentiallyConsistent), counters.isEmpty else { return }
         connectionsGone.open()
     }
 
-    /// A request's task begins; `taskEnded` must follow.
+    /// Counts a request's task. `taskEnded` must follow.
     func taskBegins() { counters.tasksRunning.add(1, ordering: .relaxed) }
 
     func taskEnded() {
@@ -41,7 +41,7 @@ final class ServerState: Sendable {
         openGateIfTasksEnded()
     }
 
-    /// With no connection left no task begins any more.
+    /// Ends the drain when the last task has ended. Without connections no task begins.
     func openGateIfTasksEnded() {
         guard isDraining.load(ordering: .sequentiallyConsistent), counters.isEmpty,
             counters.tasksRunning.load(ordering: .sequentiallyConsistent) == 0
@@ -70,7 +70,7 @@ final class Counters: Sendable {
     }
 }
 
-/// Opens once; one waiter.
+/// A gate that opens once. One task may wait for it.
 final class Gate: Sendable {
     private enum State {
         case shut

@@ -1,12 +1,12 @@
-// TLS of the server's own: its certificate and key, and how they are taken up anew while it serves. Without it nothing
-// of TLS is in a connection's pipeline.
+// The server's own TLS: the certificate and its key, and how new files are loaded while it serves. Without TLS a
+// connection's pipeline has no TLS handler.
 
 import Glibc
 import Logging
 import NIOSSL
 import Synchronization
 
-/// Where the pair is, both PEM: the certificate with those that sign it behind it, and its key without a pass phrase.
+/// The paths of two PEM files: the certificate followed by its issuers, and the key without a passphrase.
 package struct TLSFiles: Hashable, Sendable {
     package let certificate: String
     package let key: String
@@ -17,22 +17,22 @@ package struct TLSFiles: Hashable, Sendable {
     }
 }
 
-/// The pair can't be served with.
+/// The certificate or the key cannot be used.
 package struct TLSError: Error, CustomStringConvertible {
-    /// One sentence, ready to be shown.
+    /// One sentence that can be shown as it is.
     package let description: String
 }
 
-/// The pair in use. A connection takes the one that is current when it begins, and keeps it.
+/// The certificate and key in use. A connection keeps the pair that was current when it began.
 package final class TLSIdentity: Sendable {
-    /// How often the files are looked at; a change is taken up once they have stayed the same for as long.
-    private static let lookInterval = Duration.seconds(1)
+    /// How often the files are checked. A change is loaded once the files have stayed the same for this long.
+    private static let checkInterval = Duration.seconds(1)
 
     private let files: TLSFiles
     private let context: Mutex<NIOSSLContext>
     private let changes: Mutex<FileChanges>
 
-    /// Reads the files: some milliseconds of blocking.
+    /// Reads the files. Blocks for some milliseconds.
     package init(_ files: TLSFiles) throws(TLSError) {
         self.files = files
         changes = Mutex(FileChanges(loaded: FileStamp.of(files)))
@@ -41,19 +41,18 @@ package final class TLSIdentity: Sendable {
 
     func makeHandler() -> NIOSSLServerHandler {
         var configuration = NIOSSLServerHandler.Configuration()
-        // What a large answer needed isn't kept for a poll that waits.
+        // A waiting poll must not keep the buffer of a large answer.
         configuration.maximumPreservedOutboundBufferCapacity = 4 * 1024
         return NIOSSLServerHandler(
             context: context.withLock { $0 }, customVerificationCallback: nil, configuration: configuration)
     }
 
-    /// Takes up what becomes of the files until it is cancelled. A pair that is no good is logged once, and the last
-    /// good one stays in use.
+    /// Loads changed files until cancelled. An unusable pair is logged once, and the previous pair stays in use.
     package func follow(logger: Logger) async throws {
         while true {
-            try await Task.sleep(for: Self.lookInterval)
+            try await Task.sleep(for: Self.checkInterval)
             let stamp = FileStamp.of(files)
-            guard changes.withLock({ $0.look(stamp) }) else { continue }
+            guard changes.withLock({ $0.check(stamp) }) else { continue }
             do {
                 let fresh = try Self.load(files)
                 context.withLock { $0 = fresh }
@@ -76,7 +75,7 @@ package final class TLSIdentity: Sendable {
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
-        // Whoever doesn't answer our goodbye isn't waited for.
+        // A client that does not answer the TLS close is not waited for.
         configuration.shutdownTimeout = .seconds(1)
         do {
             return try NIOSSLContext(configuration: configuration)
@@ -89,7 +88,7 @@ package final class TLSIdentity: Sendable {
     private static func read<Value>(
         _ what: String, _ path: String, _ body: (String) throws -> Value
     ) throws(TLSError) -> Value {
-        // BoringSSL's errors name its own source files, and say little of ours.
+        // BoringSSL's errors name its own source files and say little about the user's file.
         guard access(path, R_OK) == 0 else {
             throw TLSError(
                 description: "The TLS \(what) file \(path) can't be read: \(String(cString: strerror(errno))).")
@@ -102,14 +101,14 @@ package final class TLSIdentity: Sendable {
     }
 }
 
-/// By which a file that was written, replaced, or is now another behind a symbolic link is told from what it was.
+/// Identifies a version of a file: written, replaced, or another target of a symbolic link.
 struct FileStamp: Hashable {
     private let device: UInt64
     private let inode: UInt64
     private let byteCount: Int64
     private let changedNs: Int64
 
-    /// Nil where there is no file.
+    /// Nil if there is no file.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -124,7 +123,7 @@ struct FileStamp: Hashable {
     }
 }
 
-/// When to read files that change one after the other: once both have stayed as they are from one look to the next.
+/// Decides when to load files that change one after the other: once both are the same in two consecutive checks.
 struct FileChanges {
     private var loaded: [FileStamp?]
     private var seen: [FileStamp?]
@@ -134,8 +133,8 @@ struct FileChanges {
         seen = loaded
     }
 
-    /// Whether to read them now.
-    mutating func look(_ now: [FileStamp?]) -> Bool {
+    /// Returns whether to load the files now.
+    mutating func check(_ now: [FileStamp?]) -> Bool {
         defer { seen = now }
         guard now != loaded, now == seen else { return false }
         loaded = now

@@ -1,11 +1,11 @@
-// What the transport itself refuses. How a refusal looks on the wire is the owner's: `RequestHandler.problem(for:)`.
+// What the transport refuses by itself. The handler renders the answer: `RequestHandler.problem(for:)`.
 
 import HTTPTypes
 import NIOHTTP1
 
-/// Why a request never reached the handler, or got no answer from it.
+/// Why a request did not reach the handler, or got no answer from it.
 package enum TransportFailure: Error, Hashable, Sendable, CaseIterable {
-    /// Not HTTP/1.1 as RFC 9112 has it, or a shape that two parsers could read differently.
+    /// Not HTTP/1.1 by RFC 9112, or a form that two parsers could read differently.
     case malformed
     case targetTooLong
     case headersTooLarge
@@ -17,11 +17,11 @@ package enum TransportFailure: Error, Hashable, Sendable, CaseIterable {
     /// A `Transfer-Encoding` other than `chunked`.
     case notImplemented
     case versionNotSupported
-    /// The server is at its limit; the answer should carry `Retry-After`.
+    /// The server has reached its limit. The answer should carry `Retry-After`.
     case tooManyConnections
-    /// Bodies of all clients together take too much memory; the answer should carry `Retry-After`.
+    /// The bodies of all clients together take too much memory. The answer should carry `Retry-After`.
     case tooManyBodies
-    /// The handler let go of its `Reply` without an answer: a fault of ours, never the client's.
+    /// The handler released its `Reply` without an answer: an error of the service, never of the client.
     case unanswered
 
     package var status: HTTPResponse.Status {
@@ -41,7 +41,7 @@ package enum TransportFailure: Error, Hashable, Sendable, CaseIterable {
 }
 
 extension TransportFailure {
-    /// What llhttp's refusal means to the client.
+    /// The failure that an error of NIO's parser (llhttp) stands for.
     init(_ error: HTTPParserError) {
         switch error {
         case .headerOverflow: self = .headersTooLarge

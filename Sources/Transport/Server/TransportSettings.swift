@@ -1,69 +1,72 @@
-// The limits and time-outs of the HTTP transport. Each bounds what a client can make the server hold; none is optional.
+// The limits and timeouts of the HTTP transport. Each limits what a client can make the server hold. None is optional.
 
 /// Where the server listens, and every limit of a connection and of a request.
 ///
-/// Time-outs are checked by a sweep over the connections about once a second, so each ends between its value and two
-/// seconds later.
+/// A sweep over the connections checks timeouts about once a second. So each ends between its value and two seconds
+/// later.
 package struct TransportSettings: Sendable {
-    /// A name or an address to bind; `0.0.0.0` or `::` for all.
+    /// A host name or an address to bind: `0.0.0.0` or `::` for all.
     package var host = "127.0.0.1"
-    /// 0 takes any free port.
+    /// 0 chooses a free port.
     package var port = 8080
-    /// Event loops, where the server makes its own group.
+    /// The number of event loops, if the server creates its own group.
     package var threadCount = 2
-    /// Open connections. For one more the longest idle one is closed; without one it is answered 503.
+    /// Open connections. For one more, the longest idle connection is closed. If none is idle, the new one is answered
+    /// 503.
     package var connectionCountMax = 20_000
-    /// How many of them, in per cent, one client address may have once the node is nearly full; 100: all.
+    /// The share of connections, in percent, that one client address may have on a nearly full node. 100 turns the
+    /// limit off.
     package var addressSharePercent = 25
-    /// Whose connections count for nobody's share.
+    /// Connections of these proxies count for no address.
     package var trustedProxies = TrustedProxies()
     /// Request line and headers together.
     package var headerByteCountMax = 32 * 1024
-    /// The target in the request line alone: 414. One over `headerByteCountMax` can't be told from other headers: 431.
+    /// The target in the request line: 414. A target above `headerByteCountMax` looks like large headers: 431.
     package var targetByteCountMax = 16 * 1024
     package var headerCountMax = 100
-    /// The largest body of any request. What a single one may have is the handler's decision.
+    /// The largest body of any request. The handler sets the limit of a single request.
     package var bodyByteCountMax = 1024 * 1024
-    /// What the bodies of all requests that are coming, or are being answered, may take together. Past it the largest
-    /// incomplete one is refused. Each event loop has the same part of it.
+    /// The total size of the bodies of requests that are arriving or being answered. Above it the largest incomplete
+    /// body is refused. Each event loop has the same share.
     package var incomingTotalByteCountMax = 256 * 1024 * 1024
-    /// A body from which on it counts in that total until its request is answered.
+    /// A body of at least this size counts in that total until its request is answered.
     package var countedBodyByteCountMin = 16 * 1024
-    /// The largest body that is read and dropped after its request was answered without it, to keep the connection.
+    /// The largest body that is read and dropped after an early answer, to keep the connection open.
     package var droppedBodyByteCountMax = 64 * 1024
-    /// From the connection's opening, or the first bytes of a later request, to the end of the headers.
+    /// From the opening of the connection, or the first bytes of a later request, to the end of the headers.
     package var headerTimeout = Duration.seconds(10)
     /// From the end of the headers to the end of the body.
     package var bodyTimeout = Duration.seconds(30)
-    /// A kept-alive connection without a request.
+    /// The time that a kept-alive connection may stay without a request.
     package var idleTimeout = Duration.seconds(75)
-    /// The longest that a client may take none of the bytes that wait for it.
+    /// The time within which a client must take some of the bytes that wait for it.
     package var writeTimeout = Duration.seconds(30)
-    /// The longest that bytes in the kernel's hands may stay unacknowledged, or find no room at the client's
-    /// (`TCP_USER_TIMEOUT`): who vanished without a word is noticed by this, and by nothing else where little is sent, as
-    /// on a quiet stream. Longer than `writeTimeout`, so that a slow reader of much is cut, and counted, by that.
+    /// The time that sent bytes may stay unacknowledged, or find no room at the client (`TCP_USER_TIMEOUT`). It detects
+    /// a client that vanished. On a quiet stream nothing else does. Longer than `writeTimeout`, so that a slow reader
+    /// of large answers is cut off, and counted, by that.
     package var acknowledgementTimeout = Duration.seconds(40)
-    /// After an answer that closes: how long to go on discarding what the client still sends, so that the kernel does
-    /// not reset the connection before the client has read the answer (RFC 9112, 9.6).
+    /// After an answer that closes: how long input is discarded, so that the kernel does not reset the connection
+    /// before the client has read the answer (RFC 9112, 9.6).
     package var lingerTimeout = Duration.seconds(2)
-    /// How long an ordinary request may still be answered after its client has closed its sending side. See ``Reply``.
+    /// How long an ordinary request may be answered after its client has closed its sending side. See ``Reply``.
     package var halfCloseGrace = Duration.seconds(2)
-    /// Requests, and bytes of their bodies, received behind one that waits for its answer; past either reading pauses.
-    /// Requests on one connection are handled one after the other. A client that sends 32 times as many is cut off.
+    /// Requests, and bytes of their bodies, received behind one that waits for its answer. Above either, reading
+    /// pauses. Requests of one connection are handled one after the other. A client that sends 32 times as many is cut
+    /// off.
     package var pipelinedRequestCountMax = 8
     package var pipelinedByteCountMax = 64 * 1024
 
-    /// What may wait for a client to take it on a stream whose writer doesn't wait itself.
+    /// Bytes that may wait for a client on a stream whose writer does not wait.
     package var unsentByteCountMax = 1024 * 1024
-    /// What may wait for all clients together. Past it those that take nothing are cut by the sweep, the largest first,
-    /// long before their `writeTimeout`.
+    /// Bytes that may wait for all clients together. Above it the sweep cuts off clients that take nothing, those with
+    /// most bytes first, long before their `writeTimeout`.
     package var unsentTotalByteCountMax = 256 * 1024 * 1024
     /// How long a drain waits, after its deadline, for the tasks that it has cancelled.
     package var cancellationGrace = Duration.seconds(1)
 
-    /// The server's own TLS; nil: none, as behind a proxy that has it.
+    /// The server's own TLS. Nil for none, as behind a proxy with TLS.
     package var tls: TLSIdentity?
-    /// Which web pages of other origins may read the answers; nil: none.
+    /// The web pages of other origins that may read the answers. Nil for none.
     package var crossOrigin: CrossOriginPolicy?
 
     package init() {}
@@ -73,13 +76,13 @@ package struct TransportSettings: Sendable {
         self.port = port
     }
 
-    /// How many connections one client address may have once the node is nearly full.
+    /// The number of connections that one client address may have on a nearly full node.
     var addressConnectionCountMax: Int { max(1, connectionCountMax * addressSharePercent / 100) }
 
-    /// The last ones, for addresses below their share.
+    /// The last connections, reserved for addresses below their share.
     var reservedConnectionCount: Int { addressSharePercent < 100 ? connectionCountMax / 8 : 0 }
 
-    /// Often enough for the shortest time-out, and never more than once in 10 ms: it goes over every connection's time.
+    /// Half of the shortest timeout, between 10 ms and 1 s: the sweep looks at every connection's time.
     var sweepInterval: Duration {
         let timeouts = [headerTimeout, bodyTimeout, idleTimeout, writeTimeout, lingerTimeout, halfCloseGrace]
         let shortest = timeouts.min() ?? .seconds(4)

@@ -68,7 +68,7 @@ struct TestNode: Sendable {
             authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), workerCount: 2, waitingCountMax: 10_000),
             delegation: delegation,
-            signIns: SignIns(
+            signIns: SignInLimits(
                 rates: RateLimits(isOn: false, proxies: TrustedProxies(), store: store), limits: limits, logger: quiet),
             limits: limits,
             isReady: { tail.isFresh() },

@@ -19,11 +19,11 @@ struct BoundingSignIns {
         SignInAttempt(way: way, account: account, address: IPAddress(parsing: address))
     }
 
-    private func signIns(_ change: (inout Limits) -> Void = { _ in }) async throws -> SignIns {
+    private func signIns(_ change: (inout Limits) -> Void = { _ in }) async throws -> SignInLimits {
         var limits = Limits()
         change(&limits)
         let store = try await TestNode.shared().store
-        return SignIns(
+        return SignInLimits(
             rates: RateLimits(isOn: false, proxies: TrustedProxies(), store: store), limits: limits,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }

@@ -1,0 +1,14 @@
+// The settings of alerts that registration depends on.
+import Domain
+
+/// What registration for alerts must know about sending them.
+package struct PushRegistration: Sendable {
+    /// The public key that browsers bind their subscriptions to: an uncompressed point in base64url.
+    let webPushKey: String
+    let rules: PushTargetRules
+
+    package init(webPushKey: String, rules: PushTargetRules) {
+        self.webPushKey = webPushKey
+        self.rules = rules
+    }
+}

@@ -1,0 +1,140 @@
+// Limits on sign-in attempts: how many run at once, and how many are accepted in a time. Warns when many fail.
+// SignIns.swift, MailedCodes.swift, DelegatedSignIns.swift and Passwords.swift make the attempts.
+import Basics
+import Domain
+import Logging
+import Store
+import Synchronization
+import Telemetry
+import Transport
+
+/// An attempt to sign in, or to prove a password, as the limits see it.
+struct SignInAttempt: Sendable {
+    enum Way: String, CaseIterable, Sendable { case password, code, token }
+
+    let way: Way
+    /// The given name, folded, whether or not there is such an account. Nil with `token`: only a valid token names an
+    /// account.
+    let account: String?
+    /// Nil if the connection has no address.
+    let address: IPAddress?
+
+    /// The lane of the password hasher's queue.
+    var lane: String { address.lane }
+}
+
+extension IPAddress? {
+    /// The lane of the password hasher's queue for a client at this address.
+    var lane: String { map { "\($0)" } ?? "unknown" }
+}
+
+/// Lets attempts to sign in run, or refuses them with `rate_limited`. From any thread.
+package final class SignInLimits: Sendable {
+    let rates: RateLimits
+    private let limits: Limits
+    private let logger: Logger
+    private let underWay = Mutex<[Key: Int]>([:])
+    private let failing = Mutex(FailingSignIns())
+    private let failures = SignInAttempt.Way.allCases.map { _ in Counter() }
+    private let (refusedByAccount, refusedByAddress) = (Counter(), Counter())
+
+    private enum Key: Hashable {
+        case account(String)
+        case address(IPAddress)
+    }
+
+    package init(rates: RateLimits, limits: Limits, logger: Logger) {
+        self.rates = rates
+        self.limits = limits
+        self.logger = logger
+    }
+
+    /// Runs an attempt. The limit on concurrent attempts always applies, even without rate limits: each attempt hashes
+    /// a password or waits for that, and a node hashes few at once.
+    func run<Value: Sendable>(_ attempt: SignInAttempt, _ body: () async throws -> Value) async throws -> Value {
+        let keys = [attempt.account.map { Key.account($0) }, attempt.address.map { Key.address($0) }].compactMap { $0 }
+        // A token costs no hash.
+        if attempt.way != .token { try enter(keys) }
+        defer { if attempt.way != .token { leave(keys) } }
+        do {
+            return try await rates.signIn(attempt, waitMaxS: limits.signInWaitMaxS, body)
+        } catch let problem as Problem where problem.isWrongGuess {
+            recordFailure(of: attempt)
+            throw problem
+        }
+    }
+
+    private func enter(_ keys: [Key]) throws(Problem) {
+        let full: Key? = underWay.withLock { counts in
+            if let full = keys.first(where: { counts[$0, default: 0] >= max(of: $0) }) { return full }
+            for key in keys { counts[key, default: 0] += 1 }
+            return nil
+        }
+        switch full {
+        case nil: return
+        case .account:
+            refusedByAccount.add()
+            throw Problem(
+                .rateLimited, "Too many sign-ins to this account are running. Retry after 1 s.", retryAfterS: 1)
+        case .address:
+            refusedByAddress.add()
+            throw Problem(
+                .rateLimited, "Too many sign-ins from this address are running. Retry after 1 s.", retryAfterS: 1)
+        }
+    }
+
+    private func max(of key: Key) -> Int {
+        switch key {
+        case .account: limits.accountSignInCountMax
+        case .address: limits.addressSignInCountMax
+        }
+    }
+
+    private func leave(_ keys: [Key]) {
+        underWay.withLock { counts in
+            for key in keys {
+                guard let count = counts[key] else { continue }
+                counts[key] = count > 1 ? count - 1 : nil
+            }
+        }
+    }
+
+    /// Counts a failure, and warns when many accounts or addresses fail.
+    private func recordFailure(of attempt: SignInAttempt) {
+        if let index = SignInAttempt.Way.allCases.firstIndex(of: attempt.way) { failures[index].add() }
+        let alarm = failing.withLock {
+            $0.add(
+                account: attempt.account?.hashValue, address: attempt.address?.hashValue,
+                alarmCount: limits.signInAlarmCount, now: .now)
+        }
+        guard let alarm else { return }
+        logger.warning(
+            "sign-ins of many accounts or from many addresses fail; somebody may be guessing passwords or codes",
+            metadata: [
+                "accounts": "\(alarm.accounts)", "addresses": "\(alarm.addresses)",
+                "within_s": "\(FailingSignIns.windowS)",
+            ])
+    }
+
+    package func write(to text: inout MetricsText) {
+        text.counter(
+            "parley_sign_in_failures_total", "Sign-ins with wrong credentials, by method.",
+            zip(SignInAttempt.Way.allCases, failures).map { ([("way", $0.rawValue)], $1.value) })
+        let counts = failing.withLock { $0.counts(now: .now) }
+        text.gauge(
+            "parley_sign_in_failing",
+            "Accounts and client addresses with failed sign-ins on this node, in windows of one minute.",
+            [
+                ([("what", "accounts")], Double(counts.accounts)), ([("what", "addresses")], Double(counts.addresses)),
+            ])
+        text.counter(
+            "parley_sign_ins_refused_total",
+            "Sign-ins refused because too many of one account or address were running.",
+            [([("bound", "account")], refusedByAccount.value), ([("bound", "address")], refusedByAddress.value)])
+    }
+}
+
+extension Problem {
+    /// Whether an attempt failed because the credentials are wrong, so that it was a guess.
+    var isWrongGuess: Bool { code == .wrongCredentials || code == .wrongPassword }
+}
