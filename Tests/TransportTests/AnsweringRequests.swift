@@ -1,4 +1,4 @@
-// What comes back for a good request, on one connection.
+// The answers to valid requests on one connection.
 
 import HTTPTypes
 import NIOCore
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Answering requests", .timeLimit(.minutes(1)))
 struct AnsweringRequests {
-    @Test("answers with a length, a date and nothing about the connection, and keeps it")
+    @Test("sends a length, a date and no Connection header, and keeps the connection open")
     func keepsAlive() async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -26,7 +26,7 @@ struct AnsweringRequests {
         }
     }
 
-    @Test("answers pipelined requests in their order, also when they are answered late")
+    @Test("sends the answers to pipelined requests in order, also if the handler is slow")
     func pipelined() async throws {
         let parked = Collected<(Reply, String)>()
         try await withServer(handler: { parked.add(($1, String($0.path))) }) { server in
@@ -42,7 +42,7 @@ struct AnsweringRequests {
         }
     }
 
-    @Test("answers requests that were pipelined in one piece with bodies of both kinds")
+    @Test("handles requests pipelined in one piece, with bodies of both framings")
     func pipelinedBodies() async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -57,7 +57,7 @@ struct AnsweringRequests {
         }
     }
 
-    @Test("puts together a request that comes byte by byte")
+    @Test("assembles a request that arrives byte by byte")
     func byteByByte() async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -68,7 +68,7 @@ struct AnsweringRequests {
         }
     }
 
-    @Test("takes a body up to the limit, and its answer of the same size")
+    @Test("accepts a body up to the limit, and sends an answer of the same size")
     func largeBody() async throws {
         try await withServer(handler: { $1.send(OutboundResponse(status: .ok, body: $0.body)) }) { server in
             let client = try await RawClient.connect(server.port)
@@ -78,7 +78,7 @@ struct AnsweringRequests {
         }
     }
 
-    @Test("says 100 Continue before a body that waits for it, and not otherwise")
+    @Test("sends 100 Continue only to a client that waits for it")
     func expectContinue() async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -151,7 +151,7 @@ struct AnsweringRequests {
         }
     }
 
-    @Test("never lets a header of the handler's break out of its line")
+    @Test("never lets a header of the handler break its line")
     func injection() async throws {
         try await withServer(handler: { _, reply in
             var response = text("ok")
@@ -170,7 +170,7 @@ struct AnsweringRequests {
         }
     }
 
-    @Test("gives an answer of its own when the handler lets go of the reply")
+    @Test("answers by itself when the handler releases the reply")
     func unanswered() async throws {
         try await withServer(handler: { _, _ in }) { server in
             let client = try await RawClient.connect(server.port)

@@ -1,4 +1,4 @@
-// What answers say to browsers: whose pages may read them, and what must never be made of them.
+// The headers for browsers: which pages may read an answer, and what browsers must not do with it.
 
 import HTTPTypes
 import NIOCore
@@ -6,13 +6,13 @@ import Testing
 
 @testable import Transport
 
-@Suite("What is said to browsers", .timeLimit(.minutes(1)))
+@Suite("The headers for browsers", .timeLimit(.minutes(1)))
 struct CrossOriginAnswers {
     private static func get(_ origin: String?, _ line: String = "GET / HTTP/1.1") -> String {
         "\(line)\r\nHost: x\r\n\(origin.map { "Origin: \($0)\r\n" } ?? "")\r\n"
     }
 
-    @Test("is nothing of other origins unless some are let in; but always that nothing is guessed, kept or told on")
+    @Test("forbid sniffing, caching and referrers, and name no origin unless some are allowed")
     func off() async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -24,7 +24,7 @@ struct CrossOriginAnswers {
         }
     }
 
-    @Test("leaves how long an answer may be kept to who knows better")
+    @Test("keep the Cache-Control of the handler")
     func kept() async throws {
         try await withServer(handler: {
             $1.send(OutboundResponse(status: .ok, headers: [.cacheControl: "max-age=60"]))
@@ -36,7 +36,7 @@ struct CrossOriginAnswers {
         }
     }
 
-    @Test("lets in exactly the origins that it was told of, on refusals and streams as well")
+    @Test("allow exactly the configured origins, also on refusals and streams")
     func listed() async throws {
         let first = "https://a.example"
         let second = "http://localhost:3000"
@@ -66,7 +66,7 @@ struct CrossOriginAnswers {
         }
     }
 
-    @Test("lets in any origin where it is told so")
+    @Test("allow any origin if so configured")
     func any() async throws {
         try await withServer({ $0.crossOrigin = CrossOriginPolicy(origins: ["*"]) }, handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -78,7 +78,7 @@ struct CrossOriginAnswers {
         }
     }
 
-    @Test("is told to each of many who wait for one answer for themselves")
+    @Test("are right for each of many clients that get the same answer")
     func shared() async throws {
         let parked = Collected<Reply>()
         let origins = ["https://a.example", nil, "https://b.example", "https://a.example", nil, "https://c.example"]

@@ -1,4 +1,4 @@
-// A request is answered before its body comes where its head says enough, and no byte of that body is read as a request.
+// A request is answered before its body if the head is enough. No byte of that body is read as a request.
 
 import HTTPTypes
 import NIOCore
@@ -10,7 +10,7 @@ import Testing
 struct DecidingByTheHead {
     private static let second = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    /// Wants no body for `/no`, 100 bytes for `/small`, any for the rest.
+    /// Accepts no body for `/no`, 100 bytes for `/small`, and any body for other paths.
     private static let decide: @Sendable (InboundRequest) -> BodyDecision = { head in
         #expect(head.body.readableBytes == 0)
         switch head.target {
@@ -33,10 +33,10 @@ struct DecidingByTheHead {
         }
     }
 
-    @Test("answers before the body comes, drops a small one, and goes on with the next request")
+    @Test("answers before the body, drops a small body, and continues with the next request")
     func dropsSmallBodies() async throws {
         try await withClient { client, server in
-            // What is dropped looks like a request on purpose.
+            // The dropped body looks like a request on purpose.
             let body = "GET /evil HTTP/1.1\r\nHost: x\r\n\r\n"
             try await client.send(Self.post("/no", "Content-Length: \(body.utf8.count)"))
             let answer = try await client.answer()
@@ -47,7 +47,7 @@ struct DecidingByTheHead {
         }
     }
 
-    @Test("drops what has come of a body before the answer, too")
+    @Test("also drops the part of the body that arrived before the answer")
     func dropsFirstPart() async throws {
         try await withClient { client, server in
             try await client.send(Self.post("/no", "Content-Length: 10") + "01234")
@@ -59,7 +59,7 @@ struct DecidingByTheHead {
     }
 
     @Test(
-        "closes where the body is large, in chunks, or waited for by 100-continue, and serves nothing behind it",
+        "closes if the body is large, chunked or follows 100-continue, and serves nothing after it",
         arguments: [
             "Content-Length: 100000", "Transfer-Encoding: chunked", "Content-Length: 5\r\nExpect: 100-continue",
         ])
@@ -74,7 +74,7 @@ struct DecidingByTheHead {
         }
     }
 
-    @Test("closes after the answer to a client that doesn't keep the connection")
+    @Test("closes after the answer to a client that does not keep the connection")
     func closesWhenAsked() async throws {
         try await withClient { client, _ in
             try await client.send(Self.post("/no", "Content-Length: 5\r\nConnection: close"))
@@ -83,7 +83,7 @@ struct DecidingByTheHead {
         }
     }
 
-    @Test("asks for a body that is wanted, once, where the client waits for that")
+    @Test("sends 100 Continue once for a body that is accepted")
     func continues() async throws {
         try await withClient { client, _ in
             try await client.send(Self.post("/small", "Content-Length: 2\r\nExpect: 100-continue"))
@@ -93,7 +93,7 @@ struct DecidingByTheHead {
         }
     }
 
-    @Test("refuses a declared length above what the request may have, before the body")
+    @Test("refuses a declared length above the limit, before the body")
     func refusesDeclared() async throws {
         try await withClient { client, server in
             try await client.send(Self.post("/small", "Content-Length: 101"))
@@ -104,7 +104,7 @@ struct DecidingByTheHead {
         }
     }
 
-    @Test("refuses chunks above what the request may have, and closes")
+    @Test("refuses chunks above the limit, and closes")
     func refusesChunks() async throws {
         try await withClient { client, _ in
             try await client.send(Self.post("/small", "Transfer-Encoding: chunked") + "32\r\n")
@@ -115,7 +115,7 @@ struct DecidingByTheHead {
         }
     }
 
-    @Test("leaves a request that came whole to the handler")
+    @Test("passes a request that arrived whole to the handler")
     func wholeRequests() async throws {
         try await withClient { client, _ in
             try await client.send(Self.post("/no", "Content-Length: 2") + "ok")
@@ -139,7 +139,7 @@ struct DecidingByTheHead {
         }
     }
 
-    @Test("closes when the rest of a dropped body doesn't come in time")
+    @Test("closes when the rest of a dropped body is late")
     func droppedTimeout() async throws {
         try await withClient({ $0.bodyTimeout = .milliseconds(50) }) { client, _ in
             try await client.send(Self.post("/no", "Content-Length: 5") + "x")
@@ -157,7 +157,7 @@ struct BodiesTogether {
 
     private static func letters(_ count: Int) -> String { String(repeating: "a", count: count) }
 
-    @Test("are bounded: the largest that isn't whole is refused, the others go on, and all is let go of in the end")
+    @Test("have a limit: the largest incomplete one is refused, the others continue, and all are released")
     func bounded() async throws {
         try await withServer(
             {
@@ -185,7 +185,7 @@ struct BodiesTogether {
         }
     }
 
-    @Test("count until the answer where they are large, and not at all where they are small and came whole")
+    @Test("count until the answer if they are large, and not if they are small and arrived whole")
     func counted() async throws {
         let parked = Collected<Reply>()
         try await withServer(handler: { parked.add($1) }) { server in
@@ -204,7 +204,7 @@ struct BodiesTogether {
         }
     }
 
-    @Test("are let go of with a connection that breaks")
+    @Test("are released when their connection breaks")
     func broken() async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -215,7 +215,7 @@ struct BodiesTogether {
         }
     }
 
-    @Test("are given back to the system once most of a large peak has gone, and not more often than every ten seconds")
+    @Test("are returned to the system after a large peak, at most every ten seconds")
     func memory() {
         var memory = MemoryReturn()
         let start = NIODeadline.uptimeNanoseconds(1_000_000_000)

@@ -1,4 +1,4 @@
-// Each limit and each time-out ends what it is for, and nothing else.
+// Each limit and each timeout ends what it is for, and nothing else.
 
 import HTTPTypes
 import NIOCore
@@ -6,9 +6,9 @@ import Testing
 
 @testable import Transport
 
-@Suite("Limits and time-outs", .timeLimit(.minutes(1)))
+@Suite("Limits and timeouts", .timeLimit(.minutes(1)))
 struct LimitsAndTimeouts {
-    @Test("over the connection limit a client reads why, and the next fits once one has left")
+    @Test("above the connection limit a client reads the reason, and the next one fits when one has left")
     func connections() async throws {
         let parked = Collected<Reply>()
         try await withServer({ $0.connectionCountMax = 2 }, handler: { parked.add($1) }) { server in
@@ -28,7 +28,7 @@ struct LimitsAndTimeouts {
             #expect(try await first.answer().status == 200)
             _ = try await second.rest()
             try await second.close()
-            // The server learns of that close a moment later.
+            // The server notices the close a moment later.
             while server.statistics.connectionsOpen == 2 { await Task.yield() }
             let fourth = try await RawClient.connect(server.port)
             try await fourth.send("GET /4 HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -47,7 +47,7 @@ struct LimitsAndTimeouts {
         }
     }
 
-    @Test("a connection without a request is closed without a word", arguments: [true, false])
+    @Test("a connection without a request is closed without an answer", arguments: [true, false])
     func silent(hasHadRequest: Bool) async throws {
         try await withServer(
             {
@@ -80,7 +80,7 @@ struct LimitsAndTimeouts {
         }
     }
 
-    @Test("a body that takes too long gets 408, however steadily it comes")
+    @Test("a body that takes too long gets 408, even if it arrives steadily")
     func slowBody() async throws {
         try await withServer({ $0.bodyTimeout = .milliseconds(300) }, handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -98,7 +98,7 @@ struct LimitsAndTimeouts {
         }
     }
 
-    @Test("a client that takes none of its answer is cut")
+    @Test("a client that takes nothing of its answer is cut off")
     func slowReader() async throws {
         let answered = Collected<Reply>()
         try await withServer(
@@ -117,13 +117,13 @@ struct LimitsAndTimeouts {
         }
     }
 
-    @Test("clients that take nothing are cut when too much waits for all of them, and those that take it are not")
+    @Test("when too many bytes wait for all clients, those that take nothing are cut off and the others are not")
     func slowReaders() async throws {
         try await withServer(
             {
                 $0.unsentTotalByteCountMax = 100_000_000
                 $0.threadCount = 1
-                // Often swept; far from timed out.
+                // Swept often, and far from its timeout.
                 $0.lingerTimeout = .milliseconds(200)
             },
             handler: { request, reply in
@@ -140,7 +140,7 @@ struct LimitsAndTimeouts {
                 try await client.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
                 clients.append(client)
             }
-            // Two large answers and the reader fit.
+            // Two large answers and that of the reader fit.
             while server.statistics.timeouts < 3 { await Task.yield() }
             try await reader.send("GET /small HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try await reader.answer().status == 200)
@@ -160,14 +160,14 @@ struct LimitsAndTimeouts {
         ) { server in
             let client = try await RawClient.connect(server.port, readsByItself: false)
             try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            // Time is what this test is about: several idle time-outs pass.
+            // This test is about time: several idle timeouts pass.
             try await Task.sleep(for: .milliseconds(300))
             try await client.readByItself()
             #expect(try await client.rest().utf8.count > count)
         }
     }
 
-    @Test("a stream that a client doesn't take is cut before it fills the memory")
+    @Test("a stream that a client does not read is cut off before it fills the memory")
     func pushedStream() async throws {
         let streams = Collected<(Reply, ResponseStream)>()
         try await withServer(
@@ -186,7 +186,7 @@ struct LimitsAndTimeouts {
                 sentCount += 1
                 await Task.yield()
             }
-            // More than that fits into no kernel's buffers.
+            // More than fits into the buffers of a kernel.
             #expect(sentCount < 100_000)
             #expect(throws: Never.self) { stream.end() }
             await #expect(throws: (any Error).self) { try await stream.write(piece) }
@@ -194,7 +194,7 @@ struct LimitsAndTimeouts {
         }
     }
 
-    @Test("a request that waits for its answer has no time-out")
+    @Test("a request that waits for its answer has no timeout")
     func parked() async throws {
         let parked = Collected<Reply>()
         try await withServer(
@@ -207,7 +207,7 @@ struct LimitsAndTimeouts {
             let client = try await RawClient.connect(server.port)
             try await client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             let reply = try await parked.next()
-            // Time is what this test is about: ten time-outs pass.
+            // This test is about time: ten timeouts pass.
             try await Task.sleep(for: .milliseconds(200))
             reply.send(text("at last"))
             #expect(try await client.answer().body == "at last")

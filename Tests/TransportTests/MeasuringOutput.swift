@@ -53,7 +53,7 @@ struct MeasuringOutput {
         #expect([taken, before, after] == [.moving, .moving, .stalled])
     }
 
-    @Test("does not take further writes for progress of the client")
+    @Test("does not count further writes as progress of the client")
     func furtherWrites() {
         var meter = OutputMeter(now: Self.start)
         _ = meter.write(100, now: Self.start)

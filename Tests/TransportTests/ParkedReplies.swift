@@ -1,4 +1,4 @@
-// Requests that wait for their answer: answered together, from anywhere, or left by their clients.
+// Requests that wait for their answer: answered together, from any thread, or left by their clients.
 
 import HTTPTypes
 import NIOCore
@@ -11,13 +11,13 @@ import Testing
 struct ParkedReplies {
     private static let get = "GET /poll HTTP/1.1\r\nHost: x\r\n\r\n"
 
-    /// What a handler saw of its client's leaving.
+    /// What a handler observed when its client left.
     private struct Gone: Sendable {
         let isOnLoop: Bool
         let at = ContinuousClock.now
     }
 
-    @Test("2,000 of them are answered by one call, each with its own bytes, and their connections stay good")
+    @Test("one call answers 2,000, each with its own bytes, and their connections stay open")
     func together() async throws {
         let parked = Collected<Reply>()
         let count = 2_000
@@ -42,7 +42,7 @@ struct ParkedReplies {
         }
     }
 
-    @Test("a client that closes or resets is noticed at once, on the event loop, and only once", arguments: [0, 1, 2])
+    @Test("a client that closes or resets is detected at once, on the event loop, and only once", arguments: [0, 1, 2])
     func gone(way: Int) async throws {
         let parked = Collected<Reply>()
         let gone = Collected<Gone>()
@@ -74,7 +74,7 @@ struct ParkedReplies {
         #expect(callCount.load(ordering: .relaxed) == 1)
     }
 
-    @Test("a client is noticed to be gone also behind so many pipelined requests that reading pauses")
+    @Test("a client that is gone is detected also while pipelined requests pause the reading")
     func goneWhilePaused() async throws {
         try await withParkingServer { server, parked, gone in
             let client = try await RawClient.connect(server.port)
@@ -87,7 +87,7 @@ struct ParkedReplies {
         }
     }
 
-    @Test("who registers after the client has gone is told too")
+    @Test("a handler registered after the client has gone is called too")
     func registeredLate() async throws {
         try await withParkingServer { server, parked, gone in
             let client = try await RawClient.connect(server.port)
@@ -100,7 +100,7 @@ struct ParkedReplies {
         }
     }
 
-    @Test("nobody is told of a client that leaves after its answer")
+    @Test("no handler is called for a client that leaves after its answer")
     func answeredBefore() async throws {
         let callCount = Atomic(0)
         try await withServer(handler: { _, reply in
@@ -115,7 +115,7 @@ struct ParkedReplies {
         #expect(callCount.load(ordering: .relaxed) == 0)
     }
 
-    @Test("a half-closed client still gets the answer of a request that nobody watches")
+    @Test("a half-closed client still gets the answer to a request without a handler for its end")
     func halfClosed() async throws {
         let parked = Collected<Reply>()
         try await withServer(handler: { parked.add($1) }) { server in
@@ -130,7 +130,7 @@ struct ParkedReplies {
         }
     }
 
-    @Test("a half-closed client is given up after its grace")
+    @Test("a half-closed client is cut off after its grace")
     func halfCloseGrace() async throws {
         let parked = Collected<Reply>()
         try await withServer({ $0.halfCloseGrace = .milliseconds(50) }, handler: { parked.add($1) }) { server in

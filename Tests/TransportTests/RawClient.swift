@@ -1,5 +1,5 @@
-// A client that sends exactly the bytes it is told to, and shows exactly what comes back. Nothing here knows HTTP but
-// the small reader of whole answers.
+// A client that sends exactly the given bytes and shows exactly the received ones. Only the small reader of whole answers
+// knows HTTP.
 
 import NIOCore
 import NIOPosix
@@ -26,8 +26,8 @@ final class RawClient: Sendable {
         self.inbox = inbox
     }
 
-    /// - Parameter readsByItself: false for a client that doesn't take what is sent to it.
-    /// - Parameter from: the address that the server sees; nil for the system's choice.
+    /// - Parameter readsByItself: false for a client that does not read.
+    /// - Parameter from: the address that the server sees. Nil lets the system choose.
     static func connect(_ port: Int, readsByItself: Bool = true, from address: String? = nil) async throws -> RawClient
     {
         let inbox = Inbox()
@@ -48,7 +48,7 @@ final class RawClient: Sendable {
 
     func send(bytes: ByteBuffer) async throws { try await channel.writeAndFlush(bytes).get() }
 
-    /// From now on takes what comes.
+    /// Reads from now on.
     func readByItself() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
     /// Closes the sending side only, as `nc -N` does.
@@ -62,12 +62,12 @@ final class RawClient: Sendable {
         try await channel.close().get()
     }
 
-    /// Takes the next whole answer. `toHead`: it has no body, whatever its length says.
+    /// Reads the next whole answer. `toHead`: it has no body, whatever its length header says.
     func answer(toHead: Bool = false, within bound: Duration = .seconds(10)) async throws -> Answer {
         try await inbox.take(on: channel.eventLoop, within: bound) { Answer(from: &$0, toHead: toHead, isEnded: $1) }
     }
 
-    /// Everything from here to the connection's end.
+    /// Reads everything up to the end of the connection.
     func rest(within bound: Duration = .seconds(10)) async throws -> String {
         try await inbox.take(on: channel.eventLoop, within: bound) { bytes, isEnded in
             guard isEnded else { return nil }
@@ -75,7 +75,7 @@ final class RawClient: Sendable {
         }
     }
 
-    /// Exactly `text`, if that is what comes.
+    /// Reads `text`, or nothing if other bytes arrive.
     func expect(_ text: String, within bound: Duration = .seconds(10)) async throws -> Bool {
         try await inbox.take(on: channel.eventLoop, within: bound) { bytes, isEnded in
             let length = text.utf8.count
@@ -85,7 +85,7 @@ final class RawClient: Sendable {
     }
 }
 
-/// An HTTP answer as it came.
+/// An HTTP answer as it was received.
 struct Answer: Sendable {
     var status = 0
     var version = ""
@@ -135,7 +135,7 @@ struct Answer: Sendable {
     }
 }
 
-/// What has been received, and the one who waits for it.
+/// The received bytes, and the reader that waits for them.
 private final class Inbox: Sendable {
     private struct State {
         var bytes = ByteBuffer()

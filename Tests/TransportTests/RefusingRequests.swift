@@ -1,4 +1,4 @@
-// What is not a request, or could be read as two, is refused with a problem that the client can read, and a close.
+// Input that is no request, or could be read as two, gets a problem that the client can read, and a close.
 
 import NIOCore
 import TestSupport
@@ -91,7 +91,7 @@ struct RefusingRequests {
         settings.bodyByteCountMax = 100
     }
 
-    @Test("answers what is not one clear request with a problem, says it closes, and closes", arguments: shapes)
+    @Test("answers anything but one clear request with a problem and Connection: close, and closes", arguments: shapes)
     func refuses(refusal: Refusal) async throws {
         try await withServer(Self.limits, handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -120,7 +120,7 @@ struct RefusingRequests {
         }
     }
 
-    @Test("lets a client that is still sending read why it was refused")
+    @Test("lets a client that is still sending read the reason")
     func lingers() async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -131,7 +131,7 @@ struct RefusingRequests {
         }
     }
 
-    @Test("takes the forms of a target that RFC 9112 asks for")
+    @Test("accepts the forms of a target that RFC 9112 requires")
     func targets() async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -158,7 +158,7 @@ struct RefusingRequests {
                     bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
                 }
                 let client = try await RawClient.connect(server.port)
-                // The server may close first, on what it has seen.
+                // The server may close before it has read everything.
                 try? await client.send(bytes: ByteBuffer(bytes: bytes))
                 try? await client.closeOutput()
                 _ = try await client.rest()

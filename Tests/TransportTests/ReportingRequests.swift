@@ -1,4 +1,4 @@
-// What the handler hears of each request's end, and the number that names it.
+// The report about each request to the handler, and the request's number.
 
 import HTTPTypes
 import NIOCore
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Each request's end is reported", .timeLimit(.minutes(1)))
 struct ReportingRequests {
-    @Test("with its operation, status, time and the number that its answer has")
+    @Test("with its operation, status, duration and the number of its answer")
     func reports() async throws {
         let ended = Collected<EndedRequest>()
         try await withServer(
@@ -29,7 +29,7 @@ struct ReportingRequests {
         }
     }
 
-    @Test("without a time when it had to wait, and when it was refused before it was whole")
+    @Test("without a duration if it waited, or was refused before it was complete")
     func untimed() async throws {
         let ended = Collected<EndedRequest>()
         let parked = Collected<Reply>()
@@ -49,7 +49,7 @@ struct ReportingRequests {
         }
     }
 
-    @Test("for a streamed answer once it has ended")
+    @Test("for a streamed answer when it has ended")
     func streamed() async throws {
         let ended = Collected<EndedRequest>()
         let parked = Collected<Reply>()
@@ -65,7 +65,7 @@ struct ReportingRequests {
         }
     }
 
-    @Test("under a number of 16 hexadecimal digits, in the header as in the log")
+    @Test("with a number of 16 hexadecimal digits, the same in the header and the log")
     func number() {
         for value in [0, 1, 0x0123_4567_89ab_cdef, UInt64.max] {
             let number = RequestNumber(value: value)

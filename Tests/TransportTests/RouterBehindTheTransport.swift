@@ -11,7 +11,7 @@ import Testing
 
 @testable import Transport
 
-/// As the API's own context will be.
+/// Like the context of the API.
 private struct Context: RequestContext {
     typealias Source = TransportContextSource
     var coreContext: CoreRequestContextStorage
@@ -65,7 +65,7 @@ struct RouterBehindTheTransport {
         }
     }
 
-    @Test("what the router throws is rendered by the owner: no route, and an unknown error")
+    @Test("the owner renders errors of the router: no route, and an unknown error")
     func errors() async throws {
         try await withRouter({ router in
             router.get("fault") { _, _ -> String in throw Fault() }
@@ -123,13 +123,13 @@ struct RouterBehindTheTransport {
             #expect(answer.utf8.count > 200 * 100_009)
             #expect(answer.hasSuffix("a\r\n0\r\n\r\n"))
             try await finished.next()
-            // The slow one's kernel buffers hold a part; the rest waits in its route, not in memory.
+            // The kernel buffers of the slow client hold a part. The rest waits in its route, not in memory.
             #expect(written.load(ordering: .relaxed) < 390)
             try await slow.close()
         }
     }
 
-    @Test("a stream that fails half-way cuts the connection, so that it can't look whole")
+    @Test("a stream that fails cuts the connection, so that it does not look complete")
     func brokenStream() async throws {
         try await withRouter({ router in
             router.get("broken") { _, _ in
@@ -147,7 +147,7 @@ struct RouterBehindTheTransport {
         }
     }
 
-    @Test("a drain's end cancels the tasks that still run, and waits for them")
+    @Test("the end of a drain cancels running tasks, and waits for them")
     func drained() async throws {
         let entered = Collected<Void>()
         let hasEnded = Atomic(false)

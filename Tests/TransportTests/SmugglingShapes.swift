@@ -1,5 +1,5 @@
-// The shapes by which one request is made to look like two, or two like one, to a proxy before the service. Each has a
-// second request behind it, which must be served exactly when the first one was clear.
+// Forms that make one request look like two, or two like one, to a proxy in front of the service. Each is followed by a second
+// request, which must be served only if the first one was clear.
 
 import NIOCore
 import Testing
@@ -13,7 +13,7 @@ struct SmugglingShapes {
     private static func chunked(_ body: String) -> String { post("Transfer-Encoding: chunked\r\n\r\n\(body)") }
 
     static let unclearShapes: [String] = [
-        // Lengths that are none, or not one.
+        // Lengths that are invalid or ambiguous.
         post("Content-Length: 0x1\r\n\r\na"), post("Content-Length: \r\n\r\na"), post("Content-Length: 1 1\r\n\r\na"),
         post("Content-Length: -0\r\n\r\n"), post("Content-Length: 1_0\r\n\r\n"), post("Content-Length: 1.0\r\n\r\na"),
         post("Content-Length: \u{661}\r\n\r\na"), post("Content-Length: 1,\r\n\r\na"),
@@ -21,7 +21,7 @@ struct SmugglingShapes {
         post("Content-Length: 1\r\n\tContent-Length: 2\r\n\r\na"), post("Content-Length\t: 1\r\n\r\na"),
         post("Content Length: 1\r\n\r\na"), post("Content-Length\0: 1\r\n\r\na"),
         post("Content-L\u{e9}ngth: 1\r\n\r\na"),
-        // Codings that one reader knows and the other doesn't.
+        // Codings that one parser knows and another does not.
         post("Transfer-Encoding: \u{b}chunked\r\n\r\n0\r\n\r\n"),
         post("Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n"),
         post("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n"),
@@ -33,7 +33,7 @@ struct SmugglingShapes {
         post("X: y\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         post("X: y\rTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         post("Content-Length: 5\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n"),
-        // Chunks whose size could be read in two ways.
+        // Chunk sizes that could be read in two ways.
         chunked("0x1\r\na\r\n0\r\n\r\n"), chunked("+1\r\na\r\n0\r\n\r\n"), chunked("-1\r\na\r\n0\r\n\r\n"),
         chunked("1_0\r\na\r\n0\r\n\r\n"), chunked("\r\n0\r\n\r\n"), chunked("1\r\r\na\r\n0\r\n\r\n"),
         chunked("1\r\naX0\r\n\r\n"), chunked("1;\na\r\n0\r\n\r\n"), chunked("1;a=b\n\r\na\r\n0\r\n\r\n"),
@@ -41,7 +41,7 @@ struct SmugglingShapes {
         chunked("0\r\nA : b\r\n\r\n"), chunked("0\r\nContent-Length: 33\r\n\r\n"),
         chunked("0\r\nTransfer-Encoding: gzip\r\n\r\n"), chunked("0\r\nA: b\0\r\n\r\n"),
         chunked("10000000000000001\r\na\r\n0\r\n\r\n"),
-        // Lines of other shapes.
+        // Unusual lines.
         "GET /first HTTP/1.1\r\n Host: x\r\n\r\n", "GET /first HTTP/1.1\r\nHost: x\r\n \r\n\r\n",
         "GET /first HTTP/1.1\rHost: x\r\r", "GET\t/first HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET /first\tHTTP/1.1\r\nHost: x\r\n\r\n", "get /first HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -54,7 +54,7 @@ struct SmugglingShapes {
         "OPTIONS */first HTTP/1.1\r\nHost: x\r\n\r\n", "CONNECT /first HTTP/1.1\r\nHost: x\r\n\r\n",
     ]
 
-    @Test("that could end in two places is served no more than what follows it", arguments: unclearShapes)
+    @Test("that could end in two places is not served, and neither is what follows it", arguments: unclearShapes)
     func unclear(request: String) async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
@@ -73,9 +73,9 @@ struct SmugglingShapes {
         (post("TRANSFER-ENCODING: \t chunKed\r\n\r\n0\r\n\r\n"), ""), (chunked("1\r\na\r\n0\r\n\r\n"), "a"),
         (chunked("0000000001\r\na\r\n00\r\n\r\n"), "a"), (chunked("A\r\n0123456789\r\n0\r\n\r\n"), "0123456789"),
         (chunked("1;a;b=c;d=\"e;f\"\r\na\r\n0;x=y\r\n\r\n"), "a"),
-        // What a trailer says comes too late to matter.
+        // A trailer comes too late to matter.
         (chunked("1\r\na\r\n0\r\nHost: y\r\nAuthorization: Bearer z\r\n\r\n"), "a"),
-        // Names that only look like those that matter.
+        // Names that only resemble those that matter.
         (post("Content_Length: 33\r\nTransfer_Encoding: chunked\r\nX-Content-Length: 1\r\n\r\n"), ""),
         ("\r\n\r\n" + post("Content-Length: 1\r\n\r\na"), "a"),
         ("GET /first HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na", "a"),
@@ -90,7 +90,7 @@ struct SmugglingShapes {
             let first = try await client.answer().body
             #expect(first.contains(" /first ") && first.hasSuffix(" " + body), "\(first)")
             #expect(try await client.answer().body == "GET /second ")
-            // Byte by byte, where nothing can be seen at once.
+            // Byte by byte, so that nothing is seen at once.
             for byte in request.utf8 { try await client.send(bytes: ByteBuffer(bytes: [byte])) }
             #expect(try await client.answer().body == first)
         }

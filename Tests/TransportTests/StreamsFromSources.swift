@@ -1,4 +1,4 @@
-// Streams that no task writes: the source is asked when there is room, and hears of the client's leaving.
+// Streams without a task: the source is asked when there is room, and is notified when the client leaves.
 
 import HTTPTypes
 import NIOCore
@@ -12,7 +12,7 @@ struct StreamsFromSources {
     private static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
     private static let pieceByteCount = 100_000
 
-    /// Has another piece as soon as it is asked, up to a number of them.
+    /// Returns another piece at once when asked, up to a number of them.
     private final class Source: StreamSource {
         let reply: Reply
         let pieceCountMax: Int
@@ -50,7 +50,7 @@ struct StreamsFromSources {
         ) { try await body($0, sources) }
     }
 
-    @Test("is one whole answer, asked for piece by piece, after which the connection goes on")
+    @Test("is one whole answer, asked for piece by piece, and the connection stays open")
     func whole() async throws {
         try await withSource(pieceCountMax: 20) { server, sources in
             let client = try await RawClient.connect(server.port)
@@ -67,14 +67,14 @@ struct StreamsFromSources {
         }
     }
 
-    @Test("is not asked by a client that takes nothing, which is cut, and the source is told once")
+    @Test("is not asked for more by a client that reads nothing; the client is cut off, and the source notified once")
     func slowReader() async throws {
         try await withSource(pieceCountMax: 10_000, { $0.writeTimeout = .milliseconds(100) }) { server, sources in
             let client = try await RawClient.connect(server.port, readsByItself: false)
             try await client.send(Self.get)
             let source = try await sources.next()
             while source.goneCount.load(ordering: .relaxed) == 0 { await Task.yield() }
-            // What the kernels hold, and one piece.
+            // The content of the kernels' buffers, and one piece.
             #expect(source.askedCount.load(ordering: .relaxed) < 200)
             #expect(server.statistics.timeouts == 1)
             source.reply.body.send(ByteBuffer(string: "too late"))
@@ -84,15 +84,15 @@ struct StreamsFromSources {
         }
     }
 
-    /// As with heartbeats to a client that vanished without a FIN: what is sent fits into the kernel's buffers, so that
-    /// nothing waits here by which its absence could be told.
-    @Test("ends when nothing of what the kernel has is acknowledged, however little it is")
+    /// Like heartbeats to a client that vanished without a FIN: they fit into the kernel's buffers, so no bytes wait here
+    /// that would show its absence.
+    @Test("ends when the client acknowledges nothing, however few bytes were sent")
     func vanished() async throws {
         try await withSource(pieceCountMax: 1, { $0.acknowledgementTimeout = .milliseconds(500) }) { server, sources in
             let client = try await RawClient.connect(server.port, readsByItself: false)
             try await client.send(Self.get)
             let source = try await sources.next()
-            // Asked again: the kernel has taken all.
+            // Asked again, because the kernel has taken everything.
             _ = await source.asked.take(2)
             while source.goneCount.load(ordering: .relaxed) == 0 { await Task.yield() }
             #expect(server.statistics.timeouts == 0 && server.statistics.connectionsOpen == 0)
@@ -100,7 +100,7 @@ struct StreamsFromSources {
         }
     }
 
-    @Test("goes on when a client that was slow takes what there is")
+    @Test("continues when a slow client reads again")
     func catchingUp() async throws {
         try await withSource(pieceCountMax: 300) { server, sources in
             let client = try await RawClient.connect(server.port, readsByItself: false)
@@ -114,7 +114,7 @@ struct StreamsFromSources {
         }
     }
 
-    @Test("is sent the same piece as 1,000 others by one call, and each is asked for the next")
+    @Test("gets the same piece as 1,000 others by one call, and each source is asked for the next")
     func together() async throws {
         try await withSource(pieceCountMax: 0) { server, sources in
             var clients: [RawClient] = []

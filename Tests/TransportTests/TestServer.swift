@@ -1,4 +1,4 @@
-// A server for one test, with a handler given as a closure, and a place where replies wait for the test.
+// A server for one test with a closure as its handler, and a place where replies wait for the test.
 
 import HTTPTypes
 import Logging
@@ -48,7 +48,7 @@ func withServer(
     await server.drain(deadline: .zero)
 }
 
-/// The same with a handler that answers nothing: the test has the replies, and hears of clients that go away.
+/// The same with a handler that answers nothing: the test gets the replies, and is notified of clients that leave.
 func withParkingServer(
     _ body: (_ server: HTTPServer, _ parked: Collected<Reply>, _ gone: Collected<Void>) async throws -> Void
 ) async throws {
@@ -62,7 +62,7 @@ func withParkingServer(
     }
 }
 
-/// Answers with method, target and body, at once.
+/// Answers at once with method, target and body.
 @Sendable func echo(_ request: InboundRequest, _ reply: Reply) {
     let text = "\(request.method) \(request.target) \(String(buffer: request.body))"
     reply.send(OutboundResponse(status: .ok, body: ByteBuffer(string: text)))
@@ -70,7 +70,7 @@ func withParkingServer(
 
 func text(_ body: String) -> OutboundResponse { OutboundResponse(status: .ok, body: ByteBuffer(string: body)) }
 
-/// Collects what handlers hand over, for the test to wait for.
+/// Collects values from handlers, for the test to wait for.
 final class Collected<Value: Sendable>: Sendable {
     private let stream: AsyncStream<Value>
     private let continuation: AsyncStream<Value>.Continuation
@@ -79,7 +79,7 @@ final class Collected<Value: Sendable>: Sendable {
 
     func add(_ value: Value) { continuation.yield(value) }
 
-    /// Waits for `count` values; the suite's time limit is the bound.
+    /// Waits for `count` values, until the time limit of the suite.
     func take(_ count: Int) async -> [Value] {
         var values: [Value] = []
         for await value in stream {

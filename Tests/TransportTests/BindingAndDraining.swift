@@ -1,4 +1,4 @@
-// Binding and draining: how a server comes and goes.
+// Binding and draining a server.
 
 import HTTPTypes
 import Logging
@@ -8,12 +8,12 @@ import Testing
 
 @testable import Transport
 
-@Suite("Coming and going", .timeLimit(.minutes(1)))
-struct GoingAway {
+@Suite("Binding and draining", .timeLimit(.minutes(1)))
+struct BindingAndDraining {
     private static let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
     private let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    @Test("says in a sentence that the port is taken")
+    @Test("reports in a sentence that the port is in use")
     func portTaken() async throws {
         try await withServer(handler: echo) { server in
             let error = await #expect(throws: BindError.self) {
@@ -29,7 +29,7 @@ struct GoingAway {
         }
     }
 
-    @Test("says that the address is not this machine's, or not known", arguments: ["192.0.2.1", "no.such.invalid"])
+    @Test("reports that the address is not on this machine, or unknown", arguments: ["192.0.2.1", "no.such.invalid"])
     func badAddress(host: String) async throws {
         let error = await #expect(throws: BindError.self) {
             try await HTTPServer.bind(
@@ -38,7 +38,7 @@ struct GoingAway {
         #expect(error?.reason == (host == "192.0.2.1" ? .addressNotAvailable : .unknownHost))
     }
 
-    @Test("a drain closes idle connections, waits for the answers of the others, and lets each say that it closes")
+    @Test("a drain closes idle connections and waits for the answers of the others, which carry Connection: close")
     func drains() async throws {
         let parked = Collected<Reply>()
         try await withServer(handler: { request, reply in
@@ -69,12 +69,12 @@ struct GoingAway {
         }
     }
 
-    @Test("a drain cuts what is left at its deadline, and tells its handler")
+    @Test("a drain cuts off the rest at its deadline, and notifies the handler")
     func deadline() async throws {
         try await withParkingServer { server, parked, gone in
             let client = try await RawClient.connect(server.port)
             try await client.send(Self.get)
-            // Kept: letting go of it would answer.
+            // Kept, because releasing the reply would answer.
             let reply = try await parked.next()
             let start = ContinuousClock.now
             await server.drain(deadline: .milliseconds(100))
@@ -85,7 +85,7 @@ struct GoingAway {
         }
     }
 
-    @Test("once it is closing, each answer closes its connection; new ones are still taken")
+    @Test("while it is closing, each answer closes its connection, and new ones are still accepted")
     func closing() async throws {
         try await withServer(handler: echo) { server in
             server.setClosing()
@@ -95,7 +95,7 @@ struct GoingAway {
         }
     }
 
-    @Test("serves on event loops that are shared, and leaves them running")
+    @Test("serves on shared event loops, and leaves them running")
     func sharedGroup() async throws {
         let group = MultiThreadedEventLoopGroup.singleton
         let server = try await HTTPServer.bind(
@@ -109,7 +109,7 @@ struct GoingAway {
     }
 
     @Test(
-        "writes dates as RFC 9110 has them",
+        "writes dates in the format of RFC 9110",
         arguments: [
             (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
             (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),

@@ -1,4 +1,4 @@
-// When connections run out, the longest idle one makes way; one with a request never does. Addresses have a share.
+// When connections run out, the longest idle one is closed, never one with a request. Each address has a share.
 
 import Basics
 import NIOCore
@@ -6,8 +6,8 @@ import Testing
 
 @testable import Transport
 
-@Suite("Connections that make way", .timeLimit(.minutes(1)))
-struct ConnectionsThatMakeWay {
+@Suite("Connections closed for new ones", .timeLimit(.minutes(1)))
+struct ClosingIdleConnections {
     private static let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
     /// A connection that is idle after a request.
@@ -23,7 +23,7 @@ struct ConnectionsThatMakeWay {
         return try await client.answer().status
     }
 
-    @Test("close the longest idle one for each new one, on whichever event loop it is", arguments: [1, 2, 3])
+    @Test("are the longest idle ones, on any event loop", arguments: [1, 2, 3])
     func longestIdle(threadCount: Int) async throws {
         try await withServer(
             {
@@ -39,7 +39,7 @@ struct ConnectionsThatMakeWay {
             if threadCount == 1 {
                 #expect(try await clients[0].rest() == "")
                 for client in clients.dropFirst() + [newcomer] { #expect(try await status(client) == 200) }
-                // The second has just been used; the third is idle for longest, of those from before the newcomer.
+                // The second has just been used. Of the connections before the new one, the third has been idle longest.
                 #expect(try await status(clients[1]) == 200)
                 #expect(try await status(newcomer) == 200)
                 _ = try await idle(server.port)
@@ -48,7 +48,7 @@ struct ConnectionsThatMakeWay {
         }
     }
 
-    @Test("never are those with a request that waits: then the new one is refused")
+    @Test("never have a waiting request: the new connection is refused instead")
     func waiting() async throws {
         let parked = Collected<Reply>()
         try await withServer({ $0.connectionCountMax = 3 }, handler: { parked.add($1) }) { server in
@@ -69,7 +69,7 @@ struct ConnectionsThatMakeWay {
         }
     }
 
-    @Test("of an address above its share are closed for that address only, once the node is nearly full")
+    @Test("belong to the same address if that is above its share and the node is nearly full")
     func share() async throws {
         let parked = Collected<Reply>()
         try await withServer(
@@ -78,7 +78,7 @@ struct ConnectionsThatMakeWay {
                 if request.target == "/wait" { parked.add(reply) } else { echo(request, reply) }
             }
         ) { server in
-            // 14 of 16 are taken by the first that comes, with waiting requests.
+            // The first address takes 14 of 16, with waiting requests.
             var waiting: [RawClient] = []
             for _ in 0..<14 {
                 let client = try await RawClient.connect(server.port, from: "127.0.0.2")
@@ -87,15 +87,15 @@ struct ConnectionsThatMakeWay {
             }
             let replies = await parked.take(14)
             #expect(try await RawClient.connect(server.port, from: "127.0.0.2").answer().status == 503)
-            // The last ones are for others.
+            // The last places are for other addresses.
             let first = try await idle(server.port, from: "127.0.0.3")
             let second = try await idle(server.port, from: "127.0.0.3")
-            // Which isn't closed for an address with more than its share.
+            // This connection is not closed for an address above its share.
             #expect(try await RawClient.connect(server.port, from: "127.0.0.2").answer().status == 503)
             for client in [first, second] { #expect(try await status(client) == 200) }
             for reply in replies { reply.send(text("ok")) }
             for client in waiting { #expect(try await client.answer().body == "ok") }
-            // Now it has idle ones to close, which is seen at the next look.
+            // Now the address has idle connections, which the next search finds.
             try await Task.sleep(for: .milliseconds(60))
             let again = try await RawClient.connect(server.port, from: "127.0.0.2")
             #expect(try await status(again) == 200)
@@ -103,7 +103,8 @@ struct ConnectionsThatMakeWay {
         }
     }
 
-    @Test("of trusted proxies have no share, and without a share nobody has", arguments: [true, false])
+    @Test(
+        "do not depend on the address of a trusted proxy, or of anyone if the share is off", arguments: [true, false])
     func noShare(isTrusted: Bool) async throws {
         let parked = Collected<Reply>()
         let loopback = try #require(AddressRange(parsing: "127.0.0.0/8"))
