@@ -25,6 +25,8 @@ private struct MessageSearch {
     let thread: ThreadID?
     let request: PageRequest
 
+    /// Never inlined, like `Call.read`, so that no fields are read inside an async function.
+    @inline(never)
     init(_ given: Fields<String>) throws {
         var fields = given
         let query = fields.required("q") { text throws(Invalid) in
