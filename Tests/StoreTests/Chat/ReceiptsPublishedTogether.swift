@@ -16,7 +16,7 @@ struct ReceiptsPublishedTogether {
             array_fill('00000000-0000-0000-0000-000000000010'::uuid, array[2]), '{message,message}',
             array['{"text":"hi"}'::json, '{"text":"ho"}'], '{null,null}', '{"{}","{}"}');
         create function mark(reader int, seq int) returns text language sql as $$
-            select outcome || case when is_untold then ' untold' else '' end from receipt_put(
+            select outcome || case when is_unpublished then ' untold' else '' end from receipt_put(
                 array[('00000000-0000-0000-0000-0000000000' || reader)::uuid],
                 array['00000000-0000-0000-0000-00000000000f'::uuid], array[seq::bigint], '{null}')
         $$;
