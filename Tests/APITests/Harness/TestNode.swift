@@ -64,7 +64,8 @@ struct TestNode: Sendable {
             store: store, writer: writer,
             presence: PresenceWorker(
                 hub: hub, store: store,
-                listener: NotificationListener(connection, channel: PresenceWorker.channel, logger: quiet), logger: quiet),
+                listener: NotificationListener(connection, channel: PresenceWorker.channel, logger: quiet),
+                logger: quiet),
             authenticator: authenticator,
             hasher: PasswordHasher(cost: ScryptCost(logN: 4, r: 8, p: 1), workerCount: 2, waitingCountMax: 10_000),
             delegation: delegation,

@@ -12,7 +12,8 @@ extension SystemTests {
         /// does now and then for all, and what it asks once a connection.
         private static let upkeep: Set = [
             "log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid", "receipt_deliver",
-            "receipt_publish", "presence_put", "presence_heartbeat", "presence_sweep", "presence_announce", "search_index",
+            "receipt_publish", "presence_put", "presence_heartbeat", "presence_sweep", "presence_announce",
+            "search_index",
             "retention_sweep", "session_sweep", "erasure_sweep", "rate_limit_sweep", "device_poll_put",
             "device_poll_heartbeat", "device_poll_sweep", "push_plan", "push_expire",
             "announcement_continue",
