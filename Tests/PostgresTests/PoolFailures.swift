@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The pool in trouble")
 struct PoolFailures {
-    var base = PoolStateTests()
+    var base = PoolDecisions()
     var start: Instant { base.start }
     let away = ConnectFailure(reason: "connection refused")
 
