@@ -52,8 +52,11 @@ let package = Package(
         // The chat's values, limits and problems, and how requests write them. Pure, no I/O.
         .target(name: "Domain", dependencies: ["Basics"], swiftSettings: settings),
 
-        // Counters, histograms, and the text that Prometheus reads.
-        .target(name: "Telemetry", swiftSettings: settings),
+        // What a node reports: counters, histograms, the text that Prometheus reads, log lines with a bounded rate.
+        .target(name: "Telemetry", dependencies: [logging], swiftSettings: settings),
+
+        // The one loop of all background workers, and the tick they share. Knows nothing of chat.
+        .target(name: "Workers", dependencies: ["Telemetry", logging], swiftSettings: settings),
 
         // libpq made safe. Knows nothing of chat.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -98,7 +101,7 @@ let package = Package(
         .target(
             name: "Log",
             dependencies: [
-                "Domain", "Store", "Telemetry", deque, logging,
+                "Domain", "Store", "Telemetry", "Workers", deque, logging,
             ],
             swiftSettings: settings),
 
@@ -137,9 +140,8 @@ let package = Package(
             name: "Service",
             dependencies: [
                 "API", "Basics", "CommandLineFlags", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres",
-                "Linux",
-                "Log", "Outbound", "Postgres", "Push", "ServiceConfiguration", "Store", "Telemetry", "Transport",
-                logging, unixSignals,
+                "Linux", "Log", "Outbound", "Postgres", "Push", "ServiceConfiguration", "Store", "Telemetry", "Transport",
+                "Workers", logging, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -205,9 +207,18 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Push", "Store",
-                "Telemetry", "TestSupport", "Transport", httpTypes, logging, nioCore, nioHTTP1, nioPosix,
+                "API", "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Push", "Service",
+                "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Transport", httpTypes, logging, nioCore,
+                nioHTTP1, nioPosix,
                 .product(name: "Yams", package: "Yams"),
+            ],
+            swiftSettings: settings),
+
+        .testTarget(
+            name: "ServiceTests",
+            dependencies: [
+                "Domain", "Outbound", "Postgres", "Push", "Service", "ServiceConfiguration", "Store", "Telemetry",
+                "TestSupport", "Workers", logging,
             ],
             swiftSettings: settings),
 

@@ -4,6 +4,7 @@ import EmbeddedPostgres
 import Logging
 import Postgres
 import ServiceConfiguration
+import Store
 
 /// Where the database is. `close` stops the embedded server, if there is one.
 package struct Database: Sendable {
@@ -28,7 +29,8 @@ package struct Database: Sendable {
         }
     }
 
-    private static func open(_ settings: Settings, logger: Logger) async throws -> Database {
+    /// The caller closes the database.
+    package static func open(_ settings: Settings, logger: Logger) async throws -> Database {
         var embedded: EmbeddedPostgres?
         let conninfo: String
         if let url = settings.databaseURL {
@@ -53,6 +55,10 @@ package struct Database: Sendable {
         return Database(place: place, settings: postgres, listenSettings: listen, embedded: embedded)
     }
 
+    package func makePools(_ configured: Settings, logger: Logger) -> DatabasePools {
+        DatabasePools(settings, readTimeout: .milliseconds(configured.readTimeoutMs), logger: logger)
+    }
+
     /// Runs a part of the start that needs the database. Its `PostgresError` becomes a `StartError` that names the database.
     func using<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
@@ -62,7 +68,7 @@ package struct Database: Sendable {
         }
     }
 
-    private func close() async {
+    package func close() async {
         await embedded?.stop()
     }
 }

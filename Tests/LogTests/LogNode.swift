@@ -64,11 +64,13 @@ extension Store {
 struct LogNode: Sendable {
     let client: PostgresClient
     let store: Store
-    let writer: Writer<MessageWaiter>
-    let hub: Hub
-    let tail: Tail
+    private let log: LogParts<MessageWaiter>
 
-    /// - Parameter channel: another than the log's makes a node that hears no notification.
+    var writer: Writer<MessageWaiter> { log.writer }
+    var hub: Hub { log.hub }
+    var tail: Tail { log.tail }
+
+    /// - Parameter channel: another than the log's makes a node that receives no notification.
     init(
         conninfo: String, limits: HubLimits = HubLimits(), channel: String = Tail.channel
     ) async throws {
@@ -76,16 +78,14 @@ struct LogNode: Sendable {
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
         client = PostgresClient(settings, logger: logger)
         store = Store(client)
-        hub = Hub(store: store, start: try await store.now(), limits: limits) { wakes in
-            for wake in wakes {
-                for case let waiter as DeviceWaiter in wake.waiters { waiter.answer(wake.answer) }
-            }
-        }
-        let listener = NotificationListener(settings, channel: channel, logger: logger)
-        tail = Tail(store: store, listener: listener, hub: hub, sessions: SessionCache(store), logger: logger)
-        writer = Writer(store, tail: tail, logger: logger) {
-            for (waiter, outcome) in $0 { waiter.resume(returning: outcome) }
-        }
+        log = try await LogParts(
+            store, listener: { NotificationListener(settings, channel: $0, logger: logger) }, channel: channel, sessions: SessionCache(store), limits: limits, logger: logger,
+            send: { wakes in
+                for wake in wakes {
+                    for case let waiter as DeviceWaiter in wake.waiters { waiter.answer(wake.answer) }
+                }
+            },
+            answer: { for (waiter, outcome) in $0 { waiter.resume(returning: outcome) } })
     }
 
     /// Runs the node while `body` does.
@@ -94,11 +94,11 @@ struct LogNode: Sendable {
             group.addTask {
                 await client.run(); return nil
             }
-            group.addTask {
-                try await tail.run(); return nil
-            }
-            group.addTask {
-                try await hub.run(); return nil
+            // The tests report devices and receipts themselves.
+            for part in log.parts where ["tail", "hub"].contains(part.name) {
+                group.addTask {
+                    try await part.run?(); return nil
+                }
             }
             group.addTask { try await body() }
             defer {

@@ -99,3 +99,10 @@ package struct Problem: Error, Equatable {
     package static let databaseUnavailable = Problem(
         .unavailable, "The database is unavailable. Retry after the seconds in Retry-After.", retryAfterS: 1)
 }
+
+extension Problem: CustomStringConvertible {
+    /// For logs: the sentence, and the fields that are wrong.
+    package var description: String {
+        ([detail] + fields.map { "\($0.field): \($0.detail)" }).joined(separator: " ")
+    }
+}

@@ -3,6 +3,7 @@ import Domain
 import Logging
 import Store
 import Synchronization
+import Workers
 
 /// Delivers the log's events to the polls of this node.
 ///

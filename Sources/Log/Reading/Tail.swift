@@ -4,6 +4,7 @@ import FoundationEssentials
 import Logging
 import Store
 import Synchronization
+import Workers
 
 /// Reads the log after each notification, and twice a second in case one was lost. Hands the events to the hub in
 /// order. It need not read what this node wrote itself, if that comes next.

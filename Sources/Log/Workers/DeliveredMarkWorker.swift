@@ -1,20 +1,22 @@
-// Writes delivered marks down: seldom, in batches, one at a time, and never in anybody's way.
+// Writes delivered marks to the database: seldom, in batches, one batch at a time.
 import Domain
 import Logging
 import Store
 import Telemetry
+import Workers
 
-/// Takes from the hub what devices have got, and tells the database.
+/// Takes from the hub what devices have received, and records it in the database.
 package struct DeliveredMarkWorker: Sendable {
-    /// Of one call. Small, so that a statement that waits behind it on its connection hardly notices.
+    /// Marks of one call. Few, so that a statement that waits behind the call on its connection hardly notices.
     private static let batchCountMax = 100
     private static let interval = Duration.milliseconds(500)
-    /// Between the calls of one round: in a large room marks of thousands come together.
+    /// Between the calls of one step: in a large room the marks of thousands come together.
     private static let pause = Duration.milliseconds(20)
 
     private let hub: Hub
     private let store: Store
     private let metrics: DeliveryMetrics
+    private let worker: Worker
     private let logger: Logger
 
     package init(hub: Hub, store: Store, metrics: DeliveryMetrics, logger: Logger) {
@@ -22,45 +24,51 @@ package struct DeliveredMarkWorker: Sendable {
         self.store = store
         self.metrics = metrics
         self.logger = logger
+        worker = Worker(
+            "recording delivered marks", every: Self.interval, retryAfter: .seconds(1), failures: metrics.failures,
+            logger: logger)
     }
 
-    /// Runs until cancelled. What is under way then is said again by the clients' next polls, wherever they go.
+    /// Runs until cancelled. Marks that are lost then come again with the clients' next polls, on any node.
     package func run() async throws {
-        while true {
-            try await Ticker.sleep(Self.interval)
+        try await worker.run {
             var rest = hub.takeDeliveries()[...]
             while !rest.isEmpty {
-                try await write(Array(rest.prefix(Self.batchCountMax)))
+                let batch = Array(rest.prefix(Self.batchCountMax))
+                // While the database is away, the hub keeps later marks: one for each thread and member.
+                try await worker.retry { try await record(batch) }
                 rest = rest.dropFirst(Self.batchCountMax)
                 try await Task.sleep(for: Self.pause)
             }
+            return .idle
         }
     }
 
-    /// Tries until it is done: while the database is away, the hub keeps what comes meanwhile, a mark a thread and member.
-    private func write(_ batch: [Delivery]) async throws {
-        while true {
-            do {
-                try await store.deliver(batch)
-                metrics.marks.add(batch.count)
-                return
-            } catch let problem as Problem where problem.code == .internalError {
-                // A fault in the data would be one tomorrow, too. These marks come with later ones.
-                logger.error("delivered marks were refused", metadata: ["reason": "\(problem.detail)"])
-                return
-            } catch is Problem {
-                metrics.failures.add()
-                try await Task.sleep(for: .seconds(1))
-            }
+    private func record(_ batch: [Delivery]) async throws {
+        do {
+            try await store.deliver(batch)
+            metrics.marks.add(batch.count)
+        } catch let problem as Problem where problem.code == .internalError {
+            // A fault in the data would fail tomorrow, too. Later marks include these.
+            logger.error("delivered marks were refused; they are dropped", metadata: ["reason": "\(problem.detail)"])
         }
     }
 }
 
-/// A node's delivered marks from cursors.
+/// Delivered marks that this node took from polls' cursors.
 package final class DeliveryMetrics: Sendable {
-    /// Told to the database; some were there already.
+    /// Sent to the database, which may have had some of them.
     package let marks = Counter()
     package let failures = Counter()
 
     package init() {}
+
+    package func write(to text: inout MetricsText) {
+        text.counter(
+            "parley_delivered_marks_total", "Delivered marks from polls' cursors, written to the database.", marks.value
+        )
+        text.counter(
+            "parley_delivered_mark_failures_total", "Writes of delivered marks that failed and were retried.",
+            failures.value)
+    }
 }

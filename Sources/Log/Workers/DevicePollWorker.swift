@@ -1,25 +1,26 @@
-// Which devices poll at this node, as push has to know: taken from the hub and told to the database, behind the polls.
+// Records in the database which devices poll at this node. Push needs to know. Polls don't wait for it.
 import Domain
 import Logging
 import Store
 import Telemetry
+import Workers
 
-/// Tells the database which devices come and go, a batch a beat, and takes those of dead nodes for gone.
+/// Reports every 250 ms which devices began or stopped polling, and marks devices of dead nodes as gone.
 package struct DevicePollWorker: Sendable {
     private static let batchCountMax = 500
-    /// As often as presence: a node that isn't heard of for 45 s is dead (device_poll_sweep).
-    private static let tickInterval = Duration.seconds(15)
+    /// As often as presence: a node without a heartbeat for 45 s is dead (device_poll_sweep).
+    private static let heartbeatInterval = Duration.seconds(15)
 
     private let node: String
     private let hub: Hub
     private let store: Store
     private let metrics: DevicePollMetrics
     private let wentAway: @Sendable () -> Void
-    private let logger: Logger
+    private let worker: Worker
 
     /// - Parameters:
-    ///   - node: what the node is known by, in one life.
-    ///   - wentAway: hears that devices have gone, who may lack something.
+    ///   - node: names the node, until it stops.
+    ///   - wentAway: called after devices have gone that may lack events.
     package init(
         node: String, hub: Hub, store: Store, metrics: DevicePollMetrics, wentAway: @escaping @Sendable () -> Void,
         logger: Logger
@@ -29,26 +30,31 @@ package struct DevicePollWorker: Sendable {
         self.store = store
         self.metrics = metrics
         self.wentAway = wentAway
-        self.logger = logger
+        worker = Worker(
+            "recording polling devices", retryAfter: .seconds(1), failures: metrics.failures, logger: logger)
     }
 
-    /// Runs until cancelled. Of a node that doesn't `leave` the others take the devices for gone, unless they have come there.
+    /// Runs until cancelled. If the node ends without `leave`, the others mark its devices as gone, except those that poll
+    /// elsewhere by then.
     package func run() async throws {
-        // Who polls has all that was there a beat ago, or would count as gone.
+        // A polling device has all events up to the head of the heartbeat before. With a later position it would count as
+        // gone.
         var before = hub.head.position
-        var nextBeat = ContinuousClock.now
-        while true {
-            try await Ticker.sleep()
-            try await tell(hub.takeDevices())
-            guard ContinuousClock.now >= nextBeat else { continue }
+        var nextHeartbeat = ContinuousClock.now
+        try await Ticker.sleep()
+        try await worker.run {
+            try await report(hub.takeDevices())
+            guard ContinuousClock.now >= nextHeartbeat else { return .idle }
             let head = hub.head.position
-            try await untilDone { try await beat(before) }
+            try await worker.retry { try await heartbeat(before) }
             before = head
-            nextBeat = .now + Self.tickInterval
+            nextHeartbeat = .now + Self.heartbeatInterval
+            return .idle
         }
     }
 
-    /// The node goes, its polls have ended: nobody need wait until it is missed. Those that come elsewhere are known there.
+    /// Marks all devices of this node as gone once its polls have ended, so that no one waits for missing heartbeats. Devices
+    /// that already poll elsewhere stay with their new node.
     package func leave() async throws {
         hub.leaveDevices()
         var gone = hub.takeDevices().gone[...]
@@ -58,12 +64,15 @@ package struct DevicePollWorker: Sendable {
         }
     }
 
-    private func tell(_ changes: DeviceChanges) async throws {
+    /// While the database is away, the hub keeps later changes: for each device, where it is now.
+    private func report(_ changes: DeviceChanges) async throws {
         var came = changes.came[...]
         var gone = changes.gone[...]
         while !came.isEmpty || !gone.isEmpty {
             let part = (came: Array(came.prefix(Self.batchCountMax)), gone: Array(gone.prefix(Self.batchCountMax)))
-            try await untilDone { try await store.putDevicePolls(node: node, came: part.came, gone: part.gone) }
+            try await worker.retry {
+                try await store.putDevicePolls(node: node, came: part.came, gone: part.gone)
+            }
             metrics.changes.add(part.came.count + part.gone.count)
             if !part.gone.isEmpty { wentAway() }
             came = came.dropFirst(Self.batchCountMax)
@@ -71,32 +80,28 @@ package struct DevicePollWorker: Sendable {
         }
     }
 
-    private func beat(_ position: Position) async throws {
+    private func heartbeat(_ position: Position) async throws {
         if try await store.devicePollHeartbeat(node: node, position: position) {
             try await store.putDevicePolls(node: node, came: hub.devices, gone: [], isWhole: true)
         }
         if try await store.sweepDevicePolls() > 0 { wentAway() }
     }
-
-    /// While the database is away, the hub keeps what comes meanwhile: of each device, where it is now.
-    private func untilDone(_ body: () async throws -> Void) async throws {
-        while true {
-            do {
-                return try await body()
-            } catch let problem as Problem {
-                metrics.failures.add()
-                logger.warning("telling which devices poll has to wait", metadata: ["reason": "\(problem.detail)"])
-                try await Task.sleep(for: .seconds(1))
-            }
-        }
-    }
 }
 
-/// Coming and going of a node's devices.
+/// Devices of this node that began or stopped polling.
 package final class DevicePollMetrics: Sendable {
-    /// Told to the database.
+    /// Written to the database.
     package let changes = Counter()
     package let failures = Counter()
 
     package init() {}
+
+    package func write(to text: inout MetricsText) {
+        text.counter(
+            "parley_device_changes_total", "Devices that began or stopped polling here, written to the database.",
+            changes.value)
+        text.counter(
+            "parley_device_change_failures_total", "Writes of polling devices that failed and were retried.",
+            failures.value)
+    }
 }

@@ -1,67 +1,76 @@
-// Typing and presence between nodes: events that are told and not kept, on a channel of their own.
+// Typing and presence between nodes. These events are published but not stored, on a notification channel of their own.
 import Domain
 import Logging
 import Store
 import Synchronization
+import Telemetry
+import Workers
 
-/// Tells the other nodes who comes, goes and types here, and the polls here what all nodes say of it. Nothing of it is
-/// on the path of a message or a poll; what is lost on the way is lost.
+/// Publishes to the other nodes who comes, goes and types here, and hands to the polls here what all nodes publish. No message
+/// and no poll waits for it. A lost event stays lost.
 package final class PresenceWorker: Sendable {
     package static let channel = "parley_presence"
-    /// A node that isn't heard of for 45 s has gone (presence_sweep): so its users are offline within 60.
-    private static let tickInterval = Duration.seconds(15)
-    /// Of those told to the database at once.
+    /// A node without a heartbeat for 45 s is dead (presence_sweep), so its users are offline within 60 s.
+    private static let heartbeatInterval = Duration.seconds(15)
+    private static let retryAfter = Duration.seconds(1)
+    /// Users of one call.
     private static let batchCountMax = 500
 
-    /// What this node is known by, in one life.
+    /// Names this node until it stops.
     private let node = String(UInt64.random(in: 0...(.max)), radix: 36)
     private let hub: Hub
     private let store: Store
     private let listener: NotificationListener
-    private let logger: Logger
+    /// Of the two workers, which fail for the same reasons.
+    package let failures = Counter()
+    private let publishing: Worker
+    private let recording: Worker
     private let outbox = Mutex(PassingOutbox())
 
     package init(hub: Hub, store: Store, listener: NotificationListener, logger: Logger) {
         self.hub = hub
         self.store = store
         self.listener = listener
-        self.logger = logger
+        publishing = Worker(
+            "publishing presence and typing", retryAfter: Ticker.interval, failures: failures, logger: logger)
+        recording = Worker(
+            "recording presence", retryAfter: Self.retryAfter, failures: failures, logger: logger)
     }
 
-    /// Somebody types: told within a quarter of a second, and once a second at most.
+    /// Adds that somebody types: published within 250 ms, and once a second at most.
     package func add(typing event: PassingEvent) { outbox.withLock { $0.add(event, isTyping: true) } }
 
-    /// Somebody's presence looks different now.
+    /// Adds changes of users' presence.
     package func add(presence events: [PassingEvent]) {
         outbox.withLock { outbox in
             for event in events { outbox.add(event, isTyping: false) }
         }
     }
 
-    /// Runs until cancelled. Who is online here then is taken offline by the other nodes, unless they have come there.
+    /// Runs until cancelled. The other nodes then take this node's users offline, except those that are online elsewhere.
     package func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
                 try await self.listener.run { event in
-                    if case .notification(let payload) = event { self.hear(payload) }
+                    if case .notification(let payload) = event { self.handle(notification: payload) }
                 }
             }
             group.addTask {
-                while true {
-                    try await Ticker.sleep()
-                    try await self.whileAvailable { try await self.tell() }
+                try await self.publishing.run {
+                    try await self.publish()
+                    return .idle
                 }
             }
             group.addTask { try await self.keepPresence() }
         }
     }
 
-    private func hear(_ payload: String) {
-        let heard = PassingPayload.unpack(payload)
-        if heard.node != node { hub.pass(heard.events) }
+    private func handle(notification payload: String) {
+        let received = PassingPayload.unpack(payload)
+        if received.node != node { hub.pass(received.events) }
     }
 
-    private func tell() async throws {
+    private func publish() async throws {
         let events = outbox.withLock { $0.take() }
         guard !events.isEmpty else { return }
         hub.pass(events)
@@ -72,39 +81,46 @@ package final class PresenceWorker: Sendable {
     private func keepPresence() async throws {
         var online: Set<UserID> = []
         var isBehind = false
-        var nextBeat = ContinuousClock.now
-        while true {
-            try await Ticker.sleep()
-            let changes = hub.takePresence()
-            // In the order of the calls: who came and went meanwhile is both.
+        var nextHeartbeat = ContinuousClock.now
+        try await recording.run {
+            let changes = self.hub.takePresence()
+            // In the order of the calls: a user who came and went meanwhile is in both lists.
             online.formUnion(changes.came)
-            online.subtract(changes.went.map(\.user).filter { !hub.isOnline($0) })
-            let isBeat = ContinuousClock.now >= nextBeat
-            let isTold = try await whileAvailable {
-                try await self.tell(changes, online)
-                if isBeat { try await self.beat(online, isBehind: isBehind) }
+            online.subtract(changes.went.map(\.user).filter { !self.hub.isOnline($0) })
+            let isHeartbeat = ContinuousClock.now >= nextHeartbeat
+            let isRecorded: Void? = try await self.recording.attempt {
+                try await self.record(changes, online)
+                if isHeartbeat { try await self.heartbeat(online, isBehind: isBehind) }
             }
-            // What the database hasn't heard it is told as a whole with the next beat.
-            if !isTold { isBehind = true } else if isBeat { isBehind = false }
-            if isBeat || !isTold { nextBeat = .now + (isTold ? Self.tickInterval : .seconds(1)) }
+            guard isRecorded != nil else {
+                // The next heartbeat writes all users that are online, and so what the database has missed.
+                isBehind = true
+                nextHeartbeat = .now + Self.retryAfter
+                return .idle
+            }
+            if isHeartbeat {
+                isBehind = false
+                nextHeartbeat = .now + Self.heartbeatInterval
+            }
+            return .idle
         }
     }
 
-    private func tell(_ changes: PresenceChanges, _ online: Set<UserID>) async throws {
+    private func record(_ changes: PresenceChanges, _ online: Set<UserID>) async throws {
         var came = changes.came.filter { online.contains($0) }[...]
         var went = changes.went.filter { !online.contains($0.user) }[...]
         while !came.isEmpty || !went.isEmpty {
-            let told = try await store.putPresence(
+            let changed = try await store.putPresence(
                 node: node, online: Array(came.prefix(Self.batchCountMax)),
                 offline: Array(went.prefix(Self.batchCountMax)))
-            add(presence: told)
+            add(presence: changed)
             came = came.dropFirst(Self.batchCountMax)
             went = went.dropFirst(Self.batchCountMax)
         }
     }
 
-    /// - Parameter isBehind: the database may have missed who came and went. It may have lost it, too.
-    private func beat(_ online: Set<UserID>, isBehind: Bool) async throws {
+    /// - Parameter isBehind: whether the database may have missed changes. It may also have lost some, so its count is compared.
+    private func heartbeat(_ online: Set<UserID>, isBehind: Bool) async throws {
         if try await store.presenceHeartbeat(node: node) != Int64(online.count) || isBehind {
             add(presence: try await store.putPresence(node: node, online: Array(online), offline: [], isWhole: true))
         }
@@ -112,18 +128,6 @@ package final class PresenceWorker: Sendable {
             let swept = try await store.sweepPresence(limit: Self.batchCountMax)
             guard !swept.isEmpty else { return }
             add(presence: swept)
-        }
-    }
-
-    /// Whether it could be done: a database that is away is waited for.
-    @discardableResult
-    private func whileAvailable(_ body: () async throws -> Void) async throws -> Bool {
-        do {
-            try await body()
-            return true
-        } catch let problem as Problem {
-            logger.warning("presence has to wait", metadata: ["reason": "\(problem.detail)"])
-            return false
         }
     }
 }

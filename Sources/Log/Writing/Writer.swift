@@ -11,8 +11,8 @@ package final class Writer<Caller: Sendable>: Sendable {
 
     private let messages: Batcher<NewMessage, Caller, Store.Appended>
     private let receipts: Batcher<ReceiptMove, ReceiptWaiter, Store.Moved>
-    /// Threads with marks that were written here and are not published yet.
-    package let untold = UntoldReceipts()
+    /// Threads in which this node still has to publish receipts.
+    package let unpublished = UnpublishedReceipts()
 
     /// - Parameters:
     ///   - tail: gets the written events before the callers get their answers.
@@ -42,9 +42,9 @@ package final class Writer<Caller: Sendable>: Sendable {
             logger: logger,
             call: .init(
                 begin: { batch, deadline, done in store.put(batch, by: deadline, done) },
-                read: { [untold] rows, batch throws(Store.BatchFailure) in
+                read: { [unpublished] rows, batch throws(Store.BatchFailure) in
                     let outcomes = try Store.moved(rows, batch)
-                    untold.note(outcomes, of: batch)
+                    unpublished.add(outcomes, of: batch)
                     return outcomes
                 }),
             answer: { for (waiter, outcome) in $0 { waiter.resume(with: Self.result(of: outcome)) } })

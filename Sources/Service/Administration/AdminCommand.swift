@@ -35,8 +35,7 @@ package struct AdminCommand: Sendable {
                 }
             }
         } catch let problem as Problem {
-            throw StartError(
-                ([problem.detail] + problem.fields.map { "\($0.field): \($0.detail)" }).joined(separator: " "))
+            throw StartError(problem.description)
         }
     }
 

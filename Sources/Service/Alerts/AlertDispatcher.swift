@@ -1,20 +1,21 @@
-// Sends the alerts that wait in the database: a lane a platform, so that one that is down doesn't hold up the others.
+// Sends the alerts that are due, each platform in a lane of its own, so that one that is down doesn't delay the others.
 import Domain
-import Foundation
 import Log
 import Logging
 import Outbound
 import Push
 import ServiceConfiguration
 import Store
+import Telemetry
+import Workers
 
 struct AlertDispatcher: Sendable {
-    /// Between looks whether there is something due that nobody told us of. An index probe a platform.
-    private static let interval = Duration.seconds(1)
+    /// Between checks for due alerts that no wake-up announced. A check costs an index probe for each platform.
+    static let interval = Duration.seconds(1)
     private static let queueInterval = Duration.seconds(10)
     private static let sweepInterval = Duration.seconds(60)
     private static let sweepLimit = 1_000
-    /// For alerts under way while the node stops.
+    /// How long alerts under way may take to arrive while the node stops.
     private static let closeMax = Duration.seconds(2)
     private static let keyName = "webpush"
 
@@ -23,45 +24,47 @@ struct AlertDispatcher: Sendable {
     private let metrics: AlertMetrics
     private let lifeSeconds: Int
     private let logger: Logger
+    /// Of the checks of the queues.
+    private let queueFailures = Counter()
 
-    /// The key pair of Web Push, the same for all nodes and for good, whether or not it is sent: browsers may
-    /// subscribe before.
+    /// Returns the key pair of Web Push. All nodes share it and it never changes, whether or not Web Push is configured:
+    /// browsers may subscribe before.
     static func keys(_ store: Store) async throws -> VAPIDKeyPair {
         let bytes = try await store.secret(named: keyName, otherwise: VAPIDKeyPair.make().privateBytes)
         guard let keys = VAPIDKeyPair(privateBytes: bytes) else {
-            throw StartError("the database holds no good key for Web Push (push_secrets, \(keyName)).")
+            throw StartError("the database holds no valid key for Web Push (table push_secrets, row \(keyName)).")
         }
         return keys
     }
 
-    /// - keys: of Web Push.
+    /// - Parameter keys: of Web Push.
     init(
         _ settings: Settings, keys: VAPIDKeyPair, store: Store, metrics: AlertMetrics, logger: Logger
     ) throws {
-        if let file = settings.caFile, !FileManager.default.isReadableFile(atPath: file) {
-            throw StartError("PARLEY_CA_FILE: \(file) can't be read.")
-        }
-        let lengths = AlertLane.Lengths(lifeSeconds: settings.pushLifeHours * 3_600)
+        let limits = AlertLane.Limits(lifeSeconds: settings.pushLifeHours * 3_600)
         lanes = try AlertSender.configured(settings, keys: keys).map { platform, sender in
             let outbound = try Outbound(
                 caFile: settings.caFile, allowPrivate: settings.pushAllowsPrivate,
-                connectionsPerHostMax: settings.pushConnectionCountMax, inFlightMax: lengths.inFlightMax)
+                connectionsPerHostMax: settings.pushConnectionCountMax, inFlightMax: limits.inFlightMax)
             return AlertLane(
-                platform, sender, store: store, outbound: outbound, lengths: lengths, metrics: metrics[platform],
+                platform, sender, store: store, outbound: outbound, limits: limits, metrics: metrics[platform],
                 logger: logger)
         }
         self.store = store
         self.metrics = metrics
         self.logger = logger
-        lifeSeconds = lengths.lifeSeconds
+        lifeSeconds = limits.lifeSeconds
     }
 
-    /// There may be alerts that are due. From any thread.
+    /// Failures of all lanes, and of the checks of the queues.
+    var failures: [Counter] { lanes.map(\.metrics.failures) + [queueFailures] }
+
+    /// Makes all lanes look for due alerts. From any thread.
     @Sendable func wake() {
         for lane in lanes { lane.wake() }
     }
 
-    /// Runs until cancelled. Then alerts under way may still get there.
+    /// Runs until cancelled. Alerts under way then have two seconds to arrive.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             for lane in lanes { group.addTask { await lane.run(closeMax: Self.closeMax) } }
@@ -71,32 +74,33 @@ struct AlertDispatcher: Sendable {
                     try await Ticker.sleep(Self.interval)
                 }
             }
-            group.addTask { try await every(Self.queueInterval) { try await lookAtQueues() } }
-            group.addTask { try await every(Self.sweepInterval) { try await sweep() } }
-        }
-    }
-
-    private func every(_ interval: Duration, _ work: () async throws -> Void) async throws {
-        while true {
-            do {
-                try await work()
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                logger.warning("looking after alerts has to wait", metadata: ["reason": "\(error)"])
+            group.addTask {
+                try await worker("measuring the queue of alerts", every: Self.queueInterval).run {
+                    try await measureQueues()
+                    return .idle
+                }
             }
-            try await Ticker.sleep(interval)
+            group.addTask {
+                try await worker("dropping expired alerts", every: Self.sweepInterval).run {
+                    try await sweep()
+                    return .idle
+                }
+            }
         }
     }
 
-    private func lookAtQueues() async throws {
+    private func worker(_ operation: String, every interval: Duration) -> Worker {
+        Worker(operation, every: interval, retryAfter: interval, failures: queueFailures, logger: logger)
+    }
+
+    private func measureQueues() async throws {
         for lane in lanes {
             let age = try await store.alertQueueAgeMs(lane.platform)
             metrics[lane.platform].queueMs.store(age ?? 0, ordering: .relaxed)
         }
     }
 
-    /// Where this node has no lane there may be none at all: what is too old there goes.
+    /// Drops expired alerts of platforms without a lane here, because no other node may have one either.
     private func sweep() async throws {
         let served = Set(lanes.map(\.platform))
         for platform in PushPlatform.allCases where !served.contains(platform) {

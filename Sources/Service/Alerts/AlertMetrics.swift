@@ -1,4 +1,4 @@
-// Alerts, by this node.
+// The metrics of the alerts that this node sends.
 import Domain
 import Store
 import Synchronization
@@ -49,28 +49,30 @@ final class AlertMetrics: Sendable {
         }
         text.counter(
             "parley_push_alerts_total",
-            "Alerts that this node had in hand, by what became of them; `retried`: put back to be sent again.",
+            "Alerts handled by this node, by outcome. `retried`: sending failed, and the alert is sent again.",
             each([("outcome", "sent")], \.sent.value) + each([("outcome", "retried")], \.retried.value)
                 + each([("outcome", "dropped")], \.dropped.value))
         text.counter(
-            "parley_push_suppressed_total", "Alerts that weren't sent after all, by why not.",
+            "parley_push_suppressed_total", "Alerts suppressed before sending, by reason.",
             PushSuppression.allCases.flatMap { reason in
                 each([("reason", reason.rawValue)]) { $0.suppressedCount(reason) }
             })
         text.counter(
-            "parley_push_tokens_forgotten_total", "Devices' tokens that a service said are no good any more.",
+            "parley_push_tokens_forgotten_total",
+            "Device tokens deleted because the push service no longer accepts them.",
             each([], \.forgotten.value))
         text.counter(
-            "parley_push_failures_total", "Calls of the database for alerts that failed.", each([], \.failures.value))
+            "parley_push_failures_total", "Database calls for alerts that failed and were retried.",
+            each([], \.failures.value))
         text.gauge(
             "parley_push_halted",
-            "1 while nothing is sent because the service refuses us: keys or settings have to be put right.",
+            "1 while no alerts are sent because the push service refuses the keys or settings. Correct them.",
             each { $0.isHalted.load(ordering: .relaxed) ? 1 : 0 })
         text.gauge(
-            "parley_push_queue_seconds", "How long the first alert that is due has been so, on whatever node.",
+            "parley_push_queue_seconds", "How long the oldest due alert has been waiting, on any node.",
             each { Double($0.queueMs.load(ordering: .relaxed)) / 1_000 })
         text.histogram(
-            "parley_push_delay_seconds", "From a message's commit to the service's having the alert.",
+            "parley_push_delay_seconds", "Time from a message's commit to the push service's accepting its alert.",
             each([], \.delays.values).map { (labels: $0.labels, values: $0.value) })
     }
 }

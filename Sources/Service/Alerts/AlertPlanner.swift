@@ -1,92 +1,81 @@
-// Decides from the log who is to be alerted of what. Sending is AlertDispatcher's.
+// Decides from the log which devices get which alerts. AlertDispatcher sends them.
 import Domain
 import Log
 import Logging
 import Store
 import Synchronization
 import Telemetry
+import Workers
 
-/// Follows the log, a part at a time. Any number of nodes may; one works at a time.
+/// Follows the log, one part at a time. Runs on every node; one node works at a time.
 struct AlertPlanner: Sendable {
     /// Events of a pass.
     private static let passLimit = 1_000
-    /// From being made to being due: a device whose first poll is just arriving is known by then.
+    /// From planning an alert to its being due. By then the node knows a device whose first poll is just arriving.
     private static let delayMs = 500
-    /// The log stands still, but a node that was at it may have died.
+    /// Between passes while the log stands still, because a node may have died in the middle of one.
     private static let checkInterval = Duration.seconds(15)
 
     let store: Store
     let lifeSeconds: Int
     let metrics: AlertPlannerMetrics
-    /// Where the log has come to.
+    /// Returns the log's head, as this node knows it.
     let head: @Sendable () -> Position
-    /// Hears that there are alerts that are due.
+    /// Set when devices stopped polling: they may need alerts although the log stands still.
+    let devicesWentAway: Flag
+    /// Called when alerts are due.
     let wake: @Sendable () -> Void
     let logger: Logger
 
-    /// Runs until cancelled. While the log stands still and no device goes, it looks four times a minute.
+    /// Runs until cancelled. While the log stands still and no device goes, it makes four calls a minute.
     func run() async throws {
         let clock = ContinuousClock()
         var done: (head: Position, time: ContinuousClock.Instant)?
         var due: ContinuousClock.Instant?
-        while true {
+        let worker = Worker("planning alerts", failures: metrics.failures, logger: logger)
+        try await worker.run {
             if let time = due, clock.now >= time {
                 due = nil
                 wake()
             }
             let now = (head: head(), time: clock.now)
-            if let done, !metrics.takeCall(), done.head == now.head, now.time - done.time < Self.checkInterval {
-                try await Ticker.sleep()
-                continue
+            if let done, !devicesWentAway.take(), done.head == now.head, now.time - done.time < Self.checkInterval {
+                return .idle
             }
-            do {
-                let part = try await store.planAlerts(
-                    limit: Self.passLimit, lifeSeconds: lifeSeconds, delayMs: Self.delayMs)
-                metrics.note(part.madeCount, part.position)
-                if part.madeCount > 0, due == nil { due = clock.now + .milliseconds(Self.delayMs) }
-                if part.hasMore {
-                    done = nil
-                    // At most half of a connection's time, so that who sends hardly notices.
-                    try await Task.sleep(for: clock.now - now.time)
-                } else {
-                    // Another node may be at it, and die.
-                    done = part.position.map { $0 >= now.head } == true ? now : nil
-                    try await Ticker.sleep()
-                }
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                metrics.failures.add()
-                logger.warning("deciding on alerts has to wait", metadata: ["reason": "\(error)"])
-                try await Task.sleep(for: .seconds(2))
+            let part = try await store.planAlerts(
+                limit: Self.passLimit, lifeSeconds: lifeSeconds, delayMs: Self.delayMs)
+            metrics.record(part.madeCount, part.position)
+            if part.madeCount > 0, due == nil { due = clock.now + .milliseconds(Self.delayMs) }
+            guard part.hasMore else {
+                // While another node is planning, it may die before it is done.
+                done = part.position.map { $0 >= now.head } == true ? now : nil
+                return .idle
             }
+            done = nil
+            // At most half of a connection's time, so that senders hardly notice.
+            return .pause(clock.now - now.time)
         }
     }
 }
 
-/// What this node has decided.
+/// What this node has planned.
 final class AlertPlannerMetrics: Sendable {
     let made = Counter()
     let failures = Counter()
     private let position = Atomic<Int64>(0)
-    private let isCalled = Atomic(false)
 
-    /// There is something to do that the log doesn't tell of. From any thread.
-    func call() { isCalled.store(true, ordering: .releasing) }
-
-    func takeCall() -> Bool { isCalled.exchange(false, ordering: .acquiring) }
-
-    func note(_ madeCount: Int, _ position: Position?) {
+    func record(_ madeCount: Int, _ position: Position?) {
         made.add(madeCount)
         if let position { self.position.store(position.value, ordering: .relaxed) }
     }
 
     func write(to text: inout MetricsText) {
         text.gauge(
-            "parley_push_position",
-            "Up to where in the log it was decided who is to be alerted, when this node last looked.",
+            "parley_push_position", "Log position up to which alerts are planned, as of this node's last pass.",
             Int(position.load(ordering: .relaxed)))
-        text.counter("parley_push_made_total", "Alerts that this node decided on.", made.value)
-        text.counter("parley_push_maker_failures_total", "Calls for that which failed.", failures.value)
+        text.counter("parley_push_made_total", "Alerts planned by this node.", made.value)
+        text.counter(
+            "parley_push_maker_failures_total", "Passes of planning alerts that failed and were retried.",
+            failures.value)
     }
 }

@@ -1,4 +1,4 @@
-// The three services behind one face: a request for an alert, and what its answer means.
+// The three push services behind one type: the request for an alert, and what its answer means.
 import Domain
 import Foundation
 import Outbound
@@ -10,8 +10,8 @@ enum AlertSender: Sendable {
     case fcm(FCM)
     case webPush(WebPush)
 
-    /// Under which name all nodes share the service's token; nil where each request has its own. Another key has
-    /// another.
+    /// The name under which all nodes share the service's provider token, or nil where each request has a token of its own.
+    /// Tokens of another key have another name.
     var tokenName: String? {
         switch self {
         case .apns(let apns): "apns \(apns.tokenScope)"
@@ -20,7 +20,7 @@ enum AlertSender: Sendable {
         }
     }
 
-    /// How old a token has to be before the next may be made: APNs refuses a fleet that makes more (429).
+    /// The age at which a token may be replaced. APNs refuses a fleet that makes tokens more often (429).
     var tokenAgeMinSeconds: Int {
         switch self {
         case .apns: 20 * 60
@@ -28,7 +28,7 @@ enum AlertSender: Sendable {
         }
     }
 
-    /// Of one service, by its origin: a push service that somebody named gets no more, however many devices are there.
+    /// The most alerts under way to one origin. Clients name Web Push services, so each gets few, however many devices it has.
     var originInFlightMax: Int {
         switch self {
         case .apns, .fcm: .max
@@ -36,7 +36,7 @@ enum AlertSender: Sendable {
         }
     }
 
-    /// A stranger's server gets less time.
+    /// How long a transfer may take. A server that a client named gets less time.
     var timeMax: Duration {
         switch self {
         case .apns, .fcm: .seconds(20)
@@ -62,22 +62,25 @@ enum AlertSender: Sendable {
 }
 
 extension AlertSender {
-    /// Those that the settings have. Throws what is said to who starts the node.
-    /// - keys: of Web Push.
+    /// Returns a sender for each platform that the settings configure.
+    ///
+    /// - Parameter keys: of Web Push.
+    /// - Throws: `StartError` for a file that can't be used.
     static func configured(_ settings: Settings, keys: VAPIDKeyPair) throws -> [PushPlatform: AlertSender] {
         var senders: [PushPlatform: AlertSender] = [:]
         if let path = settings.apnsKeyFile, let keyID = settings.apnsKeyID, let teamID = settings.apnsTeamID {
-            let text = String(decoding: try file(path, "PARLEY_APNS_KEY_FILE"), as: UTF8.self)
-            senders[.apns] = try readable("PARLEY_APNS_KEY_FILE", path) { () throws(PushKeyUnreadable) in
+            let file = SettingFile(variable: "PARLEY_APNS_KEY_FILE", path: path)
+            senders[.apns] = try sender(from: file) { contents throws(PushKeyUnreadable) in
                 .apns(
                     try APNs(
-                        key: text, keyID: keyID, teamID: teamID, topic: settings.apnsTopic, url: settings.apnsURL))
+                        key: String(decoding: contents, as: UTF8.self), keyID: keyID, teamID: teamID,
+                        topic: settings.apnsTopic, url: settings.apnsURL))
             }
         }
         if let path = settings.fcmAccountFile {
-            let account = try file(path, "PARLEY_FCM_ACCOUNT_FILE")
-            senders[.fcm] = try readable("PARLEY_FCM_ACCOUNT_FILE", path) { () throws(PushKeyUnreadable) in
-                .fcm(try FCM(account: Array(account), url: settings.fcmURL))
+            let file = SettingFile(variable: "PARLEY_FCM_ACCOUNT_FILE", path: path)
+            senders[.fcm] = try sender(from: file) { contents throws(PushKeyUnreadable) in
+                .fcm(try FCM(account: Array(contents), url: settings.fcmURL))
             }
         }
         if let subject = settings.webPushSubject {
@@ -86,21 +89,14 @@ extension AlertSender {
         return senders
     }
 
-    private static func file(_ path: String, _ variable: String) throws -> Data {
-        do {
-            return try Data(contentsOf: URL(filePath: path))
-        } catch {
-            throw StartError("\(variable): \(path) can't be read.")
-        }
-    }
-
-    private static func readable(
-        _ variable: String, _ path: String, _ read: () throws(PushKeyUnreadable) -> AlertSender
+    private static func sender(
+        from file: SettingFile, _ read: (Data) throws(PushKeyUnreadable) -> AlertSender
     ) throws -> AlertSender {
+        let contents = try file.contents()
         do {
-            return try read()
+            return try read(contents)
         } catch {
-            throw StartError("\(variable): \(path) \(error).")
+            throw StartError("\(file.variable): \(file.path) \(error).")
         }
     }
 }

@@ -1,25 +1,25 @@
-// The token by which a service knows us: one for all nodes, kept in the database, renewed by one node at a time.
+// The provider token that authenticates the service to a push service. All nodes share one; it is in the database, and one node
+// at a time renews it.
 import Domain
-import Foundation
 import Outbound
 import Push
 import Store
 
 /// Why there is no token.
 enum PushTokenFailure: Error {
-    /// Another node makes it, or the service that gives it doesn't answer.
+    /// Another node is making one, or the service that issues it doesn't answer.
     case unavailable(reason: String)
-    /// Until an operator has done something.
+    /// There will be none until an operator corrects something.
     case halt(reason: String)
 }
 
-/// One lane's; not shared.
+/// The provider tokens of one lane. Not shared between tasks.
 struct ProviderTokens {
-    /// For how long nobody else makes one: longer than asking for one may take.
+    /// How long this node alone may make a token: longer than asking for one may take.
     private static let leaseSeconds = 30
-    /// Between looks at the database whether there is a newer one.
+    /// Between reads of the database for a newer token.
     private static let lookInterval = Duration.seconds(60)
-    /// For how much longer than until its renewal a token is used.
+    /// How long a token is used after its renewal is due.
     private static let graceSeconds = 8 * 60
 
     let sender: AlertSender
@@ -34,7 +34,9 @@ struct ProviderTokens {
         self.outbound = outbound
     }
 
-    /// The token that is good now; an empty one where none is needed. Costs a call of the database a minute.
+    /// Returns the valid token, or an empty one where none is needed. Costs one call of the database a minute.
+    ///
+    /// - Throws: `PushTokenFailure`, and what the database answers.
     mutating func token() async throws -> ProviderToken {
         guard let name = sender.tokenName else { return ProviderToken(text: "", renewAt: .max) }
         if let current, ContinuousClock.now < current.until { return current.token }
@@ -44,12 +46,12 @@ struct ProviderTokens {
             token = try await make(name)
         } else if let stored = found.token {
             token = ProviderToken(
-                text: String(decoding: stored.value, as: UTF8.self), renewAt: Self.now + stored.goodMs / 1_000)
+                text: String(decoding: stored.value, as: UTF8.self), renewAt: UnixTime.now + stored.goodMs / 1_000)
         } else {
             throw PushTokenFailure.unavailable(reason: "token")
         }
         if token.text == refused?.text {
-            // The next try is with it again.
+            // The next try uses it again.
             refused = nil
             throw PushTokenFailure.halt(reason: "token_refused")
         }
@@ -57,8 +59,9 @@ struct ProviderTokens {
         return token
     }
 
-    /// The service doesn't take it. The next call gives another one, or says that there is none to be had.
-    /// - Returns: whether it was the second in a row, so that another won't help.
+    /// Handles a token that the service refused. The next call of `token` returns another one, or throws.
+    ///
+    /// - Returns: whether it was the second in a row, so that another token won't help.
     mutating func refuse(_ token: ProviderToken) async throws -> Bool {
         guard let name = sender.tokenName, current?.token.text == token.text else { return false }
         let isSecond = refused != nil
@@ -69,37 +72,35 @@ struct ProviderTokens {
         return isSecond
     }
 
-    /// The service takes our tokens.
+    /// Handles a token that the service accepted.
     mutating func accepted() { refused = nil }
 
     private func make(_ name: String) async throws -> ProviderToken {
         let token: ProviderToken
         switch sender {
-        case .apns(let apns): token = try apns.providerToken(now: Self.now)
-        case .fcm(let fcm): token = try await ask(fcm)
+        case .apns(let apns): token = try apns.providerToken(now: UnixTime.now)
+        case .fcm(let fcm): token = try await requestToken(fcm)
         case .webPush: throw PushTokenFailure.unavailable(reason: "token")
         }
-        let renewSeconds = max(1, token.renewAt - Self.now)
+        let renewSeconds = max(1, token.renewAt - UnixTime.now)
         try await store.putToken(
             named: name, Array(token.text.utf8), goodSeconds: renewSeconds + Self.graceSeconds,
             renewSeconds: renewSeconds)
         return token
     }
 
-    private func ask(_ fcm: FCM) async throws -> ProviderToken {
-        let request = Transfer(.http(try fcm.tokenRequest(now: Self.now)))
+    private func requestToken(_ fcm: FCM) async throws -> ProviderToken {
+        let request = Transfer(.http(try fcm.tokenRequest(now: UnixTime.now)))
         let result: Result<TransferAnswer, TransferFailure>
         do throws(TransferFailure) {
             result = .success(try await outbound.perform(request))
         } catch {
             result = .failure(error)
         }
-        switch fcm.tokenVerdict(result, now: Self.now) {
+        switch fcm.tokenVerdict(result, now: UnixTime.now) {
         case .token(let token): return token
         case .retry(_, let reason): throw PushTokenFailure.unavailable(reason: reason)
         case .halt(let reason): throw PushTokenFailure.halt(reason: reason)
         }
     }
-
-    private static var now: Int { Int(Date().timeIntervalSince1970) }
 }

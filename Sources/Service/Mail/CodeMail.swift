@@ -1,4 +1,5 @@
-// What the mail with a code says. Nothing in it comes from whoever asked for it: anybody may, for any address.
+// The text of the mail with a code. Nothing in it comes from the client that requested it: anyone may request a code for any
+// address.
 import Credentials
 import Domain
 import Outbound
@@ -12,7 +13,7 @@ struct CodeMail {
 
     func message(time: Int) -> MailMessage? {
         guard let to = MailAddress(address: mail.address.text) else { return nil }
-        // Another attempt has another code: as the same message, mail servers might drop it as a repeat.
+        // Another attempt has another code. With the same message id, mail servers might drop it as a duplicate.
         return MailMessage(
             from: from, to: to, subject: "Your code for \(appName)", id: "\(mail.id).\(mail.attempt)", time: time,
             text: text, html: html)

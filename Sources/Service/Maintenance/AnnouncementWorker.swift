@@ -2,12 +2,13 @@
 import Logging
 import Store
 import Telemetry
+import Workers
 
 /// Writes what a change left over: new profiles to all who share a thread, new titles to all who are invited. Runs on
 /// every node. Each part locks its row and skips rows locked by others, so nodes share the work and finish what a dead
 /// node started.
 struct AnnouncementWorker: Sendable {
-    /// Between looks whether there is something to publish. Costs an index probe.
+    /// Between checks for something to publish. A check costs an index probe.
     private static let interval = Duration.seconds(1)
     /// Between parts: a part holds the log's lock for some milliseconds, so that others write half of the time at least.
     private static let pause = Duration.milliseconds(10)
@@ -18,15 +19,12 @@ struct AnnouncementWorker: Sendable {
 
     /// Runs until cancelled.
     func run() async throws {
-        let upkeep = Upkeep(
-            interval: Self.interval, complaint: "publishing a change failed; retrying in 2 s",
-            failures: metrics.failures,
-            logger: logger)
-        try await upkeep.run {
-            guard try await store.continueAnnouncement() else { return false }
+        let worker = Worker(
+            "publishing a changed profile or title", every: Self.interval, failures: metrics.failures, logger: logger)
+        try await worker.run {
+            guard try await store.continueAnnouncement() else { return .idle }
             metrics.parts.add()
-            try await Task.sleep(for: Self.pause)
-            return true
+            return .pause(Self.pause)
         }
     }
 }
@@ -39,7 +37,8 @@ final class AnnouncementMetrics: Sendable {
     func write(to text: inout MetricsText) {
         text.counter(
             "parley_announcement_parts_total",
-            "Parts of 200 events that this node wrote of profiles and titles that concern more people.", parts.value)
+            "Parts of 200 events written by this node for changed profiles and titles that concern many people.",
+            parts.value)
         text.counter("parley_announcement_failures_total", "Parts that failed and were retried.", failures.value)
     }
 }

@@ -1,13 +1,15 @@
-// Finishes what the erasure of an account leaves to be done.
+// Finishes the erasure of accounts in the background.
 import Logging
 import Store
 import Telemetry
+import Workers
 
-/// Any number of nodes may; what one has in hand the others leave to it, and what it leaves undone they do.
+/// Runs on every node. Each call locks its rows and skips rows locked by others, so nodes share the work and finish what a dead
+/// node started.
 struct ErasureSweep: Sendable {
-    /// Of a thread's messages, which takes none meanwhile.
+    /// Messages of one call. Their thread accepts no messages during the call.
     private static let messageCountMax = 100
-    /// Between looks whether there is something to do. Costs two index probes.
+    /// Between checks for work. A check costs two index probes.
     private static let interval = Duration.seconds(1)
 
     let store: Store
@@ -16,24 +18,24 @@ struct ErasureSweep: Sendable {
 
     /// Runs until cancelled.
     func run() async throws {
-        let upkeep = Upkeep(
-            interval: Self.interval, complaint: "erasing has to wait", failures: metrics.failures, logger: logger)
-        try await upkeep.run {
-            let isDone = try await store.sweepErasures(limit: Self.messageCountMax)
-            if isDone { metrics.steps.add() }
-            return isDone
+        let worker = Worker("erasing accounts", every: Self.interval, failures: metrics.failures, logger: logger)
+        try await worker.run {
+            guard try await store.sweepErasures(limit: Self.messageCountMax) else { return .idle }
+            metrics.steps.add()
+            return .more
         }
     }
 }
 
-/// What this node has done for it.
+/// What this node has erased.
 final class ErasureMetrics: Sendable {
     /// Parts of erasures: of a thread, or of the log.
     let steps = Counter()
     let failures = Counter()
 
     func write(to text: inout MetricsText) {
-        text.counter("parley_erasure_steps_total", "Parts of the erasure of accounts that were done.", steps.value)
-        text.counter("parley_erasure_failures_total", "Calls for that which failed.", failures.value)
+        text.counter("parley_erasure_steps_total", "Steps of account erasures completed by this node.", steps.value)
+        text.counter(
+            "parley_erasure_failures_total", "Steps of account erasures that failed and were retried.", failures.value)
     }
 }

@@ -1,51 +1,76 @@
-// What a node does now and then for all.
+// The recurring work on the log's tables, which every node does for all.
 import Domain
 import Log
 import Logging
 import Store
 import Telemetry
+import Workers
 
-/// Keeps partitions of the log ahead of its head, drops those that are too old, notes when sessions were last used, and
-/// forgets what limits need no more. Any number of nodes may.
+/// Keeps partitions of the log ahead of its head, drops those that are too old, records when sessions were last used, and
+/// deletes rate limits and sign-in attempts that no longer matter. Runs on every node.
 struct LogMaintenance: Sendable {
+    private static let trimInterval = Duration.seconds(600)
+    private static let flushInterval = Duration.seconds(30)
+    private static let sweepInterval = Duration.seconds(60)
+    /// Rows of one call.
+    private static let sweepLimit = 10_000
+
     let store: Store
     let trimmer: LogTrimmer
     let sessions: SessionCache
     let metrics: LogMaintenanceMetrics
     let days: Int
-    /// Where the log has come to.
+    /// Returns the log's head, as this node knows it.
     let head: @Sendable () -> Position
     let logger: Logger
 
+    /// Runs until cancelled.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { try await extend() }
-            group.addTask { try await repeating(every: .seconds(600), waitingFirst: false, trim) }
             group.addTask {
-                try await repeating(every: .seconds(30)) { try await sessions.flush() }
+                try await worker("dropping old partitions of the log", every: Self.trimInterval).run {
+                    try await trim()
+                    return .idle
+                }
             }
             group.addTask {
-                try await repeating(every: .seconds(60)) {
-                    let limit = 10_000
+                try await Task.sleep(for: Self.flushInterval)
+                try await worker("recording the last use of sessions", every: Self.flushInterval).run {
+                    try await sessions.flush()
+                    return .idle
+                }
+            }
+            group.addTask {
+                try await Task.sleep(for: Self.sweepInterval)
+                try await worker("deleting expired rate limits", every: Self.sweepInterval).run {
+                    let limit = Self.sweepLimit
                     while try await store.sweepRateLimits(limit: limit) == limit {}
                     while try await store.sweepSignIns(limit: limit) == limit {}
+                    return .idle
                 }
             }
         }
     }
 
-    /// Partitions are made when the log reaches a certain position. Looked at often: in a surge it is there in seconds, and
-    /// then there is room for some more.
+    private func worker(_ operation: String, every interval: Duration, retryAfter: Duration? = nil) -> Worker {
+        Worker(
+            operation, every: interval, retryAfter: retryAfter ?? interval, failures: metrics.failures, logger: logger)
+    }
+
+    /// Partitions are made when the log reaches a certain position. The log is checked each second: in a surge it reaches that
+    /// position within seconds, and there is room for some more.
     private func extend() async throws {
         var next = Position.start
-        try await repeating(every: .seconds(1)) {
-            guard head() >= next else { return }
+        try await worker("making partitions of the log", every: .seconds(1), retryAfter: .seconds(2)).run {
+            guard head() >= next else { return .idle }
             let extended = try await store.extendLog(days: days)
             next = extended.next
             if extended.madeCount > 0 {
                 metrics.made.add(extended.madeCount)
                 logger.info("partitions of the log made", metadata: ["count": "\(extended.madeCount)"])
             }
+            return .idle
         }
     }
 
@@ -55,27 +80,17 @@ struct LogMaintenance: Sendable {
         metrics.dropped.add(count)
         logger.info("partitions of the log dropped", metadata: ["count": "\(count)"])
     }
-
-    private func repeating(
-        every interval: Duration, waitingFirst: Bool = true, _ body: () async throws -> Void
-    ) async throws {
-        if waitingFirst { try await Task.sleep(for: interval) }
-        while true {
-            do {
-                try await body()
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                logger.warning("upkeep has to wait", metadata: ["reason": "\(error)"])
-                try await Task.sleep(for: .seconds(2))
-            }
-            try await Task.sleep(for: interval)
-        }
-    }
 }
 
 /// Partitions of the log, by this node.
 final class LogMaintenanceMetrics: Sendable {
     let made = Counter()
     let dropped = Counter()
+    let failures = Counter()
+
+    func write(to text: inout MetricsText) {
+        text.counter("parley_log_partitions_made_total", "Partitions of the log made by this node.", made.value)
+        text.counter(
+            "parley_log_partitions_dropped_total", "Partitions of the log dropped by this node.", dropped.value)
+    }
 }

@@ -1,13 +1,15 @@
-// Withdraws what is to be kept no longer.
+// Withdraws content whose retention has expired.
 import Logging
 import Store
 import Telemetry
+import Workers
 
-/// Any number of nodes may; what one has in hand the others leave to it, and what it leaves undone they do.
+/// Runs on every node. Each call locks its rows and skips rows locked by others, so nodes share the work and finish what a dead
+/// node started.
 struct RetentionSweep: Sendable {
-    /// Of a call, during which the threads concerned take no messages.
+    /// Messages or threads of one call, during which the threads concerned accept no messages.
     private static let passLimit = 100
-    /// Between looks whether something is due, and so how late content goes. Costs two index probes.
+    /// Between checks for expired content, and so the delay of its withdrawal. A check costs two index probes.
     private static let interval = Duration.seconds(1)
 
     let store: Store
@@ -18,30 +20,32 @@ struct RetentionSweep: Sendable {
     /// Runs until cancelled.
     func run() async throws {
         var deliveredFirst = false
-        let upkeep = Upkeep(
-            interval: Self.interval, complaint: "withdrawing content has to wait", failures: metrics.failures,
-            logger: logger)
-        try await upkeep.run {
+        let worker = Worker(
+            "withdrawing expired content", every: Self.interval, failures: metrics.failures, logger: logger)
+        try await worker.run {
             let count = try await store.sweepRetention(
                 limit: Self.passLimit, silentDays: silentDays, deliveredFirst: deliveredFirst)
             metrics.looked.add(count)
-            // In turns, so that many of the one don't keep the other waiting.
+            // The two kinds take turns, so that many of one kind don't delay the other.
             deliveredFirst.toggle()
-            return count > 0
+            return count > 0 ? .more : .idle
         }
     }
 }
 
-/// What this node has done for it.
+/// What this node has withdrawn.
 final class RetentionMetrics: Sendable {
-    /// Messages whose time was up, and threads looked at for content that every device has.
+    /// Messages that expired, and threads checked for content that every device has.
     let looked = Counter()
     let failures = Counter()
 
     func write(to text: inout MetricsText) {
         text.counter(
             "parley_retention_looks_total",
-            "Messages whose time was up, and threads looked at for content that all devices have.", looked.value)
-        text.counter("parley_retention_failures_total", "Calls for that which failed.", failures.value)
+            "Messages that expired, and threads checked for content that all devices have.",
+            looked.value)
+        text.counter(
+            "parley_retention_failures_total", "Calls to withdraw expired content that failed and were retried.",
+            failures.value)
     }
 }

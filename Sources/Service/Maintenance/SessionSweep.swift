@@ -1,16 +1,17 @@
-// Ends sessions that nobody has used for long.
+// Ends sessions that nobody has used for a long time.
 import Domain
 import Log
 import Logging
 import Store
 import Telemetry
+import Workers
 
-/// Walks through the sessions, a part at a time, over and over. Any number of nodes may; nobody depends on how soon it
-/// comes by, since a session that is over is refused in any case.
+/// Walks through all sessions, one part at a time, again and again. Runs on every node. Its pace matters little: an expired
+/// session is refused whether or not the sweep has ended it.
 struct SessionSweep: Sendable {
-    /// Sessions of a part: two milliseconds of a connection.
+    /// Sessions of a part: 2 ms of a connection.
     private static let partLimit = 500
-    /// Between parts: a million sessions are gone through in three hours.
+    /// Between parts: a million sessions take three hours.
     private static let interval = Duration.seconds(5)
 
     let store: Store
@@ -21,31 +22,28 @@ struct SessionSweep: Sendable {
     /// Runs until cancelled.
     func run() async throws {
         var last: SessionID?
-        while true {
-            do {
-                let part = try await store.sweepSessions(after: last, limit: Self.partLimit, idleDays: idleDays)
-                last = part.next
-                metrics.expired.add(part.endedCount)
-                if part.endedCount > 0 {
-                    logger.info("sessions ended that nobody used", metadata: ["count": "\(part.endedCount)"])
-                }
-            } catch is CancellationError {
-                throw CancellationError()
-            } catch {
-                logger.warning("ending unused sessions has to wait", metadata: ["reason": "\(error)"])
+        let worker = Worker(
+            "ending unused sessions", every: Self.interval, retryAfter: Self.interval, failures: metrics.failures,
+            logger: logger)
+        try await worker.run {
+            let part = try await store.sweepSessions(after: last, limit: Self.partLimit, idleDays: idleDays)
+            last = part.next
+            metrics.expired.add(part.endedCount)
+            if part.endedCount > 0 {
+                logger.info("unused sessions ended", metadata: ["count": "\(part.endedCount)"])
             }
-            try await Ticker.sleep(Self.interval)
+            return .idle
         }
     }
 }
 
-/// What this node has done for it.
+/// Sessions that this node has ended.
 final class SessionMetrics: Sendable {
     let expired = Counter()
+    let failures = Counter()
 
     func write(to text: inout MetricsText) {
         text.counter(
-            "parley_sessions_expired_total", "Sessions that this node ended because nobody had used them.",
-            expired.value)
+            "parley_sessions_expired_total", "Sessions ended by this node because nobody used them.", expired.value)
     }
 }

@@ -66,25 +66,3 @@ struct GuessingTheAdminToken {
         }
     }
 }
-
-/// Collects the lines of a logger.
-private struct LogLines: LogHandler {
-    private final class Lines: Sendable {
-        let all = Mutex<[String]>([])
-    }
-
-    var logLevel = Logger.Level.trace
-    var metadata: Logger.Metadata = [:]
-    private let lines = Lines()
-
-    var all: [String] { lines.all.withLock { $0 } }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.all.withLock { $0.append("\(event.level): \(event.message) \(event.metadata ?? [:])") }
-    }
-}

@@ -1,7 +1,7 @@
 // When the node's timers wake.
 import Testing
 
-@testable import Log
+@testable import Workers
 
 @Suite("Ticks")
 struct Ticks {

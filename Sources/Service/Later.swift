@@ -1,0 +1,10 @@
+// A value that is made after the parts that read it.
+import Synchronization
+
+/// Nil until `set` is called. From any thread.
+final class Later<Value: Sendable>: Sendable {
+    private let stored = Mutex<Value?>(nil)
+
+    var value: Value? { stored.withLock { $0 } }
+    func set(_ value: Value) { stored.withLock { $0 = value } }
+}

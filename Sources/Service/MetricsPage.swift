@@ -1,0 +1,18 @@
+// What /metrics shows of a node.
+import ServiceConfiguration
+import Telemetry
+import Workers
+
+/// The node's metrics, each written by the part that counts it.
+struct MetricsPage: Sendable {
+    let parts: [Part]
+
+    /// Reads /proc, among others: may block for milliseconds.
+    func text() -> MetricsText {
+        var text = MetricsText()
+        text.gauge("parley_build_info", "The running version.", [([("version", Invocation.version)], 1)])
+        parts.writeMetrics(to: &text)
+        ProcessMetrics.read()?.write(to: &text)
+        return text
+    }
+}

@@ -1,0 +1,33 @@
+// How a node stops without losing a request.
+import Transport
+import UnixSignals
+
+extension Node {
+    /// First fails the readiness check, then ends the waiting polls, then answers the other requests, then writes what they
+    /// left behind. The parts still run: alerts, mail and the tail end after this.
+    func drain(_ server: HTTPServer, _ signal: UnixSignal) async {
+        let drain = Duration.seconds(settings.drainSeconds)
+        // A load balancer must see the failing readiness check before connections are refused. At a terminal nobody waits.
+        let unreadyUntil = ContinuousClock.now + (signal == .sigterm ? min(drain, .seconds(1)) : .zero)
+        isClosing.set()
+        server.setClosing()
+        await log.hub.drain(over: drain)
+        try? await Task.sleep(until: unreadyUntil, clock: .continuous)
+        await server.stopAccepting()
+        await server.drain(deadline: .seconds(2))
+        log.writer.close()
+        await orLog("recording the last use of sessions failed; it is lost") { try await log.sessions.flush() }
+        await orLog("recording that devices stopped polling failed; they count as gone after 45 s") {
+            try await log.devicePolls.leave()
+        }
+    }
+
+    /// A failure must not keep the node from stopping.
+    private func orLog(_ failure: String, _ body: () async throws -> Void) async {
+        do {
+            try await body()
+        } catch {
+            logger.warning("\(failure)", metadata: ["reason": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// The parts of a node that are made of settings and database alone.
+import API
+import Log
+import Logging
+import ServiceConfiguration
+import Store
+import Workers
+
+extension Node {
+    static func databaseParts(_ database: Database, _ pools: DatabasePools, logger: Logger) -> [Part] {
+        [
+            Part(
+                "embeddedPostgres",
+                run: database.embedded.map { embedded in
+                    {
+                        while true {
+                            let reason = try await embedded.waitUntilExit()
+                            logger.error(
+                                "PostgreSQL stopped unexpectedly; restarting it", metadata: ["reason": "\(reason)"])
+                            try await embedded.restart()
+                        }
+                    }
+                }),
+            Part("databasePools", metrics: pools.writeMetrics),
+        ]
+    }
+
+    static func alertPlanner(
+        _ settings: Settings, _ store: Store, _ log: LogParts<SendWaiter>, _ devicesWentAway: Flag,
+        wake: @escaping @Sendable () -> Void, logger: Logger
+    ) -> Part {
+        let metrics = AlertPlannerMetrics()
+        let planner = AlertPlanner(
+            store: store, lifeSeconds: settings.pushLifeHours * 3_600, metrics: metrics,
+            head: { [hub = log.hub] in hub.head.position }, devicesWentAway: devicesWentAway, wake: wake, logger: logger
+        )
+        return Part("alertPlanner", failures: [metrics.failures], metrics: metrics.write, run: planner.run)
+    }
+
+    static func maintenanceParts(
+        _ settings: Settings, _ database: Database, _ store: Store, _ log: LogParts<SendWaiter>, logger: Logger
+    ) -> [Part] {
+        let (logMetrics, search, sessions) = (LogMaintenanceMetrics(), SearchMetrics(), SessionMetrics())
+        let (retention, erasure, announcements) = (RetentionMetrics(), ErasureMetrics(), AnnouncementMetrics())
+        let hub = log.hub
+        let maintenance = LogMaintenance(
+            store: store, trimmer: LogTrimmer(database.listenSettings, days: settings.logDays, logger: logger),
+            sessions: log.sessions, metrics: logMetrics, days: settings.logDays, head: { hub.head.position },
+            logger: logger)
+        let indexer = SearchIndexer(store: store, metrics: search, head: { hub.head.position }, logger: logger)
+        let sessionSweep = SessionSweep(
+            store: store, idleDays: settings.sessionIdleDays, metrics: sessions, logger: logger)
+        let retentionSweep = RetentionSweep(
+            store: store, silentDays: settings.deviceSilentDays, metrics: retention, logger: logger)
+        let erasureSweep = ErasureSweep(store: store, metrics: erasure, logger: logger)
+        let announcer = AnnouncementWorker(store: store, metrics: announcements, logger: logger)
+        return [
+            Part("logMaintenance", failures: [logMetrics.failures], metrics: logMetrics.write, run: maintenance.run),
+            Part("searchIndexer", failures: [search.failures], metrics: search.write, run: indexer.run),
+            Part("sessionSweep", failures: [sessions.failures], metrics: sessions.write, run: sessionSweep.run),
+            Part("retentionSweep", failures: [retention.failures], metrics: retention.write, run: retentionSweep.run),
+            Part("erasureSweep", failures: [erasure.failures], metrics: erasure.write, run: erasureSweep.run),
+            Part("announcements", failures: [announcements.failures], metrics: announcements.write, run: announcer.run),
+        ]
+    }
+}

@@ -1,0 +1,68 @@
+// `parley serve`: a node from its start to its end.
+import Domain
+import Foundation
+import Logging
+import ServiceConfiguration
+import Store
+import Transport
+import UnixSignals
+
+extension Node {
+    /// Serves until SIGTERM or SIGINT. Throws if the node can't start.
+    package static func serve(_ settings: Settings) async throws {
+        let logger = Logger(label: "parley")
+        logger.info("settings", metadata: settings.effectiveMetadata)
+        for name in settings.unknownVariables { logger.warning("\(name) is not a setting of this version") }
+        FileLimit.raise(logger: logger)
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        try await Database.open(settings, logger: logger) { database in
+            try await database.prepareSchema(settings.migration, logger: logger)
+            let pools = database.makePools(settings, logger: logger)
+            do {
+                let node = try await Node(settings, database, pools, logger: logger)
+                try await node.run(until: signals)
+            } catch {
+                await pools.shutdown()
+                throw error
+            }
+            await pools.shutdown()
+        }
+        logger.info("stopped")
+    }
+
+    private func run(until signals: UnixSignalsSequence) async throws {
+        let server = try await listen()
+        let metricsServer = try await listenForScrapers()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // The parts run until the last request is answered. Then they are cancelled.
+            for case let run? in parts.map(\.run) { group.addTask { try await run() } }
+            group.addTask { try await announceWhenFresh(server) }
+            group.addTask {
+                for await signal in signals {
+                    logger.info("stopping", metadata: ["signal": "\(signal)"])
+                    Watchdog.start(seconds: 9)
+                    await drain(server, signal)
+                    await metricsServer?.drain(deadline: .zero)
+                    throw Stopped()
+                }
+            }
+            do {
+                // Not waitForAll, which rethrows only when all have ended.
+                while try await group.next() != nil {}
+            } catch is Stopped {
+                group.cancelAll()
+            }
+        }
+    }
+
+    private struct Stopped: Error {}
+
+    /// Prints the node's address once it answers requests.
+    private func announceWhenFresh(_ server: HTTPServer) async throws {
+        while !isFresh { try await Task.sleep(for: .milliseconds(5)) }
+        // In a URL an IPv6 address is in brackets.
+        let host = settings.httpHost.contains(":") ? "[\(settings.httpHost)]" : settings.httpHost
+        print("parley is listening on http\(tls == nil ? "" : "s")://\(host):\(server.port)")
+        fflush(nil)
+    }
+}

@@ -1,0 +1,40 @@
+// What a node consists of, as its list of parts names it.
+package import Telemetry
+
+/// A part of a node: what it counts, and what runs for as long as the node does. A node lists its parts once, dependencies
+/// first. Running, metrics and failure counts all follow from that list.
+package struct Part: Sendable {
+    /// Letters only: it is the `worker` label of the part's failures.
+    package let name: String
+    /// Calls that failed and were retried. Empty for a part that can't fail.
+    package let failures: [Counter]
+    /// Appends what the part counts to `/metrics`.
+    package let writeMetrics: @Sendable (inout MetricsText) -> Void
+    /// Runs until cancelled. Nil for a part that only counts.
+    package let run: (@Sendable () async throws -> Void)?
+
+    package init(
+        _ name: String, failures: [Counter] = [],
+        metrics: @escaping @Sendable (inout MetricsText) -> Void = { _ in },
+        run: (@Sendable () async throws -> Void)? = nil
+    ) {
+        self.name = name
+        self.failures = failures
+        writeMetrics = metrics
+        self.run = run
+    }
+}
+
+extension [Part] {
+    /// Appends the metrics of all parts, and the failures of each by its name.
+    package func writeMetrics(to text: inout MetricsText) {
+        for part in self { part.writeMetrics(&text) }
+        text.counter(
+            "parley_worker_failures_total",
+            "Calls of background workers that failed and were retried, by worker. The log has the reasons.",
+            filter { !$0.failures.isEmpty }.map { part in
+                let labels: MetricsText.Labels = [("worker", part.name)]
+                return (labels: labels, value: part.failures.reduce(0) { $0 + $1.value })
+            })
+    }
+}

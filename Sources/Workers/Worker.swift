@@ -1,0 +1,82 @@
+// The one loop of the background workers: run a step, wait, run the next one, and retry what fails.
+package import Logging
+package import Telemetry
+
+/// Repeats a step until its task is cancelled. A step that throws is counted, logged once a minute for the same reason, and
+/// retried. Cancellation ends the loop at once; it is neither counted nor logged.
+package struct Worker: Sendable {
+    /// What a step leaves to do.
+    package enum Progress: Sendable, Equatable {
+        /// There may be more: the next step runs at once.
+        case more
+        /// There is nothing to do now: the next step runs at the next tick of the worker's interval.
+        case idle
+        /// The next step runs after this time.
+        case pause(Duration)
+    }
+
+    /// Steps and other calls that failed.
+    package let failures: Counter
+    private let operation: String
+    private let interval: Duration
+    private let retryAfter: Duration
+    private let log: RateLimitedLog
+
+    /// - Parameters:
+    ///   - operation: what the worker does, as "planning alerts": log lines begin with it.
+    ///   - interval: between steps that find nothing to do.
+    ///   - retryAfter: between a failure and the next try.
+    package init(
+        _ operation: String, every interval: Duration = Ticker.interval, retryAfter: Duration = .seconds(2),
+        failures: Counter = Counter(), logger: Logger
+    ) {
+        self.operation = operation
+        self.interval = interval
+        self.retryAfter = retryAfter
+        self.failures = failures
+        log = RateLimitedLog(logger)
+    }
+
+    /// Runs `step` again and again until cancelled.
+    package func run(_ step: () async throws -> Progress) async throws {
+        while true {
+            try Task.checkCancellation()
+            switch try await attempt(step) {
+            case .more: break
+            case .idle: try await Ticker.sleep(interval)
+            case .pause(let time): try await Task.sleep(for: time)
+            case nil: try await Task.sleep(for: retryAfter)
+            }
+        }
+    }
+
+    /// Runs `body` until it succeeds: for work that must not be lost, as when it was taken out of a queue.
+    package func retry<Value>(_ body: () async throws -> Value) async throws -> Value {
+        while true {
+            if let value = try await attempt(body) { return value }
+            try await Task.sleep(for: retryAfter)
+        }
+    }
+
+    /// Runs `body` once. Returns nil if it failed, which is counted and logged; the caller retries. Throws only
+    /// `CancellationError`.
+    package func attempt<Value>(_ body: () async throws -> Value) async throws(CancellationError) -> Value? {
+        do {
+            return try await body()
+        } catch {
+            // A call that was cut short by the cancellation may fail with another error.
+            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            failures.add()
+            log.warning("\(operation) failed; retrying in \(retryAfter.shortText)", reason: "\(error)")
+            return nil
+        }
+    }
+}
+
+extension Duration {
+    /// `2 s`, `250 ms`.
+    var shortText: String {
+        let milliseconds = Int(self / .milliseconds(1))
+        return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+    }
+}
