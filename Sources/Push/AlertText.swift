@@ -1,12 +1,12 @@
-// What people read on a locked screen: no more than the account's preference lets out, and no more than fits.
+// The text that a locked screen shows: no more than the account's preference allows, and no more than fits.
 import Domain
 
-/// A line in bold and what is under it.
+/// A title line and the body under it.
 struct AlertText: Equatable {
-    /// Of names and titles, which come shorter than this unless the limits were raised.
+    /// The most of a name or title. They are shorter unless the limits were raised.
     private static let nameByteCountMax = 512
 
-    /// Who or where; nil if nobody is to know.
+    /// The sender or the thread; nil if the preference hides both.
     var title: String?
     var body: String
 
@@ -15,21 +15,24 @@ struct AlertText: Equatable {
         self.body = body
     }
 
-    /// Whole, so of any length.
+    /// The whole text, of any length.
     init(_ message: PushMessage) {
         let sender = message.senderName.cut(byteCountMax: Self.nameByteCountMax)
         let place = message.title?.cut(byteCountMax: Self.nameByteCountMax)
         switch message.privacy {
         case .none: (title, body) = (nil, Self.something)
-        case .senderOnly: (title, body) = Self.said(Self.something, by: sender, in: place)
-        case .full: (title, body) = Self.said(Self.what(message), by: sender, in: place)
+        case .senderOnly: (title, body) = Self.attributed(Self.something, by: sender, in: place)
+        case .full: (title, body) = Self.attributed(Self.content(of: message), by: sender, in: place)
         }
     }
 
     private static let something = "New message"
 
-    /// The thread's title above, and then who; without one, who above. Who has left for good has no name.
-    private static func said(_ what: String, by sender: String, in place: String?) -> (title: String?, body: String) {
+    /// The thread's title above and the sender before the text, or without a title the sender above. An erased sender has no
+    /// name.
+    private static func attributed(_ what: String, by sender: String, in place: String?) -> (
+        title: String?, body: String
+    ) {
         switch (place, sender) {
         case (let place, ""): (place, what)
         case (let place?, let sender): (place, "\(sender): \(what)")
@@ -37,16 +40,16 @@ struct AlertText: Equatable {
         }
     }
 
-    private static func what(_ message: PushMessage) -> String {
+    private static func content(of message: PushMessage) -> String {
         switch message.type {
         case "message": message.text ?? something
         case "location": "Location"
-        // What is in it is for the app to say: encrypted, or a type of the app's own.
+        // Only the app can show it: it is encrypted, or of a type of the app's own.
         default: something
         }
     }
 
-    /// The JSON that `write` makes of it, in at most so many bytes: of the body as much as there is room for.
+    /// Returns the JSON that `write` makes of the text, in at most `byteCountMax` bytes. The body is cut to fit.
     func json(byteCountMax: Int, _ write: (AlertText) -> JSONValue) -> [UInt8] {
         var text = self
         text.body = ""
@@ -57,13 +60,14 @@ struct AlertText: Equatable {
 }
 
 extension String {
-    /// As many of the characters that people see as fit; the last is an ellipsis if some didn't. Looks no further than
-    /// they go, however long the text is.
-    /// - byteCount: what a character costs.
+    /// Returns as many visible characters as fit, with an ellipsis at the end if some didn't. Reads no further than the cut,
+    /// however long the text is.
+    ///
+    /// - Parameter byteCount: the cost of a character.
     fileprivate func cut(byteCountMax: Int, as byteCount: (Character) -> Int = { $0.utf8.count }) -> String {
         let ellipsis: Character = "…"
         var sum = 0
-        /// Up to where there's room for the ellipsis, too.
+        /// The last place at which the ellipsis fits, too.
         var safeEnd = startIndex
         for index in indices {
             sum += byteCount(self[index])
@@ -77,7 +81,7 @@ extension String {
 }
 
 extension JSONWriter {
-    /// What a character takes in a JSON string.
+    /// The length of a character in a JSON string.
     fileprivate static func byteCount(_ character: Character) -> Int {
         character.utf8.reduce(0) { sum, byte in
             switch byte {

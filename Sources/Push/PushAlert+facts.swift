@@ -1,8 +1,8 @@
-// What every platform's payload says beside the text: ids and counts, for the app to act on.
+// What every platform's payload holds besides the text: ids and counts, for the app to act on.
 import Domain
 
 extension PushAlert {
-    /// Newer replaces older within it: one alert a thread on a device, and a silent one takes it away.
+    /// The thread. A device shows one alert for each thread: a newer one replaces it, and a silent one removes it.
     var thread: ThreadID {
         switch content {
         case .message(let message): message.thread
@@ -17,7 +17,7 @@ extension PushAlert {
         }
     }
 
-    /// Ids say nothing to who doesn't know them, so they are there whatever the privacy.
+    /// Ids reveal nothing to others, so they are sent whatever the privacy.
     var facts: [JSONValue.Member] {
         switch content {
         case .message(let message):
@@ -33,7 +33,8 @@ extension PushAlert {
         }
     }
 
-    /// For how long a service may keep it, in seconds.
-    /// - now: seconds since 1970.
+    /// Returns how long a service may keep the alert, in seconds.
+    ///
+    /// - Parameter now: seconds since 1970.
     func timeToLive(now: Int) -> Int { max(0, expiresAt - now) }
 }

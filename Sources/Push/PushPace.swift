@@ -1,34 +1,34 @@
-// How fast a node sends: what may be under way at once, when a service is left in peace, how long an alert waits for
-// its next try. Decisions only; clocks and chance are given.
+// How fast a node sends: how many alerts may be under way at once, when a service gets a pause, how long an alert waits for its
+// next try. Decisions only; time and chance are parameters.
 import Basics
 import Domain
 
-/// A bounded number of alerts under way, and a bounded number to each service. One that fails again and again is
-/// asked less and less, by one alert at a time, until it takes one; the others don't wait for it.
+/// Bounds the alerts under way, in all and to each service. A service that fails repeatedly gets longer and longer pauses, with
+/// one alert between them, until it accepts one. Other services don't wait for it.
 package struct PushPace: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package enum Admission: Equatable, Sendable {
         case go
-        /// Not before so long.
+        /// Not before this time has passed.
         case wait(Duration)
     }
 
     private struct Origin {
         var inFlightCount = 0
-        /// One after the other, without a success between them.
+        /// Failures in a row.
         var failureCount = 0
         var pausedUntil: Instant?
     }
 
-    /// Failures in a row by which a service counts as away. Fewer may be bad luck.
+    /// Failures in a row after which a service counts as down. Fewer may be chance.
     private static let failureCountOfPause = 8
     private static let firstPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(60)
-    /// For one that has as many under way as it may.
-    private static let turnWait = Duration.seconds(1)
+    /// For a service that has as many alerts under way as allowed.
+    private static let slotWait = Duration.seconds(1)
     private static let haltLength = Duration.seconds(60)
-    /// Who registers addresses by the thousand gets no more memory than this.
+    /// Bounds the memory that a client can take by registering thousands of addresses.
     private static let originCountMax = 10_000
 
     private let inFlightMax: Int
@@ -37,35 +37,35 @@ package struct PushPace: Sendable {
     package private(set) var inFlightCount = 0
     private var haltedUntil: Instant?
 
-    /// - originInFlightMax: of one service, by its origin.
+    /// - Parameter originInFlightMax: the most alerts under way to one origin.
     package init(inFlightMax: Int, originInFlightMax: Int) {
         self.inFlightMax = inFlightMax
         self.originInFlightMax = originInFlightMax
     }
 
-    /// How many may be begun now. After a halt it is one, which shows whether there is still a reason.
+    /// Returns how many alerts may begin now. After a halt that is one alert, which shows whether the reason persists.
     package func room(now: Instant) -> Int {
         guard let haltedUntil else { return inFlightMax - inFlightCount }
         return now < haltedUntil || inFlightCount > 0 ? 0 : 1
     }
 
-    /// Nothing is sent until an operator has done something; which is tried now and then.
+    /// Whether sending waits until an operator corrects something. One alert a minute checks that.
     package var isHalted: Bool { haltedUntil != nil }
 
     package mutating func halt(now: Instant) { haltedUntil = now + Self.haltLength }
 
-    /// The service takes what we send.
+    /// Ends a halt: the service has accepted an alert.
     package mutating func resume() { haltedUntil = nil }
 
-    /// Whether an alert to this service may go. If so, it counts as under way.
+    /// Returns whether an alert to this origin may be sent. If so, it counts as under way.
     package mutating func admit(_ name: String, now: Instant) -> Admission {
         var origin = origins[name] ?? Origin()
         if let until = origin.pausedUntil {
             if now < until { return .wait(until - now) }
-            // One shows whether the service is back.
-            if origin.inFlightCount > 0 { return .wait(Self.turnWait) }
+            // One alert shows whether the service is back.
+            if origin.inFlightCount > 0 { return .wait(Self.slotWait) }
         }
-        guard origin.inFlightCount < originInFlightMax, inFlightCount < inFlightMax else { return .wait(Self.turnWait) }
+        guard origin.inFlightCount < originInFlightMax, inFlightCount < inFlightMax else { return .wait(Self.slotWait) }
         if origins.count >= Self.originCountMax, origins[name] == nil { forgetSome(now: now) }
         origin.inFlightCount += 1
         inFlightCount += 1
@@ -73,8 +73,9 @@ package struct PushPace: Sendable {
         return .go
     }
 
-    /// One that was admitted has ended.
-    /// - isAlive: whether the service has shown that it works, whatever it said of the alert.
+    /// Records the end of an alert that was admitted.
+    ///
+    /// - Parameter isAlive: whether the service has shown that it works, whatever it answered.
     package mutating func ended(_ name: String, isAlive: Bool, now: Instant) {
         inFlightCount -= 1
         guard var origin = origins[name] else { return }
@@ -85,7 +86,7 @@ package struct PushPace: Sendable {
         } else {
             origin.failureCount += 1
             let excess = origin.failureCount - Self.failureCountOfPause
-            // What was under way together fails together: that is one failure of the service's.
+            // Alerts that were under way together fail together. They count as one failure of the service.
             if excess >= 0, origin.pausedUntil.map({ $0 <= now }) ?? true {
                 origin.pausedUntil =
                     now + Backoff.delay(first: Self.firstPause, cap: Self.longestPause, doublings: excess)
@@ -99,14 +100,15 @@ package struct PushPace: Sendable {
     }
 }
 
-/// When an alert is tried again.
+/// When an alert is retried.
 package enum PushBackoff {
     private static let first = Duration.seconds(1)
     private static let cap = Duration.seconds(300)
 
-    /// Doubles with each attempt up to the cap, and is never shorter than the service asked for; then as much again by
-    /// chance at most, so that alerts that failed together don't come back together.
-    /// - random: from 0 to 1.
+    /// Doubles with each attempt up to the cap, and is never shorter than the service asked for. Up to the same time is
+    /// added by chance, so that alerts that failed together are not retried together.
+    ///
+    /// - Parameter random: from 0 to 1.
     package static func wait(afterAttempt attempt: Int, asked: Duration?, random: Double) -> Duration {
         let base = Backoff.delay(first: first, cap: cap, doublings: attempt - 1)
         return max(base, asked ?? .zero) + base * random

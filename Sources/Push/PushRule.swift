@@ -1,21 +1,21 @@
-// The shape of the tables that say what a service's answers mean. docs/push.md shows them, and a test compares.
+// The rows of the tables of push services' answers, one table for each service. docs/push.md shows them, and a test compares.
 import Domain
 import Outbound
 
-/// A row: which answers, what Parley does, why.
+/// One row: which answers, what Parley does, and why.
 struct PushRule: Sendable {
     enum Action: String {
         case accepted, forget, retry, renew, halt, drop
-        /// `forget`, if the token was registered before the time in the answer; else `retry`.
+        /// `forget` if the token was registered before the time in the answer, else `retry`.
         case forgetIfOlder = "forget if older"
-        /// `halt`, if the topic is the configured one; `drop`, if the device named it.
+        /// `halt` if the topic is the configured one, `drop` if the device named it.
         case haltUnlessNamed = "halt, or drop"
     }
 
     enum Match: Sendable {
-        /// Whatever the status.
+        /// A reason in the answer, whatever the status.
         case reason(String)
-        /// One, or a whole hundred.
+        /// One status, or a hundred of them.
         case status(ClosedRange<Int>)
         case anything
     }
@@ -36,7 +36,7 @@ struct PushRule: Sendable {
 
     init(otherwise action: Action, _ why: String) { (match, self.action, self.why) = (.anything, action, why) }
 
-    /// What the answer is called in logs, metrics and the documentation.
+    /// The answer's name in logs, metrics and the documentation.
     var name: String {
         switch match {
         case .reason(let reason): reason
@@ -57,25 +57,50 @@ struct PushRule: Sendable {
     }
 }
 
+/// What an answer says besides its status.
+struct AnswerFacts {
+    /// The service's word for what happened.
+    var reason: String?
+    /// Whether the token was registered before it went bad.
+    var isOlder = true
+    /// Whether the device named the topic that is refused.
+    var isTopicNamed = false
+}
+
 extension PushRule {
-    /// - isOlder: whether the token was registered before it went bad.
-    /// - isTopicNamed: whether the device named the topic that is refused.
-    func verdict(retryAfter: Duration?, isOlder: Bool = true, isTopicNamed: Bool = false) -> PushVerdict {
+    func verdict(_ facts: AnswerFacts, retryAfter: Duration?) -> PushVerdict {
         switch action {
         case .accepted: .accepted
         case .forget: .forget(reason: name)
-        case .forgetIfOlder: isOlder ? .forget(reason: name) : .retry(after: retryAfter, reason: name)
+        case .forgetIfOlder: facts.isOlder ? .forget(reason: name) : .retry(after: retryAfter, reason: name)
         case .retry: .retry(after: retryAfter, reason: name)
         case .renew: .renew(reason: name)
         case .halt: .halt(reason: name)
-        case .haltUnlessNamed: isTopicNamed ? .drop(reason: name) : .halt(reason: name)
+        case .haltUnlessNamed: facts.isTopicNamed ? .drop(reason: name) : .halt(reason: name)
         case .drop: .drop(reason: name)
         }
     }
 }
 
 extension [PushRule] {
-    /// The row of the reason, if there is one; else the first of the status. Every table ends with one that fits all.
+    /// Returns what a transfer's result means for its alert, by this table.
+    ///
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - read: reads the answer's body.
+    func verdict(
+        _ result: Result<TransferAnswer, TransferFailure>, now: Int, _ read: (TransferAnswer) -> AnswerFacts
+    ) -> PushVerdict {
+        switch result {
+        case .success(let answer):
+            let facts = read(answer)
+            return row(status: answer.status, reason: facts.reason)
+                .verdict(facts, retryAfter: answer.retryAfter(now: now))
+        case .failure(let failure): return PushVerdict(failure)
+        }
+    }
+
+    /// Returns the row of the reason, or the first row of the status. The last row of each table fits every answer.
     func row(status: Int, reason: String?) -> PushRule {
         let named = reason.flatMap { reason in first { $0.reason == reason } }
         return named ?? first { $0.fits(status) } ?? PushRule(otherwise: .drop, "")
@@ -83,8 +108,8 @@ extension [PushRule] {
 }
 
 extension PushVerdict {
-    /// What becomes of an alert that got no answer. It may have arrived nevertheless: the next try has the same ids. Nothing
-    /// was sent where it isn't allowed to go.
+    /// The verdict for an alert without an answer. The alert may have arrived nevertheless; the next try has the same ids. A
+    /// forbidden address was sent nothing.
     init(_ failure: TransferFailure) {
         switch failure {
         case .forbidden: self = .drop(reason: "address")

@@ -1,27 +1,26 @@
-// What is to become of an alert, and of the device's token, after a service has answered or hasn't.
+// What happens to an alert, and to the device's token, after a push service has answered or has not.
 import Domain
 
-/// The reasons are from closed sets (docs/push.md names them all): fit for a metric's label.
+/// The reasons are from closed sets, so a metric may have them as labels. docs/push.md lists them all.
 package enum PushVerdict: Sendable, Equatable {
-    /// The service has it.
+    /// The service has accepted the alert.
     case accepted
-    /// The token is no good any more. It goes, with its jobs, if it is still what was registered at the alert's
+    /// The token is no longer valid. It is deleted with its alerts, if it is still the one that was registered at the alert's
     /// `registeredAtMs`.
     case forget(reason: String)
-    /// The same alert under the same ids again, after so long; nil where the service named no time, for a back-off.
+    /// Send the same alert with the same ids again after this time, or after a back-off where the service named no time.
     case retry(after: Duration?, reason: String)
-    /// The provider's token is refused, so a new one is needed, and the same alert again. If a token as good as new is
-    /// refused, too, that is `halt`.
+    /// The provider token is refused: renew it and send the same alert again. If a new token is refused, too, halt.
     case renew(reason: String)
-    /// Nothing that this platform is sent will be taken before an operator has done something. The alert stays.
+    /// The service accepts no alert until an operator corrects something. The alert is kept.
     case halt(reason: String)
-    /// The service takes everything but this: our own fault, or the device's.
+    /// The service refuses only this alert. The fault is Parley's or the device's.
     case drop(reason: String)
 
-    /// What APNs says of one device, to be tried again: whoever has such a device doesn't make the others wait.
+    /// Reasons of APNs for a retry that concern one device only. They must not pause the alerts of other devices.
     static let reasonsOfOneDevice: Set = ["Unregistered", "ExpiredToken", "410", "TooManyRequests"]
 
-    /// Whether the service works, whatever it says of this alert.
+    /// Whether the service works, whatever it answered to this alert.
     package var showsLife: Bool {
         switch self {
         case .retry(_, let reason): Self.reasonsOfOneDevice.contains(reason)
@@ -30,33 +29,33 @@ package enum PushVerdict: Sendable, Equatable {
     }
 }
 
-/// Why no request can be made of an alert.
+/// Why an alert can't be made into a request.
 package enum Unsendable: String, Error {
-    /// It is another service's.
+    /// The alert is for another service.
     case platform
-    /// The device named none, and none is configured.
+    /// The device named no topic, and none is configured.
     case topic
-    /// What is registered is no address of a server.
+    /// The registered endpoint is not the address of a server.
     case endpoint
-    /// What is registered is no point on P-256, or no secret.
+    /// The registered keys are not a point on P-256 and a secret.
     case keys
-    /// What libcrypto says, as when the system gives no random bytes.
+    /// libcrypto failed, for example because the system returns no random bytes.
     case encryption
 
     package var verdict: PushVerdict {
         switch self {
         case .platform, .topic: .drop(reason: rawValue)
-        // It won't be any better the next time.
+        // The next try would fail, too.
         case .endpoint, .keys: .forget(reason: rawValue)
         case .encryption: .retry(after: nil, reason: rawValue)
         }
     }
 }
 
-/// What shows a service who we are, for as long as it is good. All nodes share one.
+/// Authenticates Parley to a push service until it expires. All nodes share one.
 package struct ProviderToken: Sendable, Equatable {
     package var text: String
-    /// From when on another is to be made, in seconds since 1970. The service still takes this one for some minutes.
+    /// When the token is to be renewed, in seconds since 1970. The service still accepts it for some minutes.
     package var renewAt: Int
 
     package init(text: String, renewAt: Int) {
@@ -65,7 +64,7 @@ package struct ProviderToken: Sendable, Equatable {
     }
 }
 
-/// Why an operator's file or setting is no good, as the rest of a sentence about it.
+/// Why an operator's file or setting can't be used, as the rest of a sentence about it.
 package struct PushKeyUnreadable: Error, Equatable, CustomStringConvertible {
     package let description: String
 }

@@ -1,13 +1,14 @@
-// When a service wants to be asked again (RFC 9110, section 10.2.3).
+// The Retry-After header (RFC 9110, section 10.2.3).
 import Domain
 import Outbound
 
 extension TransferAnswer {
-    /// Longer than an alert lives nobody waits.
+    /// No alert lives longer.
     private static let waitSMax = 86_400
 
-    /// In seconds or as a date; nil without one, or with one that can't be read.
-    /// - now: seconds since 1970.
+    /// Reads seconds or a date. Returns nil without the header, or if it can't be read.
+    ///
+    /// - Parameter now: seconds since 1970.
     func retryAfter(now: Int) -> Duration? {
         guard let text = headers["retry-after"]?.trimmed else { return nil }
         let seconds: Int?
@@ -19,7 +20,7 @@ extension TransferAnswer {
         return seconds.map { .seconds(min(max($0, 0), Self.waitSMax)) }
     }
 
-    /// `Sun, 22 Nov 2026 00:48:54 GMT`, in seconds since 1970. Older forms haven't been sent for decades.
+    /// Returns `Sun, 22 Nov 2026 00:48:54 GMT` as seconds since 1970. Servers no longer send the older forms.
     private static func date(_ text: String) -> Int? {
         let parts = text.split(separator: " ")
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -1,4 +1,4 @@
-// JSON Web Tokens as the three services want them (RFC 7515, RFC 7519): put together here, signed by swift-crypto.
+// JSON Web Tokens for the three push services (RFC 7515, RFC 7519): composed here, signed by swift-crypto.
 import Basics
 import Crypto
 import CryptoExtras
@@ -6,7 +6,7 @@ import Domain
 
 enum SignedToken {
     /// `header.claims.signature`, each in base64url. ES256 (RFC 7518, 3.4); 20 µs.
-    /// - Throws: what libcrypto says, as when the system gives no random bytes.
+    /// - Throws: what libcrypto reports, for example that the system returns no random bytes.
     static func es256(
         _ key: P256.Signing.PrivateKey, header: [JSONValue.Member] = [], claims: [JSONValue.Member]
     ) throws -> String {

@@ -1,10 +1,10 @@
-// The Prometheus text format, version 0.0.4, as it is written. What is written is said by who has the figures.
+// A writer of the Prometheus text format, version 0.0.4. Each part writes its own metrics with it.
 
 /// A page of metrics. Each family is added once, with all its samples.
 package struct MetricsText {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// Tell a sample from the others of its family, in the order given. Values come from closed sets.
+    /// Distinguish the samples of a family, in the given order. Values come from closed sets.
     package typealias Labels = [(name: StaticString, value: String)]
 
     package private(set) var text = ""
@@ -33,7 +33,7 @@ package struct MetricsText {
         for sample in samples { add(name, "", sample.labels, Self.number(sample.value)) }
     }
 
-    /// A counter that isn't whole.
+    /// Appends a counter that is not a whole number.
     package mutating func counter(_ name: StaticString, _ help: String, _ value: Double) {
         begin(name, "counter", help)
         add(name, "", [], Self.number(value))

@@ -1,7 +1,7 @@
-// What the operating system knows of this process, under the names that every Prometheus exporter has for it.
+// The operating system's metrics of this process, under the names that every Prometheus exporter uses.
 import Glibc
 
-/// The process's use of the machine, as Linux tells it.
+/// The process's use of the machine, as Linux reports it.
 package struct ProcessMetrics: Sendable {
     package var cpuSeconds: Double
     /// Since 1970.
@@ -12,8 +12,8 @@ package struct ProcessMetrics: Sendable {
     package var openFileCount: Int
     package var openFileCountMax: Int
 
-    /// Reads /proc, which blocks for about 0.1 ms, and for some milliseconds where ten thousand files are open. Nil where
-    /// there is no /proc.
+    /// Reads /proc. Blocks for about 0.1 ms, with ten thousand open files for some milliseconds. Returns nil if there is no
+    /// /proc.
     package static func read() -> ProcessMetrics? {
         guard let stat = contents("/proc/self/stat"), let system = contents("/proc/stat"),
             let openFileCount = entryCount("/proc/self/fd")
@@ -37,13 +37,14 @@ package struct ProcessMetrics: Sendable {
     }
 
     package func write(to text: inout MetricsText) {
-        text.counter("process_cpu_seconds_total", "Processor time, of the user and of the system.", cpuSeconds)
-        text.gauge("process_start_time_seconds", "When the process began, since 1970.", [([], startSeconds)])
-        text.gauge("process_resident_memory_bytes", "Memory that it holds.", residentByteCount)
-        text.gauge("process_virtual_memory_bytes", "Memory that it has addresses for.", virtualByteCount)
-        text.gauge("process_threads", "Its threads.", threadCount)
-        text.gauge("process_open_fds", "Open files, and sockets among them.", openFileCount)
-        text.gauge("process_max_fds", "How many it may have open.", openFileCountMax)
+        text.counter("process_cpu_seconds_total", "Total user and system CPU time, in seconds.", cpuSeconds)
+        text.gauge(
+            "process_start_time_seconds", "Start time of the process, in seconds since 1970.", [([], startSeconds)])
+        text.gauge("process_resident_memory_bytes", "Resident memory, in bytes.", residentByteCount)
+        text.gauge("process_virtual_memory_bytes", "Virtual memory, in bytes.", virtualByteCount)
+        text.gauge("process_threads", "Threads of the process.", threadCount)
+        text.gauge("process_open_fds", "Open file descriptors, including sockets.", openFileCount)
+        text.gauge("process_max_fds", "Maximum number of open file descriptors.", openFileCountMax)
     }
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
@@ -62,7 +63,7 @@ package struct ProcessMetrics: Sendable {
         }
     }
 
-    /// Without `.`, `..`, and the descriptor that is open for counting.
+    /// Counts without `.`, `..`, and the descriptor that is open for counting.
     private static func entryCount(_ path: String) -> Int? {
         guard let directory = opendir(path) else { return nil }
         defer { closedir(directory) }

@@ -1,5 +1,5 @@
 // Log lines of things that may happen a thousand times a second.
-package import Logging
+import Logging
 import Synchronization
 
 /// Logs a message with its reason at most once a minute. Each line says how often it happened since the line before. Different

@@ -1,5 +1,5 @@
 // What a node consists of, as its list of parts names it.
-package import Telemetry
+import Telemetry
 
 /// A part of a node: what it counts, and what runs for as long as the node does. A node lists its parts once, dependencies
 /// first. Running, metrics and failure counts all follow from that list.

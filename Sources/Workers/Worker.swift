@@ -1,6 +1,6 @@
 // The one loop of the background workers: run a step, wait, run the next one, and retry what fails.
-package import Logging
-package import Telemetry
+import Logging
+import Telemetry
 
 /// Repeats a step until its task is cancelled. A step that throws is counted, logged once a minute for the same reason, and
 /// retried. Cancellation ends the loop at once; it is neither counted nor logged.

@@ -71,7 +71,7 @@ struct JudgingAnswers {
     func patience() throws {
         for reason in PushVerdict.reasonsOfOneDevice {
             let rule = try #require(APNs.answers.first { $0.name == reason })
-            let verdict = rule.verdict(retryAfter: nil, isOlder: false)
+            let verdict = rule.verdict(AnswerFacts(isOlder: false), retryAfter: nil)
             #expect(verdict == .retry(after: nil, reason: reason))
             #expect(verdict.showsLife)
         }

@@ -1,13 +1,13 @@
-// Apple's Push Notification service: token authentication, requests. What its answers mean is in APNs+answers.swift.
+// Apple's Push Notification service: its token and its requests. APNs+answers.swift has the meaning of its answers.
 import Crypto
 import Domain
 import Outbound
 
 /// Alerts to Apple's devices, over HTTP/2 only.
 package struct APNs: Sendable {
-    /// Of a payload. Apple's limit, but for VoIP.
+    /// Apple's limit for a payload, except for VoIP.
     static let payloadByteCountMax = 4_096
-    /// Apple takes a token for an hour, and no new one within 20 minutes.
+    /// Apple accepts a token for an hour, and no new one within 20 minutes.
     static let tokenLifeS = 50 * 60
 
     private let key: P256.Signing.PrivateKey
@@ -15,17 +15,18 @@ package struct APNs: Sendable {
     private let teamID: String
     private let topic: String?
     private let url: String?
-    /// Tells this key's tokens from others'.
+    /// Distinguishes this key's tokens from those of other keys.
     package var tokenScope: String { "\(teamID) \(keyID)" }
 
-    /// - key: a .p8 file's text.
-    /// - topic: the app's bundle id, for devices that name none.
-    /// - url: instead of Apple's hosts for production and development, as `https://host:port`.
+    /// - Parameters:
+    ///   - key: the text of a .p8 file.
+    ///   - topic: the app's bundle id, for devices that name none.
+    ///   - url: replaces Apple's hosts, as `https://host:port`.
     package init(key: String, keyID: String, teamID: String, topic: String?, url: String?) throws(PushKeyUnreadable) {
         do {
             self.key = try P256.Signing.PrivateKey(pemRepresentation: key.trimmed)
         } catch {
-            // The library's words could quote the file.
+            // The library's message could quote the file.
             throw PushKeyUnreadable(description: "has no private key on P-256 in PEM")
         }
         self.keyID = keyID
@@ -34,9 +35,10 @@ package struct APNs: Sendable {
         self.url = url
     }
 
-    /// The token that all nodes share.
-    /// - now: seconds since 1970.
-    /// - Throws: what libcrypto says.
+    /// Makes the token that all nodes share.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Throws: what libcrypto reports.
     package func providerToken(now: Int) throws -> ProviderToken {
         let text = try SignedToken.es256(
             key, header: [.init("kid", .string(keyID))],
@@ -54,7 +56,7 @@ package struct APNs: Sendable {
             ("authorization", "bearer \(providerToken.text)"), ("apns-id", alert.id.description),
             ("apns-topic", topic), ("apns-expiration", String(alert.expiresAt)),
             ("apns-collapse-id", alert.thread.description),
-            // A count is an alert to Apple: what is of type `background` must bring none.
+            // To Apple a badge count is an alert: the type `background` must have none.
             ("apns-push-type", "alert"), ("apns-priority", alert.isSilent ? "5" : "10"),
             ("content-type", "application/json"),
         ]
@@ -79,7 +81,7 @@ package struct APNs: Sendable {
                                 .init("alert", .object(lines)), .init("badge", .integer(alert.badge)),
                                 .init("sound", .string("default")),
                                 .init("thread-id", .string(message.thread.description)),
-                                // The app may show more than we let out, once it has fetched or decrypted it.
+                                // The app may show more once it has fetched or decrypted the message.
                                 .init("mutable-content", .integer(1)),
                             ]))
                     ] + alert.facts)

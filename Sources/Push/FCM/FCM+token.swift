@@ -1,9 +1,9 @@
-// How a service account gets the token that FCM wants (RFC 7523): for an assertion signed with its key.
+// How a service account gets its token for FCM (RFC 7523): in exchange for an assertion signed with its key.
 import CryptoExtras
 import Domain
 import Outbound
 
-/// What the file of a service account says.
+/// The contents of a service account's file.
 struct ServiceAccount: Sendable {
     let project: String
     let email: String
@@ -20,9 +20,9 @@ struct ServiceAccount: Sendable {
             return text
         }
         project = try part("project_id")
-        // It becomes part of a path.
+        // The id becomes part of a path.
         guard project.utf8.allSatisfy({ $0.isAlphanumeric || "-.:_".utf8.contains($0) }) else {
-            throw PushKeyUnreadable(description: "has a project_id that none can be")
+            throw PushKeyUnreadable(description: "has an invalid project_id")
         }
         email = try part("client_email")
         keyID = json["private_key_id"]?.string
@@ -37,12 +37,12 @@ struct ServiceAccount: Sendable {
     }
 }
 
-/// What came of asking for a token.
+/// The result of a request for a token.
 package enum ProviderTokenVerdict: Sendable, Equatable {
     case token(ProviderToken)
-    /// Not before so long; nil where no time was named.
+    /// Retry after this time, or after a back-off where the server named no time.
     case retry(after: Duration?, reason: String)
-    /// The account isn't taken.
+    /// The account is refused.
     case halt(reason: String)
 }
 
@@ -51,14 +51,15 @@ extension FCM {
     private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     /// Google's maximum.
     private static let assertionLifeS = 3_600
-    /// How long before its end a token is replaced: what is under way must still arrive with it.
+    /// How long before its expiry a token is replaced: alerts under way must still be accepted with it.
     private static let marginS = 600
-    /// Whatever the answer says.
+    /// The longest life of a token, whatever the answer says.
     private static let lifeSMax = 86_400
 
-    /// Asks for a token. Costs a millisecond, for RSA.
-    /// - now: seconds since 1970.
-    /// - Throws: what libcrypto says.
+    /// Returns the request for a token. Signing costs 1 ms (RSA).
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Throws: what libcrypto reports.
     package func tokenRequest(now: Int) throws -> HTTPExchange {
         let assertion = try SignedToken.rs256(
             account.key, header: account.keyID.map { [.init("kid", .string($0))] } ?? [],
@@ -73,7 +74,7 @@ extension FCM {
             body: Array(form.utf8), reach: .anywhere)
     }
 
-    /// What Google said to it.
+    /// Returns what the answer to `tokenRequest` means.
     package func tokenVerdict(_ result: Result<TransferAnswer, TransferFailure>, now: Int) -> ProviderTokenVerdict {
         let answer: TransferAnswer
         switch result {
@@ -92,7 +93,7 @@ extension FCM {
         }
     }
 
-    /// Nothing but what may stand in a header.
+    /// Whether all characters are allowed in a header.
     private static func isHeaderText(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }

@@ -1,12 +1,12 @@
-// Firebase Cloud Messaging, HTTP v1: requests. The service account's sign-in is in FCM+token.swift, what answers mean in
-// FCM+answers.swift.
+// Firebase Cloud Messaging, HTTP v1: its requests. FCM+token.swift has the service account's token, FCM+answers.swift the
+// meaning of the answers.
 import CryptoExtras
 import Domain
 import Outbound
 
-/// Alerts to Android's devices.
+/// Alerts to Android devices.
 package struct FCM: Sendable {
-    /// Of a request. FCM's limit is for the payload in it, whose share a token that is longer than any known leaves alone.
+    /// The most of a request. FCM limits the payload in it, so a longer token than any known gets room of its own.
     static let bodyByteCountMax = 4_096
     private static let payloadByteCount = 3_072
     /// Four weeks: FCM's maximum.
@@ -14,17 +14,18 @@ package struct FCM: Sendable {
 
     let account: ServiceAccount
     private let url: String
-    /// Tells this account's tokens from others'.
+    /// Distinguishes this account's tokens from those of other accounts.
     package var tokenScope: String { "\(account.project) \(account.email)" }
 
-    /// - account: the JSON file that Google's console gives for a service account.
-    /// - url: instead of Google's host, as `https://host:port`.
+    /// - Parameters:
+    ///   - account: the JSON file of a service account, from Google's console.
+    ///   - url: replaces Google's host, as `https://host:port`.
     package init(account: [UInt8], url: String?) throws(PushKeyUnreadable) {
         self.account = try ServiceAccount(account)
         self.url = url ?? "https://fcm.googleapis.com"
     }
 
-    /// - now: seconds since 1970.
+    /// - Parameter now: seconds since 1970.
     package func request(
         _ alert: PushAlert, providerToken: ProviderToken, now: Int
     ) throws(Unsendable) -> HTTPExchange {

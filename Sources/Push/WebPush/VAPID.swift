@@ -1,16 +1,16 @@
-// How Web Push knows who sends (RFC 8292): a key pair that all nodes have for good, a token for each service's origin.
+// How Web Push identifies the sender (RFC 8292): a key pair that all nodes share and never change, and a token for each origin.
 import Basics
 import Crypto
 import Domain
 
-/// The key pair that browsers bind their subscriptions to: losing it ends them all.
+/// The key pair that browsers bind their subscriptions to. If it is lost, all subscriptions end.
 package struct VAPIDKeyPair: Sendable {
     let key: P256.Signing.PrivateKey
 
-    /// The private half, as it is kept: 32 bytes.
+    /// The private half, as it is stored: 32 bytes.
     package var privateBytes: [UInt8] { Array(key.rawRepresentation) }
 
-    /// The public half as `applicationServerKey` wants it: an uncompressed point (65 bytes) in base64url.
+    /// The public half in the form of `applicationServerKey`: an uncompressed point (65 bytes) in base64url.
     package let publicText: String
 
     private init(_ key: P256.Signing.PrivateKey) {
@@ -20,18 +20,18 @@ package struct VAPIDKeyPair: Sendable {
 
     package static func make() -> VAPIDKeyPair { VAPIDKeyPair(P256.Signing.PrivateKey()) }
 
-    /// Nil for what is no private key.
+    /// Nil if the bytes are not a private key.
     package init?(privateBytes: [UInt8]) {
         guard let key = try? P256.Signing.PrivateKey(rawRepresentation: privateBytes) else { return nil }
         self.init(key)
     }
 }
 
-/// `https://host`, with the port if it isn't the usual one (RFC 6454, 6.2): whom a token is for.
+/// The receiver of a token: `https://host`, with the port unless it is the default one (RFC 6454, 6.2).
 struct Origin: Hashable {
     let text: String
 
-    /// Nil for what isn't a URL of the web, or names a user.
+    /// Nil if the text is not an HTTP URL, or names a user.
     init?(url: String) {
         let schemes = [("https://", ":443"), ("http://", ":80")]
         guard let (scheme, port) = schemes.first(where: { url.lowercased().hasPrefix($0.0) }) else { return nil }

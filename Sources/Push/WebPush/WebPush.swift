@@ -1,26 +1,27 @@
-// Web Push and UnifiedPush (RFC 8030): requests to whatever server a client named. What answers mean is in
-// WebPush+answers.swift.
+// Web Push and UnifiedPush (RFC 8030): requests to the server that a client named. WebPush+answers.swift has the meaning of the
+// answers.
 import Basics
 import Crypto
 import Domain
 import Outbound
 
-/// Alerts to browsers and to UnifiedPush's distributors.
+/// Alerts to browsers and UnifiedPush distributors.
 package struct WebPush: Sendable {
-    /// Of a token for one origin. RFC 8292 allows 24 hours, and clocks differ.
+    /// The life of a token for one origin. RFC 8292 allows 24 hours, and clocks differ.
     private static let tokenLifeS = 12 * 3_600
 
     private let keys: VAPIDKeyPair
     private let subject: String
 
-    /// - subject: how a push service reaches the operator: `mailto:…` or `https://…`.
+    /// - Parameter subject: how a push service reaches the operator: `mailto:…` or `https://…`.
     package init(keys: VAPIDKeyPair, subject: String) {
         self.keys = keys
         self.subject = subject
     }
 
-    /// Costs 160 µs: each has a key pair of its own, an agreement and a signature. A text to be cut costs 100 µs more.
-    /// - now: seconds since 1970.
+    /// Costs 160 µs: a key pair, a key agreement and a signature for each request. Cutting the text costs 100 µs more.
+    ///
+    /// - Parameter now: seconds since 1970.
     package func request(_ alert: PushAlert, now: Int) throws(Unsendable) -> HTTPExchange {
         guard case .webPush(let endpoint, let key, let secret) = alert.target else {
             throw Unsendable.platform

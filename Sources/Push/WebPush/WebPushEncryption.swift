@@ -1,10 +1,10 @@
-// Web Push's encryption (RFC 8291) in one record of `aes128gcm` (RFC 8188): only the browser can read what it is told.
+// Web Push's encryption (RFC 8291) in one record of `aes128gcm` (RFC 8188): only the browser can read the alert.
 import Crypto
 import Domain
 
-/// A browser's half of a subscription.
+/// The browser's half of a subscription.
 package struct WebPushKeys: Sendable {
-    /// What fits into one body of 4,096 bytes, which is all that a push service must take (RFC 8030, 7.2).
+    /// What fits into one body of 4,096 bytes. A push service need not accept more (RFC 8030, 7.2).
     static let plaintextByteCountMax = recordByteCount - headerByteCount - 1 - tagByteCount
     private static let recordByteCount = 4_096
     private static let headerByteCount = 86
@@ -28,14 +28,15 @@ package struct WebPushKeys: Sendable {
         key.count == 65 && (try? P256.KeyAgreement.PublicKey(x963Representation: key)) != nil
     }
 
-    /// The whole body: header and record. Key and salt are fresh each time, but in tests. 130 µs.
-    /// - Throws: what libcrypto says.
+    /// Returns the whole body: header and record. Key and salt are new each time, except in tests. Costs 130 µs.
+    ///
+    /// - Throws: what libcrypto reports.
     func encrypt(
         _ plaintext: [UInt8], with ours: P256.KeyAgreement.PrivateKey = .init(), salt: [UInt8] = freshSalt()
     ) throws -> [UInt8] {
         let point = Array(ours.publicKey.x963Representation)
         let (contentKey, nonce) = try derive(ours, point, salt: salt)
-        // The record's only one, so the last: it ends with a 2, and no padding follows.
+        // The only record is the last one: it ends with a 2, without padding.
         let sealed = try AES.GCM.seal(plaintext + [2], using: contentKey, nonce: nonce)
         var body = salt
         body.reserveCapacity(Self.headerByteCount + sealed.ciphertext.count + sealed.tag.count)

@@ -27,9 +27,9 @@ struct CodeMail {
 
             \(code.text)
 
-        It is good once, for ten minutes, and only if it is the last one that you were sent.
+        It works once, within ten minutes, and only if it is the last code that you were sent.
 
-        If you didn't ask for it, you needn't do anything: without the code nobody gets in. Never tell it to anybody.
+        If you didn't request a code, ignore this mail: without the code nobody can sign in. Never share it with anyone.
 
         """
     }
@@ -43,9 +43,9 @@ struct CodeMail {
             <body style="font-family: sans-serif; line-height: 1.5; max-width: 32em; margin: 2em auto; padding: 0 1em">
             <p>Your code \(purpose) \(app):</p>
             <p style="font-size: 2em; font-family: monospace; letter-spacing: 0.2em"><strong>\(code.text)</strong></p>
-            <p>It is good once, for ten minutes, and only if it is the last one that you were sent.</p>
-            <p>If you didn't ask for it, you needn't do anything: without the code nobody gets in. Never tell it to
-            anybody.</p>
+            <p>It works once, within ten minutes, and only if it is the last code that you were sent.</p>
+            <p>If you didn't request a code, ignore this mail: without the code nobody can sign in. Never share it with
+            anyone.</p>
             </body>
             </html>
 

@@ -1,5 +1,5 @@
 // What a part under test has logged.
-package import Logging
+import Logging
 import Synchronization
 
 /// A log handler that keeps its lines, as `warning: message [metadata]`.
