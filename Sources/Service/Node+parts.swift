@@ -1,5 +1,6 @@
 // The parts of a node that are made of settings and database alone.
 import API
+import EmbeddedPostgres
 import Log
 import Logging
 import ServiceConfiguration
@@ -9,20 +10,18 @@ import Workers
 extension Node {
     static func databaseParts(_ database: Database, _ pools: DatabasePools, logger: Logger) -> [Part] {
         [
-            Part(
-                "embeddedPostgres",
-                run: database.embedded.map { embedded in
-                    {
-                        while true {
-                            let reason = try await embedded.waitUntilExit()
-                            logger.error(
-                                "PostgreSQL stopped unexpectedly; restarting it", metadata: ["reason": "\(reason)"])
-                            try await embedded.restart()
-                        }
-                    }
-                }),
+            Part("embeddedPostgres", of: database.embedded) { try await restart($0, logger) },
             Part("databasePools", metrics: pools.writeMetrics),
         ]
+    }
+
+    /// Restarts the embedded PostgreSQL whenever it stops. Runs until cancelled.
+    @Sendable private static func restart(_ server: EmbeddedPostgres, _ logger: Logger) async throws {
+        while true {
+            let reason = try await server.waitUntilExit()
+            logger.error("PostgreSQL stopped unexpectedly; restarting it", metadata: ["reason": "\(reason)"])
+            try await server.restart()
+        }
     }
 
     static func alertPlanner(

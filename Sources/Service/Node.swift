@@ -1,5 +1,7 @@
 // One node of the service: its parts, put together in one place for `parley serve` and for the tests.
 import API
+import Credentials
+import DelegatedTokens
 import Domain
 import Log
 import Logging
@@ -72,9 +74,9 @@ package struct Node: Sendable {
             Part("accountReads", metrics: reads.write),
             Part("signIns", metrics: signIns.write),
             Part("passwordHasher", metrics: hasher.writeMetrics),
-            Part("tls", run: tls.map { tls in { try await tls.follow(logger: logger) } }),
-            Part("delegatedTokenKeys", run: keys?.run),
-            Part("mail", failures: [mailMetrics.failures], metrics: mailMetrics.write, run: mail?.run),
+            Part("tls", of: tls) { try await $0.follow(logger: logger) },
+            Part("delegatedTokenKeys", of: keys) { try await $0.run() },
+            Part("mail", of: mail, failures: [mailMetrics.failures], metrics: mailMetrics.write) { try await $0.run() },
             Part("alertDispatcher", failures: alerts.failures, metrics: alertMetrics.write, run: alerts.run),
             Self.alertPlanner(settings, store, log, devicesWentAway, wake: alerts.wake, logger: logger),
         ]

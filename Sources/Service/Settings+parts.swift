@@ -1,5 +1,6 @@
 // The parts of a node that settings describe completely.
 import API
+import Basics
 import Credentials
 import DelegatedTokens
 import Log

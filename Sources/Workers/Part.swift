@@ -23,6 +23,19 @@ package struct Part: Sendable {
         writeMetrics = metrics
         self.run = run
     }
+
+    /// A part that runs only where settings have it.
+    package init<Value: Sendable>(
+        _ name: String, of value: Value?, failures: [Counter] = [],
+        metrics: @escaping @Sendable (inout MetricsText) -> Void = { _ in },
+        run: @escaping @Sendable (Value) async throws -> Void
+    ) {
+        guard let value else {
+            self.init(name, failures: failures, metrics: metrics)
+            return
+        }
+        self.init(name, failures: failures, metrics: metrics, run: { try await run(value) })
+    }
 }
 
 extension [Part] {
