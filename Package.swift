@@ -140,7 +140,8 @@ let package = Package(
             name: "Service",
             dependencies: [
                 "API", "Basics", "CommandLineFlags", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres",
-                "Linux", "Log", "Outbound", "Postgres", "Push", "ServiceConfiguration", "Store", "Telemetry", "Transport",
+                "Linux", "Log", "Outbound", "Postgres", "Push", "ServiceConfiguration", "Store", "Telemetry",
+                "Transport",
                 "Workers", logging, unixSignals,
             ],
             swiftSettings: settings),

@@ -24,7 +24,8 @@ package struct LogParts<Caller: Sendable>: Sendable {
     ///   - send: answers parked polls (`Hub`).
     ///   - answer: answers the senders of messages (`Writer`).
     package init(
-        _ store: Store, listener: (String) -> NotificationListener, channel: String = Tail.channel, sessions: SessionCache,
+        _ store: Store, listener: (String) -> NotificationListener, channel: String = Tail.channel,
+        sessions: SessionCache,
         limits: HubLimits = HubLimits(), logger: Logger, devicesWentAway: @escaping @Sendable () -> Void = {},
         send: @escaping @Sendable ([Wake]) -> Void,
         answer: @escaping @Sendable ([(Caller, Writer<Caller>.Appended)]) -> Void

@@ -79,7 +79,8 @@ struct LogNode: Sendable {
         client = PostgresClient(settings, logger: logger)
         store = Store(client)
         log = try await LogParts(
-            store, listener: { NotificationListener(settings, channel: $0, logger: logger) }, channel: channel, sessions: SessionCache(store), limits: limits, logger: logger,
+            store, listener: { NotificationListener(settings, channel: $0, logger: logger) }, channel: channel,
+            sessions: SessionCache(store), limits: limits, logger: logger,
             send: { wakes in
                 for wake in wakes {
                     for case let waiter as DeviceWaiter in wake.waiters { waiter.answer(wake.answer) }
