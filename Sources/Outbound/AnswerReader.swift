@@ -1,25 +1,25 @@
-// An HTTP answer as it arrives, up to its bounds.
+// Reads an HTTP answer as it arrives, within bounds.
 
-/// Takes header lines and parts of the body, up to what would be too much.
+/// Collects header lines and parts of the body until one of the bounds is exceeded.
 struct AnswerReader {
     static let headerByteCountMax = 16 << 10
 
     private(set) var headers: [String: String] = [:]
     private(set) var body: [UInt8] = []
     private let bodyByteCountMax: Int
-    /// Of all header lines, those of interim answers and trailers too.
+    /// Bytes of all header lines, including interim answers and trailers.
     private var headerByteCount = 0
     private(set) var isTooLarge = false
-    /// The last answer's headers have ended.
+    /// Whether the last answer's headers are complete.
     private(set) var isHeaded = false
 
     init(bodyByteCountMax: Int) { self.bodyByteCountMax = bodyByteCountMax }
 
-    /// A line with its end, the status line and the empty one as well.
+    /// - Parameter line: with its line end. The status line and the empty line come here, too.
     mutating func takeHeader(_ line: UnsafeRawBufferPointer) {
         headerByteCount += line.count
         guard headerByteCount <= Self.headerByteCountMax else { return isTooLarge = true }
-        // An interim answer's are none of the answer's.
+        // A new status line: the headers so far belong to an interim answer, and are dropped.
         if line.starts(with: "HTTP/".utf8) { (headers, isHeaded) = ([:], false) }
         if line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") { isHeaded = true }
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
@@ -30,13 +30,13 @@ struct AnswerReader {
         headers[name] = String(decoding: value, as: UTF8.self)
     }
 
-    /// Of what surrounds a value, the line's end among it.
+    /// Whether the byte is white space around a value, or part of the line's end.
     private static func isBlank(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
             || byte == UInt8(ascii: "\n")
     }
 
-    /// As many bytes have come as were announced.
+    /// Whether as many bytes have arrived as Content-Length says.
     var isWhole: Bool { isHeaded && headers["content-length"] == String(body.count) }
 
     mutating func takeBody(_ part: UnsafeRawBufferPointer) {

@@ -1,20 +1,20 @@
-// A transfer that is HTTP: its options, its guard, its answer.
+// The HTTP part of a transfer: its options, its address check, its answer.
 import Basics
 import CLibcurl
 import Foundation
 
-/// Of an exchange that is HTTP.
+/// The state of an HTTP exchange.
 struct HTTPState {
     let began = ContinuousClock.now
     let origin: String
     var answer: AnswerReader
     let needsStatusOnly: Bool
     let connections: OpenConnections
-    /// Only to public addresses.
+    /// Whether only public addresses are allowed.
     let isGuarded: Bool
-    /// Of the connection that it went by; nil before it has one.
+    /// The local port of its connection; nil before it has one.
     var localPort: Int?
-    /// Why we ourselves broke it off.
+    /// Why this side cancelled the exchange.
     var objection: TransferFailure?
 }
 
@@ -23,19 +23,20 @@ extension HTTPExchange {
 }
 
 extension Transfer {
-    /// Nil where it isn't HTTP.
+    /// Nil for mail.
     func isGuarded(by settings: ClientSettings) -> Bool? {
         if case .http(let exchange) = work { exchange.isGuarded(by: settings) } else { nil }
     }
 }
 
 extension Exchange {
-    /// A connection that has been idle for longer isn't used again. Apple wants connections to be kept.
+    /// A connection that has been idle for longer is not reused. Apple wants connections to be kept.
     private static let idleConnectionSecondsMax = 240
     private static let keepAliveSeconds = 60
-    /// The least that libcurl accepts. Each transfer takes one, and else it is 64 KiB, for requests of one or two.
+    /// The smallest buffer that libcurl accepts. Each transfer has one. The default is 64 KiB; requests have one or
+    /// two.
     private static let uploadBufferByteCount = 16 << 10
-    /// From an answer's last byte to libcurl's having noticed.
+    /// How long libcurl may take to end a transfer after the answer's last byte.
     private static let wholeAnswerMax = Duration.milliseconds(200)
 
     func setUp(
@@ -49,7 +50,7 @@ extension Exchange {
             set(CURLOPT_PROTOCOLS_STR, isGuarded ? "https" : "http,https")
             set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
             set(CURLOPT_HTTP_VERSION, parley_curl_http_2)
-            // Waits for the connection that is being made rather than make its own.
+            // Waits for a connection that is being made instead of making another one.
             set(CURLOPT_PIPEWAIT, 1)
             set(CURLOPT_MAXAGE_CONN, Self.idleConnectionSecondsMax)
             set(CURLOPT_TCP_KEEPALIVE, 1)
@@ -69,11 +70,11 @@ extension Exchange {
         var body = exchange.body
         // Copied: libcurl may send it again.
         body.withUnsafeMutableBytes { bytes in
-            // Without bytes there is no pointer, and with no pointer it would ask for some.
+            // An empty body has no pointer, and without a pointer libcurl would ask for data.
             if let start = bytes.baseAddress { set(CURLOPT_COPYPOSTFIELDS, pointer: start) }
         }
         if exchange.body.isEmpty { set(CURLOPT_COPYPOSTFIELDS, "") }
-        // What libcurl would add by itself: a question whether to go on, a form's type.
+        // Removes the headers that libcurl would add by itself.
         append("expect:")
         if !exchange.headers.contains(where: { $0.name == "content-type" }) { append("content-type:") }
         for (name, value) in exchange.headers {
@@ -83,7 +84,7 @@ extension Exchange {
         setList(CURLOPT_HTTPHEADER)
     }
 
-    /// Nothing that would end the line.
+    /// Whether the text contains nothing that would end the line.
     private static func isLine(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } }
 
     private func setCallbacks(_ connections: OpenConnections) {
@@ -103,9 +104,9 @@ extension Exchange {
         set(CURLOPT_PREREQDATA, pointer: context)
     }
 
-    /// The answer, if all of it that is asked for is there though libcurl doesn't say so. A server that answers before it has
-    /// read the request closes the stream: libcurl finds that it can't send the rest, or waits for ever to do so. A
-    /// connection may be reset by what another transfer sent on it, with the end of this one's answer still to be read.
+    /// The answer, if enough of it has arrived although libcurl reports no success. A server that answers before it has
+    /// read the request closes the stream: libcurl fails to send the rest, or waits for ever to send it. Another
+    /// transfer may have caused a reset of the connection before the end of this answer was read.
     var sufficientAnswer: TransferAnswer? {
         let status = parley_curl_status(easy)
         guard let http, status >= 200 else { return nil }
@@ -114,7 +115,7 @@ extension Exchange {
         return TransferAnswer(status: status, headers: answer.headers, body: answer.body)
     }
 
-    /// Whether the server has answered anything.
+    /// Whether the server has sent anything.
     var hasHeard: Bool { parley_curl_status(easy) != 0 }
 
     fileprivate func take(header line: UnsafeRawBufferPointer) -> Bool {
@@ -134,7 +135,7 @@ extension Exchange {
         return false
     }
 
-    /// -1 where nobody may connect to.
+    /// Returns -1 for an address that is not allowed.
     fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
         guard let http, isAllowed(parley_curl_address(address).flatMap { IPAddress($0) }) else { return -1 }
         let (family, type) = (address.pointee.family, address.pointee.socktype)
@@ -142,7 +143,7 @@ extension Exchange {
             to: http.origin, family: family, type: type, protocol: address.pointee.protocol)
     }
 
-    /// A connection may have been made for somebody else, who may go further.
+    /// Checks a reused connection: it may have been made for a transfer with a wider reach.
     fileprivate func mayUse(remote: IPAddress?, localPort: Int) -> Bool {
         http?.localPort = localPort
         return isAllowed(remote)
@@ -185,7 +186,7 @@ private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: curl_soc
     return Unmanaged<OpenConnections>.fromOpaque(context).takeUnretainedValue().close(socket)
 }
 
-/// 0, or libcurl breaks off.
+/// Returns 0 to continue. Any other value makes libcurl cancel the transfer.
 private func checkConnection(
     _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _: UnsafeMutablePointer<CChar>?,
     _: Int32,

@@ -1,30 +1,30 @@
-// One transfer as libcurl has it: its options, the bytes to send, what came of it. What is HTTP's alone is in
-// Exchange+HTTP.swift.
+// One transfer in libcurl: its options, the bytes to send, its result. Exchange+HTTP.swift has what only HTTP needs.
 import CLibcurl
 
-/// What libcurl's easy handle points to while a transfer is under way. Used by one thread.
+/// The object behind libcurl's easy handle while a transfer is under way. Used by one thread.
 final class Exchange {
-    /// A connection that has been idle for longer isn't used again: relays close theirs after minutes.
+    /// A connection that has been idle for longer is not reused: relays close theirs after minutes.
     private static let idleSecondsMax = 20
 
-    /// When it is given up. Mail is, by the progress callback, at which libcurl cuts the connection: its own time-out says
-    /// goodbye to a relay that answers nothing any more, and waits for the answer with all other transfers; and a handle that
-    /// is taken away from it in the middle of a mail has the mail end there. HTTP's handles are taken away.
+    /// When the transfer is cancelled. A mail is cancelled by the progress callback, after which libcurl cuts the
+    /// connection. libcurl's own timeout would send QUIT to a relay that no longer answers, and would block all
+    /// transfers while it waits. Removing the handle in the middle of a mail would end the mail there. HTTP's handles
+    /// are removed.
     private(set) var deadline: ContinuousClock.Instant
     let easy: UnsafeMutableRawPointer
-    /// Of HTTP; nil of mail.
+    /// Nil for mail.
     var http: HTTPState?
     private var content: [UInt8] = []
     private var sentCount = 0
     private var isGivenUp = false
     private let errorText: UnsafeMutablePointer<CChar>
-    /// A mail's recipients, a request's headers.
+    /// A mail's recipients, or a request's headers.
     private var list: UnsafeMutablePointer<curl_slist>?
-    /// False when libcurl refused one of the options.
+    /// False if libcurl refused one of the options.
     private(set) var isReady = true
 
-    /// - isNew: the handle is. Otherwise it has had a transfer of the same kind (`isGuarded`), and only what is each one's own
-    ///   is set again: all options take several times as long.
+    /// - Parameter isNew: whether the handle is new. A used handle had a transfer of the same kind (`isGuarded`), so
+    ///   only the options of this transfer are set. Setting all of them takes several times as long.
     init(
         _ easy: UnsafeMutableRawPointer, isNew: Bool, _ transfer: Transfer, deadline: ContinuousClock.Instant,
         settings: ClientSettings, connections: OpenConnections
@@ -35,7 +35,7 @@ final class Exchange {
         errorText.initialize(repeating: 0, count: parley_curl_error_size)
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(transfer.connectMax / .milliseconds(1))))
-        // Beyond the deadline, which is what counts.
+        // Longer than the deadline, which decides.
         set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(transfer.timeMax / .seconds(1)) + 2)
         if isNew { setUp(settings) }
         switch transfer.work {
@@ -55,9 +55,9 @@ final class Exchange {
     private func setUp(_ settings: ClientSettings) {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // The system's directory of certificates stays beside it: that is another option.
+        // The system's certificate directory stays in use: it is another option.
         if let caFile = settings.caFile { set(CURLOPT_CAINFO, caFile) }
-        // What the environment says of proxies is said to others: an address behind one couldn't be judged either.
+        // Ignores the environment's proxies: the address behind a proxy could not be checked.
         set(CURLOPT_PROXY, "")
     }
 
@@ -72,7 +72,7 @@ final class Exchange {
         set(parley_curl_set_progress(easy, checkProgress))
         set(CURLOPT_READDATA, pointer: context)
         set(parley_curl_set_io(easy, CURLOPT_READFUNCTION, readContent))
-        // Without it libcurl would print what comes.
+        // Without this callback libcurl would print the answer.
         set(parley_curl_set_io(easy, CURLOPT_WRITEFUNCTION, dropAnswer))
         let usesTLS =
             switch relay.security {
@@ -90,7 +90,7 @@ final class Exchange {
         set(parley_curl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(content.count)))
     }
 
-    /// What came of it, by libcurl's word.
+    /// Returns the transfer's result for libcurl's code.
     func result(_ code: CURLcode) -> Result<TransferAnswer, TransferFailure> {
         let status = parley_curl_status(easy)
         if code == CURLE_OK {
@@ -107,8 +107,8 @@ final class Exchange {
         if http != nil {
             return .failure(code == CURLE_UNSUPPORTED_PROTOCOL ? .forbidden(reason: reason) : .failed(reason: reason))
         }
-        // A relay says no to a sender, a recipient or a content, of which libcurl says the first two are errors of sending.
-        // A no to greeting, STARTTLS or password says nothing of the mail.
+        // A relay may refuse a sender, a recipient or a content. libcurl reports the first two as errors of sending. A
+        // refusal of greeting, STARTTLS or password is not about the mail.
         let isAboutMail = code == CURLE_SEND_ERROR || sentCount == content.count
         guard isAboutMail, (400..<600).contains(status) else { return .failure(.failed(reason: reason)) }
         return .failure(.refused(status: status, reason: reason))
@@ -117,12 +117,12 @@ final class Exchange {
     /// Brings the deadline forward.
     func hurry(_ time: Duration) { deadline = min(deadline, .now + time) }
 
-    /// Has libcurl break off when it next looks.
+    /// Makes libcurl cancel the transfer at its next progress callback.
     func giveUp() { isGivenUp = true }
 
     fileprivate var goesOn: Bool { !isGivenUp && deadline > .now }
 
-    /// Hands on the next part of the content.
+    /// Copies the next part of the content into `buffer`.
     fileprivate func read(into buffer: UnsafeMutablePointer<CChar>, countMax: Int) -> Int {
         let part = content[sentCount...].prefix(countMax)
         UnsafeMutableRawBufferPointer(start: buffer, count: countMax).copyBytes(from: part)
@@ -130,13 +130,13 @@ final class Exchange {
         return part.count
     }
 
-    /// Adds a line to the list that libcurl is given.
+    /// Adds a line to the list for libcurl.
     func append(_ line: String) {
         guard let longer = curl_slist_append(list, line) else { return isReady = false }
         list = longer
     }
 
-    /// Refuses to be begun.
+    /// Marks the transfer as one that can't begin.
     func refuse() { isReady = false }
 
     func set(_ code: CURLcode) { if code != CURLE_OK { isReady = false } }
@@ -159,7 +159,7 @@ private func dropAnswer(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int { size * count }
 
-/// 0, or libcurl breaks off.
+/// Returns 0 to continue. Any other value makes libcurl cancel the transfer.
 private func checkProgress(
     _ context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
 ) -> Int32 {

@@ -1,9 +1,9 @@
-// Addresses as the operating system writes them.
+// Addresses in the operating system's form.
 import Basics
 import Foundation
 
 extension IPAddress {
-    /// Nil for what is neither IPv4 nor IPv6.
+    /// Nil for an address that is neither IPv4 nor IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {

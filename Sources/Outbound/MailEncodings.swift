@@ -1,9 +1,9 @@
-// How text that isn't plain ASCII, or isn't safe, becomes lines of ASCII in a mail. Nothing that goes in as text comes out
-// as a line break of a header.
+// Encodes text that is not plain ASCII, or not safe, as lines of ASCII in a mail. No text can produce a line break in a
+// header.
 import Foundation
 
 enum HeaderText {
-    /// A text of more would have to be folded.
+    /// Longer texts would have to be folded.
     private static let plainByteCountMax = 60
     /// Bytes of UTF-8 in an encoded word, which has at most 75 characters (RFC 2047, 2), 12 of them around the base64.
     private static let wordByteCountMax = 45
@@ -11,19 +11,19 @@ enum HeaderText {
     /// For a header of free text.
     static func unstructured(_ text: String) -> String { isPlain(text) ? text : encodedWords(text) }
 
-    /// For a name before an address: a quoted string, where it needs no more.
+    /// For a name before an address: a quoted string if that is enough.
     static func phrase(_ text: String) -> String {
         guard isPlain(text) else { return encodedWords(text) }
         return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
-    /// What looks like an encoded word already is encoded, too, so that it is shown as it stands.
+    /// A text that looks like an encoded word is encoded, too, so that it is shown unchanged.
     private static func isPlain(_ text: String) -> Bool {
         text.utf8.count <= plainByteCountMax && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
             && !text.contains("=?")
     }
 
-    /// RFC 2047. Each word holds whole characters, and stands in a line of its own.
+    /// RFC 2047. Each word holds whole characters and has a line of its own.
     private static func encodedWords(_ text: String) -> String {
         var words: [String] = []
         var word = ""
@@ -38,7 +38,7 @@ enum HeaderText {
     }
 }
 
-/// RFC 2045, 6.7: lines of at most 76 characters, read by people as they are where the text is ASCII.
+/// RFC 2045, 6.7: lines of at most 76 characters. ASCII text stays readable.
 enum QuotedPrintable {
     private static let lineCharacterCountMax = 76
 
@@ -46,10 +46,10 @@ enum QuotedPrintable {
         text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { broken(encoded(Array($0.utf8))) }
     }
 
-    /// Each byte as it is written.
+    /// Returns each byte's encoding.
     private static func encoded(_ line: [UInt8]) -> [String] {
         line.enumerated().map { index, byte in
-            // White space at the end of a line is lost on the way.
+            // Relays remove white space at the end of a line.
             let isPlain = (0x21...0x7e).contains(byte) || (byte == 0x20 && index < line.count - 1)
             if isPlain && byte != UInt8(ascii: "=") { return String(Unicode.Scalar(byte)) }
             let digits = String(byte, radix: 16, uppercase: true)
@@ -60,7 +60,7 @@ enum QuotedPrintable {
     private static func broken(_ pieces: [String]) -> [String] {
         var lines = [""]
         for piece in pieces {
-            // One character is the sign that the line goes on.
+            // One character is for the sign that the line continues.
             if lines[lines.count - 1].utf8.count + piece.utf8.count >= lineCharacterCountMax {
                 lines[lines.count - 1] += "="
                 lines.append("")

@@ -1,13 +1,13 @@
-// A mail as it goes over the wire: headers (RFC 5322) and two bodies of which the reader shows one (RFC 2046, 5.1.4).
+// A mail as it is sent: headers (RFC 5322) and two bodies, of which the reader's program shows one (RFC 2046, 5.1.4).
 import Basics
 import Glibc
 
-/// Who a mail is from or to: an address in ASCII, and perhaps a name in any script.
+/// A sender or recipient: an address in ASCII, and an optional name in any script.
 package struct MailAddress: Sendable, Equatable {
     package let name: String?
     package let address: String
 
-    /// Nil for an address that could break out of its header, or of the envelope.
+    /// Nil for an address that could break out of its header or of the envelope.
     package init?(name: String? = nil, address: String) {
         let isPlain = address.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"<>\",;:()\\".utf8.contains($0) }
         guard isPlain, address.utf8.count(where: { $0 == UInt8(ascii: "@") }) == 1 else { return nil }
@@ -15,7 +15,7 @@ package struct MailAddress: Sendable, Equatable {
         self.address = address
     }
 
-    /// What stands after the @.
+    /// The part after the @.
     package var domain: Substring {
         address[address.index(after: address.firstIndex(of: "@") ?? address.startIndex)...]
     }
@@ -30,11 +30,11 @@ package struct MailMessage: Sendable {
     package var from: MailAddress
     package var to: MailAddress
     package var subject: String
-    /// Of the Message-ID before its @: letters, digits, points and hyphens. Another one for each content.
+    /// The part of the Message-ID before the @: letters, digits, points and hyphens. Each content has its own.
     package var id: String
     /// Seconds since 1970.
     package var time: Int
-    /// The same said twice, for readers that show HTML and for those that don't. Lines end in `\n`.
+    /// The same content twice, as plain text and as HTML. Lines end in `\n`.
     package var text: String
     package var html: String
 
@@ -52,7 +52,7 @@ package struct MailMessage: Sendable {
 
     /// Headers and bodies, in lines of ASCII that end in CRLF.
     package var bytes: [UInt8] {
-        // "=_" never comes of quoted-printable, so no line of a body is this one.
+        // Quoted-printable never produces "=_", so no line of a body equals the boundary.
         let boundary = "=_" + String((0..<24).map { _ in Character(Unicode.Scalar(UInt8.random(in: 0x61...0x7a))) })
         let head = [
             "Date: \(Self.date(time))",
@@ -60,7 +60,7 @@ package struct MailMessage: Sendable {
             "To: \(to.header)",
             "Subject: \(HeaderText.unstructured(subject))",
             "Message-ID: <\(id)@\(from.domain)>",
-            // RFC 3834: answering machines don't answer.
+            // RFC 3834: automatic responders don't answer.
             "Auto-Submitted: auto-generated",
             "MIME-Version: 1.0",
             "Content-Type: multipart/alternative; boundary=\"\(boundary)\"",

@@ -1,20 +1,21 @@
-// The sockets of HTTP connections, which libcurl has made here: so that one that has gone dumb can be ended.
+// The sockets of HTTP connections. libcurl opens them through this class, so that a silent one can be closed.
 import CLibcurl
 import Foundation
 
-/// Used by one thread. libcurl knows no way to end a connection that many transfers share; it would give it new ones as long
-/// as the server's machine is there.
+/// Used by one thread. libcurl has no call to close a connection that many transfers share. It would keep giving new
+/// transfers to it as long as the server's machine answers.
 final class OpenConnections {
-    /// Bytes that nobody acknowledges: the other end's machine is gone, or a router has forgotten us.
+    /// How long sent bytes may stay unacknowledged. After that the server's machine is gone, or a router has dropped
+    /// the state.
     private static let unacknowledgedMsMax: Int32 = 10_000
 
-    /// Those whose own port isn't known yet: they have none before they are connected.
+    /// Sockets whose local port is not known yet: they have none before they are connected.
     private var unnamed: Set<Int32> = []
     private var sockets: [Int: Int32] = [:]
     private var origins: [Int32: String] = [:]
     private var heardAt: [Int: ContinuousClock.Instant] = [:]
 
-    /// -1 where the system has none.
+    /// Returns -1 if the system refuses a socket.
     func open(to origin: String, family: Int32, type: Int32, protocol kind: Int32) -> Int32 {
         let socket = Foundation.socket(family, type | Int32(SOCK_CLOEXEC.rawValue), kind)
         guard socket >= 0 else { return -1 }
@@ -36,20 +37,20 @@ final class OpenConnections {
     /// Whether there is a connection, or one being made.
     func isOpen(to origin: String) -> Bool { origins.values.contains(origin) }
 
-    /// What is written meanwhile leaves together, in full packets: the server takes requests up together, too, and answers
-    /// them so. libcurl writes each by itself.
+    /// Sends everything that `write` writes together, in full packets. Then the server also reads and answers the
+    /// requests together. libcurl writes each request by itself.
     func together(_ write: () -> Void) {
         let sockets = origins.keys
         for socket in sockets { Self.set(socket, TCP_CORK, 1) }
         write()
-        // Those that were closed are others' by now, or nobody's.
+        // The numbers of closed sockets may be in use elsewhere by now.
         for socket in sockets where origins[socket] != nil { Self.set(socket, TCP_CORK, 0) }
     }
 
-    /// A connection has answered something. One is known by its port at this end.
+    /// Records that a connection has received something. Its local port identifies it.
     func heard(port: Int, at now: ContinuousClock.Instant) { if socket(port: port) != nil { heardAt[port] = now } }
 
-    /// Ends a connection that has answered nothing since then. The transfers on it fail, or begin again on another.
+    /// Closes a connection that has received nothing since `began`. Its transfers fail, or begin again on another one.
     func cut(port: Int, ifDumbSince began: ContinuousClock.Instant) {
         if let heard = heardAt[port], heard >= began { return }
         guard let socket = socket(port: port) else { return }
@@ -70,7 +71,7 @@ final class OpenConnections {
         return sockets[port]
     }
 
-    /// Nil before it is connected.
+    /// Nil before the socket is connected.
     private static func localPort(of socket: Int32) -> Int? {
         var address = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)

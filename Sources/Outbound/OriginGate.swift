@@ -1,14 +1,15 @@
-// How many requests a server gets at once while its connections are new: the decisions, without libcurl.
+// How many requests a server gets at once while its connections are new. Decisions only, without libcurl.
 
-/// Opens up an origin step by step: one request on a new connection, one more with each answer.
+/// Opens an origin step by step: one request on a new connection, one more after each answer.
 ///
-/// A server says how many streams it allows in its settings, which arrive after the first requests have left, and APNs allows
-/// one until it has seen a good provider token. A hundred at once would have it refuse them, or end the connection.
+/// A server announces how many streams it allows in its settings. They arrive after the first requests have left. APNs
+/// allows one stream until it has seen a valid provider token. After a hundred at once it refuses them, or closes the
+/// connection.
 struct OriginGate<Item> {
     typealias Instant = ContinuousClock.Instant
 
     private struct Origin {
-        /// May be under way at once.
+        /// How many requests may be under way at once.
         var window = 1
         var inFlightCount = 0
         var usedAt: Instant?
@@ -22,11 +23,11 @@ struct OriginGate<Item> {
         }
     }
 
-    /// Whoever was held for so long goes: a server that is merely slow to answer one request may do better with others.
+    /// The longest time a request is held. A server that is slow to answer one request may be faster with others.
     private let patience: Duration
-    /// Origins without anything to be known of are dropped past so many.
+    /// Above this count, origins without requests under way are dropped.
     private let originCountMax: Int
-    /// Connections that were idle for longer may be none any more, without our knowing.
+    /// A connection that was idle for longer may be closed without this node's knowing.
     private static var idleMax: Duration { .seconds(10) }
     private var origins: [String: Origin] = [:]
 
@@ -35,8 +36,9 @@ struct OriginGate<Item> {
         self.originCountMax = originCountMax
     }
 
-    /// Whether it may begin now. If not, it is held.
-    /// - isOpen: whether there are connections to the origin.
+    /// Returns whether the request may begin now. Otherwise it is held.
+    ///
+    /// - Parameter isOpen: whether there are connections to the origin.
     mutating func admit(_ item: Item, to name: String, isOpen: Bool, now: Instant) -> Bool {
         if origins.count >= originCountMax { origins = origins.filter { $0.value.inFlightCount > 0 } }
         var origin = origins[name] ?? Origin()
@@ -49,7 +51,7 @@ struct OriginGate<Item> {
         return mayBegin
     }
 
-    /// One that had begun has ended. Gives those that begin in its wake.
+    /// Records the end of a request. Returns the held requests that begin now.
     mutating func ended(at name: String, hasAnswered: Bool, isOpen: Bool, now: Instant) -> [Item] {
         guard var origin = origins[name] else { return [] }
         origin.usedAt = now
@@ -60,7 +62,7 @@ struct OriginGate<Item> {
         return items
     }
 
-    /// Those that have been held for too long: they begin now.
+    /// Removes and returns the requests that were held for too long: they begin now.
     mutating func takeImpatient(now: Instant) -> [Item] {
         var items: [Item] = []
         for (name, origin) in origins where !origin.held.isEmpty {
@@ -73,13 +75,13 @@ struct OriginGate<Item> {
         return items
     }
 
-    /// Takes back all that are held.
+    /// Removes and returns all held requests.
     mutating func takeAll() -> [Item] {
         let items = origins.values.flatMap { $0.held.map(\.item) }
         origins = [:]
         return items
     }
 
-    /// When the next has been held for too long.
+    /// When the next request will have been held for too long.
     var nextDeadline: Instant? { origins.values.compactMap { $0.held.first.map { $0.since + patience } }.min() }
 }

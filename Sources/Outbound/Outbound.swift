@@ -1,15 +1,17 @@
-// The client as callers see it. The decisions are in TransferQueue, the thread is OutboundLoop's, options are Exchange's.
+// The client that callers use. TransferQueue has the decisions, OutboundLoop the thread, Exchange libcurl's options.
 import CLibcurl
 import Foundation
 import Linux
 import Synchronization
 
-/// Talks to servers elsewhere through libcurl: one thread, one multi handle, connections kept for the next transfer.
+/// Sends requests and mails to other servers through libcurl: one thread, one multi handle, connections kept for the
+/// next transfer.
 ///
-/// Closing a kept connection to a mail relay says goodbye and waits for an answer, for ten seconds at most, and nothing
-/// else moves meanwhile: what must not wait for that gets a client of its own.
+/// Closing a kept connection to a mail relay sends QUIT and waits up to ten seconds for an answer. Meanwhile nothing
+/// else moves. So transfers that must not wait for mail need a client of their own.
 package final class Outbound: Sendable {
-    /// A transfer, and who is told of its end: once, on the thread that moves all transfers, so that it must not block.
+    /// A transfer and its callback. The callback is called once: within `begin` if the transfer is refused, otherwise on
+    /// the thread that moves all transfers. It must not block.
     package struct Job: Sendable {
         let transfer: Transfer
         let done: @Sendable (Result<TransferAnswer, TransferFailure>) -> Void
@@ -27,12 +29,13 @@ package final class Outbound: Sendable {
     /// Opens nothing before the first transfer.
     ///
     /// - Parameters:
-    ///   - caFile: certificates (PEM) trusted besides the system's directory of them.
-    ///   - allowPrivate: lets URLs that somebody gave us lead into private networks, and in clear. For tests.
-    ///   - connectionsPerHostMax: more transfers to a host than its connections carry wait for one. Nil: as many as needed.
-    ///   - inFlightMax: transfers at once; the others wait for their turn.
-    ///   - waitingCountMax: more are refused.
-    /// - Throws: `TransferFailure.failed` when there is no handle to be had.
+    ///   - caFile: certificates (PEM) that are trusted in addition to the system's directory.
+    ///   - allowPrivate: whether URLs from clients may lead into private networks, and use plain HTTP. For tests.
+    ///   - connectionsPerHostMax: connections to one host. Transfers beyond their capacity wait. Nil: as many as
+    ///     needed.
+    ///   - inFlightMax: transfers under way at once. The others wait in a queue.
+    ///   - waitingCountMax: the queue's length. More transfers are refused.
+    /// - Throws: `TransferFailure.failed` if libcurl or the thread can't start.
     package init(
         caFile: String? = nil, allowPrivate: Bool = false, connectionsPerHostMax: Int? = nil, inFlightMax: Int = 64,
         waitingCountMax: Int = 1_024
@@ -59,18 +62,18 @@ package final class Outbound: Sendable {
 
     deinit { shared.close(deadline: .now) }
 
-    /// `curl_global_init`, once in the process and before anything else of libcurl.
+    /// `curl_global_init`, once per process and before any other call of libcurl.
     private static let isLibraryReady = curl_global_init(parley_curl_global) == CURLE_OK
 
-    /// Begins transfers, together: what goes to one server by one connection leaves in few packets.
+    /// Begins transfers together: requests to one server over one connection leave in few packets.
     package func begin(_ jobs: [Job]) {
         let now = ContinuousClock.now
         let starts = jobs.map { TransferQueue.Start(job: $0, deadline: now + $0.transfer.timeMax) }
         for (job, failure) in shared.submit(starts) { job.done(.failure(failure)) }
     }
 
-    /// The same for a task. A transfer that was begun runs to its end, whatever becomes of its caller: a server that has
-    /// taken it can't be asked to forget it.
+    /// Performs one transfer. It runs to its end even if the caller is cancelled: a server can't be asked to forget a
+    /// request.
     package func perform(_ transfer: Transfer) async throws(TransferFailure) -> TransferAnswer {
         let result = await withCheckedContinuation { continuation in
             begin([Job(transfer) { continuation.resume(returning: $0) }])
@@ -78,11 +81,11 @@ package final class Outbound: Sendable {
         return try result.get()
     }
 
-    /// Takes nothing more from now on, and fails what waits. What is under way may end, for so long.
+    /// Accepts no more transfers, fails the waiting ones, and gives those under way this time to end.
     package func close(within time: Duration) { shared.close(deadline: .now + time) }
 }
 
-/// What holds for all transfers of a client.
+/// The settings of all transfers of a client.
 struct ClientSettings: Sendable {
     var caFile: String?
     var allowPrivate: Bool
@@ -90,13 +93,13 @@ struct ClientSettings: Sendable {
     var inFlightMax: Int
 }
 
-/// What callers and the thread share. Taken for short decisions only; callers are told after the lock.
+/// The state that callers and the thread share. The lock is held for short decisions only; callbacks run after it.
 final class OutboundShared: Sendable {
     struct State: Sendable {
         var queue: TransferQueue<Outbound.Job>
-        /// Nil once the thread has done with it.
+        /// Nil once the thread no longer uses it.
         var multi: MultiHandle?
-        /// Set when the thread looks at the queue: what comes after that has to wake it, once.
+        /// Set when the thread reads the queue. The next change must wake the thread, once.
         var needsWaking = true
 
         mutating func wake() {
@@ -110,7 +113,7 @@ final class OutboundShared: Sendable {
 
     init(queue: TransferQueue<Outbound.Job>, multi: MultiHandle) { state = Mutex(State(queue: queue, multi: multi)) }
 
-    /// Gives those that weren't taken in.
+    /// Returns the transfers that were refused.
     func submit(_ starts: [TransferQueue<Outbound.Job>.Start]) -> [TransferQueue<Outbound.Job>.Failure] {
         state.withLock { state in
             let failures = starts.compactMap { state.queue.submit($0) }
@@ -128,11 +131,12 @@ final class OutboundShared: Sendable {
 }
 
 /// libcurl's multi handle.
-// SAFETY: the thread of `OutboundLoop` alone uses it, except for `curl_multi_wakeup`, which any thread may call as long as
-// the handle lives: that is called under the lock that the thread takes to put the handle out of reach before freeing it.
+// SAFETY: only the thread of `OutboundLoop` uses it, except for `curl_multi_wakeup`, which any thread may call while
+// the handle lives. That call is made under the lock, and the thread takes the same lock to remove the handle before it
+// frees it.
 struct MultiHandle: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
 
-    /// Ends the thread's wait, or its next one. A few microseconds.
+    /// Ends the thread's wait, or its next one. Costs a few microseconds.
     func wake() { _ = curl_multi_wakeup(pointer) }
 }

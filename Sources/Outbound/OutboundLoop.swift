@@ -1,12 +1,12 @@
-// The thread that moves all transfers. Every libcurl call but the wake-up happens here.
+// The thread that moves all transfers. All calls of libcurl except the wake-up happen here.
 import CLibcurl
 import Foundation
 
-/// One turn: take what was asked for, let libcurl move everything, tell who is through, wait.
+/// Each step begins new transfers, lets libcurl move all of them, reports those that have ended, and waits.
 struct OutboundLoop {
     private typealias Start = TransferQueue<Outbound.Job>.Start
 
-    /// Without anything to do. Anything new wakes it.
+    /// The wait without work. New work ends it.
     private static let waitMax = Duration.seconds(3_600)
     private static let niceness: Int32 = 10
     private static let keptConnectionCountMax = 64
@@ -16,10 +16,10 @@ struct OutboundLoop {
     private let settings: ClientSettings
     private let connections = OpenConnections()
     private var exchanges: [UnsafeMutableRawPointer: (exchange: Exchange, job: Outbound.Job)] = [:]
-    /// HTTP's handles between two transfers, by whether they are guarded: what was set for one kind isn't right for the other.
+    /// Idle HTTP handles, by whether they are guarded: the options of one kind are wrong for the other.
     private var idleHandles: [Bool: [UnsafeMutableRawPointer]] = [:]
     private var gate = OriginGate<Start>()
-    /// To be begun now.
+    /// Transfers to begin now.
     private var ready: [Start] = []
 
     init(_ shared: OutboundShared, _ multi: MultiHandle, _ settings: ClientSettings) {
@@ -29,14 +29,15 @@ struct OutboundLoop {
         let hostMax = settings.connectionsPerHostMax
         if let hostMax { _ = parley_curl_set_multi_number(multi.pointer, CURLMOPT_MAX_HOST_CONNECTIONS, hostMax) }
         _ = parley_curl_set_multi_number(multi.pointer, CURLMOPT_MAXCONNECTS, Self.keptConnectionCountMax)
-        // How many streams a connection has is the server's to say.
+        // The server decides how many streams a connection has.
         _ = parley_curl_set_multi_number(
             multi.pointer, CURLMOPT_MAX_CONCURRENT_STREAMS, max(100, settings.inFlightMax))
     }
 
-    /// Runs until it is told to end.
+    /// Runs until the client is closed.
     mutating func run() {
-        // What leaves the node is no hurry beside what it answers: only this thread's turn on a busy processor comes later.
+        // Answers to clients are more urgent than outgoing requests, so this thread has a lower priority on a busy
+        // processor.
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         while true {
             let (turn, deadline) = shared.state.withLock { state in
@@ -47,14 +48,14 @@ struct OutboundLoop {
             if turn.isLast { break }
             admit(turn.starts)
             beginReady()
-            // Whoever is through leaves room for the next.
+            // A transfer that has ended makes room for the next.
             let areSomeThrough = move()
             if !expire(), !areSomeThrough { wait(until: deadline) }
         }
         end()
     }
 
-    /// Sorts out which begin at once, and whose turn has come otherwise.
+    /// Decides which new transfers begin at once, and adds those that were held long enough.
     private mutating func admit(_ starts: [Start]) {
         let now = ContinuousClock.now
         for start in starts {
@@ -68,7 +69,7 @@ struct OutboundLoop {
         ready += gate.takeImpatient(now: now)
     }
 
-    /// One that can't be begun may make room for more.
+    /// A transfer that can't begin may make room for more.
     private mutating func beginReady() {
         while !ready.isEmpty {
             let starts = ready
@@ -88,16 +89,16 @@ struct OutboundLoop {
             connections: connections)
         guard exchange.isReady, curl_multi_add_handle(multi, easy) == CURLM_OK else {
             curl_easy_cleanup(easy)
-            return finish(.failure(.failed(reason: "libcurl doesn't take the transfer")), job)
+            return finish(.failure(.failed(reason: "libcurl refused the transfer")), job)
         }
         exchanges[easy] = (exchange, job)
     }
 
-    /// Lets libcurl move what it can, and tells those who are through; whether there were any.
+    /// Lets libcurl move what it can, and reports the transfers that have ended. Returns whether there were any.
     private mutating func move() -> Bool {
         let count = exchanges.count
         var runningCount: Int32 = 0
-        // At every turn, not only where several begin: bodies leave in later ones, too.
+        // In every step, not only when several begin: bodies leave in later steps, too.
         connections.together { curl_multi_perform(multi, &runningCount) }
         var leftCount: Int32 = 0
         while let message = curl_multi_info_read(multi, &leftCount) {
@@ -114,8 +115,8 @@ struct OutboundLoop {
         return exchanges.count < count
     }
 
-    /// Ends HTTP's transfers that are too late, or that have their answer and don't end by themselves; whether there were any.
-    /// A connection that has answered nothing since such a one began is ended with it.
+    /// Ends HTTP transfers that are past their deadline, or have their answer and don't end by themselves. Returns
+    /// whether there were any. A connection that has received nothing since such a transfer began is closed with it.
     private mutating func expire() -> Bool {
         let now = ContinuousClock.now
         guard exchanges.values.contains(where: { $0.exchange.http != nil && $0.exchange.deadline <= now }) else {
@@ -159,12 +160,12 @@ struct OutboundLoop {
         let time = min(Self.waitMax, max(.zero, next.map { $0 - .now } ?? Self.waitMax))
         // Rounded up, so that the deadline has passed on waking.
         let polled = curl_multi_poll(multi, nil, 0, Int32(time / .milliseconds(1)) + 1, nil)
-        // Without a wait it would be turned round and round.
+        // Without any wait the loop would use a whole processor.
         if polled != CURLM_OK { Thread.sleep(forTimeInterval: 0.01) }
     }
 
-    /// Gives up what is under way. The connections that were kept are closed last, when nobody waits any more: relays are
-    /// told goodbye, and may take their time to answer.
+    /// Cancels what is under way. The kept connections are closed last, when no caller waits: closing sends QUIT to
+    /// relays, which may take their time to answer.
     private mutating func end() {
         shared.state.withLock { $0.multi = nil }
         for start in ready + gate.takeAll() { start.job.done(.failure(.closed)) }
@@ -178,14 +179,14 @@ struct OutboundLoop {
         _ = move()
         for easy in idleHandles.values.joined() { curl_easy_cleanup(easy) }
         guard exchanges.isEmpty else {
-            // Freed in the middle of something they would do harm, and there is nothing that they cost any more.
+            // Freeing a handle in the middle of a transfer is unsafe, so these are leaked.
             for (exchange, job) in exchanges.values {
                 _ = Unmanaged.passRetained(exchange)
                 job.done(.failure(.closed))
             }
             return
         }
-        // It tells them of each socket that it closes.
+        // curl_multi_cleanup calls `connections` for each socket that it closes.
         withExtendedLifetime(connections) { _ = curl_multi_cleanup(multi) }
     }
 }

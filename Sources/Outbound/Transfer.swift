@@ -1,37 +1,37 @@
-// What can be asked of servers elsewhere, and what comes of it: values, without libcurl.
+// Requests to other servers and their results: values, without libcurl.
 
-/// One exchange with a server elsewhere: what it is, and how long it may take.
+/// One exchange with another server, and how long it may take.
 package struct Transfer: Sendable {
-    /// What is exchanged. Another protocol is another case, and its options in `Exchange`.
+    /// The kind of exchange. Another protocol needs a case here and its options in `Exchange`.
     package enum Work: Sendable {
         /// Hands a mail to a relay.
         case mail(MailDelivery)
-        /// Asks a web server, over HTTP/2 where it speaks that.
+        /// Sends a request to a web server, over HTTP/2 if the server supports it.
         case http(HTTPExchange)
     }
 
     package var work: Work
-    /// Until the connection stands, TLS included.
+    /// The longest time to connect, including TLS.
     package var connectMax = Duration.seconds(10)
-    /// For all of it, waiting for its turn included.
+    /// The longest time for the whole transfer, including the wait in the queue.
     package var timeMax = Duration.seconds(30)
 
     package init(_ work: Work) { self.work = work }
 }
 
-/// A server that takes mail for delivery (RFC 6409), and how to talk to it.
+/// A server that accepts mail for delivery (RFC 6409), and how to connect to it.
 package struct MailRelay: Sendable, Equatable {
     package enum Security: Sendable {
-        /// TLS from the first byte on.
+        /// TLS from the first byte.
         case tls
-        /// STARTTLS, or nothing is said.
+        /// STARTTLS is required.
         case startTLS
-        /// STARTTLS if the server offers it, which somebody in between can prevent.
+        /// STARTTLS if the server offers it. An attacker on the network can prevent that.
         case startTLSIfOffered
         case none
     }
 
-    /// A name or an address; an IPv6 one without brackets.
+    /// A name or an address; an IPv6 address has no brackets.
     package var host: String
     package var port: Int
     package var security: Security
@@ -51,7 +51,7 @@ package struct MailRelay: Sendable, Equatable {
     }
 }
 
-/// A mail for one recipient, as the relay gets it.
+/// A mail for one recipient, as the relay receives it.
 package struct MailDelivery: Sendable {
     package var relay: MailRelay
     /// The envelope's addresses, in ASCII.
@@ -68,27 +68,27 @@ package struct MailDelivery: Sendable {
     }
 }
 
-/// A POST to a web server. Redirects are never followed. One that meets a connection's end before anything was answered
-/// is sent again, over a new one, a few times.
+/// A POST to a web server. Redirects are never followed. If a connection closes before anything was answered, the
+/// request is sent again over a new one, a few times.
 package struct HTTPExchange: Sendable {
-    /// Which addresses the name may turn out to have. Judged on the address that is connected to.
+    /// Which addresses are allowed. The check is made on the address that is connected to.
     package enum Reach: Sendable {
         /// The operator configured the host.
         case anywhere
-        /// Somebody gave us the URL: https only, and public addresses only.
+        /// A client named the URL: https only, and public addresses only.
         case publicOnly
     }
 
     package let url: String
-    /// Scheme, host and port, as far as the URL has them.
+    /// Scheme, host and port of the URL.
     package let origin: String
     /// Names in lower case.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
     package var reach: Reach
-    /// More of an answer's body is not read: the exchange fails. Of its headers that is 16 KiB.
+    /// A longer answer body fails the exchange. So do headers of more than 16 KiB.
     package var answerByteCountMax = 64 << 10
-    /// A 2xx says all that is asked for: such an answer counts although its connection broke before the answer's end.
+    /// Whether a 2xx status is enough: such an answer counts although its connection broke before the end.
     package var needsStatusOnly = false
 
     package init(url: String, headers: [(name: String, value: String)], body: [UInt8], reach: Reach) {
@@ -106,11 +106,11 @@ package struct HTTPExchange: Sendable {
     }
 }
 
-/// What the server said of a transfer that went well. Of HTTP that is any answer, whatever its status.
+/// The answer to a transfer that succeeded. In HTTP that is any answer, whatever its status.
 package struct TransferAnswer: Sendable, Equatable {
     /// HTTP's status, or SMTP's reply code.
     package var status: Int
-    /// HTTP's last answer, names in lower case.
+    /// The headers of HTTP's last answer, names in lower case.
     package var headers: [String: String] = [:]
     package var body: [UInt8] = []
 
@@ -121,18 +121,18 @@ package struct TransferAnswer: Sendable, Equatable {
     }
 }
 
-/// Why a transfer came to nothing. The reasons are libcurl's: they name hosts and statuses, never recipients or content.
+/// Why a transfer failed. The reasons are libcurl's: they name hosts and statuses, never recipients or content.
 package enum TransferFailure: Error, Equatable {
-    /// The server understood and said no to just this: 4xx of SMTP may pass, 5xx won't.
+    /// The relay refused this mail. In SMTP 4xx is temporary and 5xx permanent.
     case refused(status: Int, reason: String)
-    /// Not reached, not trusted, not signed in at, or broken off.
+    /// For example, the server was not reached or not trusted, refused the sign-in, or closed the connection.
     case failed(reason: String)
-    /// It leads where nobody may send us (`HTTPExchange.Reach`): another try won't go there either.
+    /// The address is not allowed (`HTTPExchange.Reach`). Another try would fail, too.
     case forbidden(reason: String)
     case timedOut
-    /// As many wait as may.
+    /// The queue is full.
     case overloaded
-    /// The client is shut down.
+    /// The client is closed.
     case closed
 }
 

@@ -1,10 +1,10 @@
-// Which transfer begins when, which has waited too long, when it is time to end: the decisions, without libcurl.
+// When a transfer begins, when it has waited too long, when the client ends. Decisions only, without libcurl.
 
-/// A bounded number of transfers under way, a bounded line before them, first come first served.
+/// Bounds the transfers under way and the queue before them. First come, first served.
 struct TransferQueue<Job: Sendable>: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// One that is to begin now, and by when it has to be through.
+    /// A transfer to begin now, and its deadline.
     struct Start: Sendable {
         let job: Job
         let deadline: Instant
@@ -15,7 +15,7 @@ struct TransferQueue<Job: Sendable>: Sendable {
     struct Step {
         var starts: [Start] = []
         var failures: [Failure] = []
-        /// What is still under way is given up, and the thread ends.
+        /// Whether what is still under way is cancelled and the thread ends.
         var isLast = false
     }
 
@@ -23,7 +23,7 @@ struct TransferQueue<Job: Sendable>: Sendable {
     let waitingCountMax: Int
     private var waiting: [Start] = []
     private(set) var inFlightCount = 0
-    /// Set once: nothing more is taken, and what is under way has until then.
+    /// Set once the client is closing: no transfer is accepted, and those under way have until then.
     private var closingAt: Instant?
 
     init(inFlightMax: Int, waitingCountMax: Int) {
@@ -31,7 +31,7 @@ struct TransferQueue<Job: Sendable>: Sendable {
         self.waitingCountMax = waitingCountMax
     }
 
-    /// Nil when it was taken in.
+    /// Adds a transfer. Returns nil if it was accepted.
     mutating func submit(_ start: Start) -> Failure? {
         if closingAt != nil { return (start.job, .closed) }
         guard waiting.count < waitingCountMax else { return (start.job, .overloaded) }
@@ -55,12 +55,12 @@ struct TransferQueue<Job: Sendable>: Sendable {
         return turn
     }
 
-    /// One that was begun has ended.
+    /// Records the end of a transfer.
     mutating func finished() { inFlightCount -= 1 }
 
-    /// Takes nothing more. What waits fails; what is under way may end, until `deadline`.
+    /// Accepts no more transfers. The waiting ones fail; those under way may end until `deadline`.
     mutating func close(deadline: Instant) { closingAt = min(deadline, closingAt ?? deadline) }
 
-    /// When there is something to do, whatever else happens.
+    /// When the next step is due at the latest.
     var nextDeadline: Instant? { closingAt ?? waiting.map(\.deadline).min() }
 }
