@@ -1,4 +1,4 @@
-// The load generator's client against a server that is scripted byte by byte.
+// The load generator's client against a server whose answers are scripted byte by byte.
 import Foundation
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Connections on an event loop")
 struct EventLoops {
-    /// Collects what a connection's owner is told, and sends the next request.
+    /// Collects the connection's reports, and sends the next request.
     private final class Recorder: ConnectionOwner {
         var told: [String] = []
         var requests: [[UInt8]] = []
@@ -28,7 +28,7 @@ struct EventLoops {
         }
     }
 
-    /// What the owner of one connection is told while a server answers each request with the next script.
+    /// Returns a connection's reports while a server answers each request with the next script.
     private func told(_ scripts: [ScriptedServer.Script], requestByteCount: Int = 100) async throws -> [String] {
         let server = try ScriptedServer(scripts)
         return try await onEventLoop("test-loop") { loop in
@@ -46,7 +46,7 @@ struct EventLoops {
         "HTTP/1.1 200 OK\r\n\(headers)Content-Length: \(byteCount)\r\n\r\n" + String(repeating: "y", count: byteCount)
     }
 
-    @Test("take answers larger than any buffer, and requests larger than the socket's", .timeLimit(.minutes(1)))
+    @Test("accept answers larger than any buffer, and requests larger than a socket's", .timeLimit(.minutes(1)))
     func large() async throws {
         let size = 3_000_000
         let told = try await told(
@@ -54,7 +54,7 @@ struct EventLoops {
         #expect(told == ["200 \(size)", "200 0"])
     }
 
-    @Test("go on with a new connection after one that was closed, rightly or not", .timeLimit(.minutes(1)))
+    @Test("go on with a new connection after one was closed, between answers or within one", .timeLimit(.minutes(1)))
     func closed() async throws {
         let told = try await told([
             .answer(answer(1, "Connection: close\r\n")), .closing(""), .closing("HTTP/1.1 200 OK\r\nContent-"),
@@ -68,7 +68,7 @@ struct EventLoops {
     func refused() async throws {
         let told = try await onEventLoop("test-loop") { loop in
             let recorder = Recorder(loop)
-            // Port 1 is nobody's on a machine for tests.
+            // No server listens on port 1 of a machine for tests.
             let connection = Connection(loop, try Endpoint(url: "http://127.0.0.1:1"), owner: recorder)
             loop.schedule(at: .now + 10) { loop.stop() }
             connection.send([1])
@@ -78,7 +78,7 @@ struct EventLoops {
         #expect(told == ["no connection: Connection refused"])
     }
 
-    @Test("give up a server that has not answered for a time", .timeLimit(.minutes(1)))
+    @Test("report a server that has not answered in time", .timeLimit(.minutes(1)))
     func watchdog() async throws {
         let (answerCount, tookNs) = try await onEventLoop("test-loop") { loop in
             let start = MonotonicTime.now
@@ -98,7 +98,7 @@ struct EventLoops {
     }
 
     @Test(
-        "refuse what is not the address of a node",
+        "refuse a text that is not a node's address",
         arguments: ["127.0.0.1:80", "https://localhost", "http://", "http://a@b", "http://h/path", "http://x:notaport"])
     func addresses(url: String) {
         #expect(throws: Endpoint.Failure.self) { try Endpoint(url: url) }

@@ -64,7 +64,7 @@ struct InvokingBench {
         #expect(invocation == .run(settings))
     }
 
-    @Test("shows its workloads, and a workload's flags, in lines of at most 100 columns")
+    @Test("prints its workloads, and a workload's flags, in lines of at most 100 columns")
     func help() throws {
         #expect(try parse() == .show(BenchHelp.overview))
         #expect(try parse("--help") == .show(BenchHelp.overview))
@@ -98,7 +98,7 @@ struct InvokingBench {
                 "--baseline runs on the nodes' PostgreSQL: set its address with --database.",
                 "--connections must be even, because two connections make a thread.",
             ])
-        // Sender and poller share one.
+        // Sender and poller share one connection.
         #expect(
             mistakes("latency", "--loops", "2") == [
                 "\"--loops\" is not a flag of `parley bench latency` (see --help)."

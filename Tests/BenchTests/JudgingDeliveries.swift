@@ -21,7 +21,7 @@ struct JudgingDeliveries {
         #expect(try verdict([], after: 7, head: 7) == [0, 0, 0])
     }
 
-    @Test("counts messages lost at the beginning, in between and at the end")
+    @Test("counts messages lost at the beginning, in the middle and at the end")
     func lost() throws {
         #expect(try verdict([2, 3], head: 3) == [1, 0, 0])
         #expect(try verdict([1, 5], head: 5) == [3, 0, 0])

@@ -8,7 +8,7 @@ struct ReadingAnswers {
         "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nDate: now\r\ncontent-length:  7 \r\n\r\n{\"a\":1}"
             .utf8)
 
-    /// What the pieces make, as status and body.
+    /// Returns the answers that the pieces make, as status and body.
     private func assemble(_ pieces: [ArraySlice<UInt8>]) throws -> [String] {
         var assembler = ResponseAssembler()
         var answers: [String] = []
@@ -29,7 +29,7 @@ struct ReadingAnswers {
         }
     }
 
-    @Test("reads one answer after the other on a connection")
+    @Test("reads one answer after another on a connection")
     func chain() throws {
         let gone = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
         #expect(

@@ -24,7 +24,7 @@ struct Reporting {
                 """)
     }
 
-    @Test("is a line a figure for people, faults last")
+    @Test("is one line per figure for people, with faults last")
     func text() {
         let lines = report.text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         #expect(
@@ -35,7 +35,7 @@ struct Reporting {
     }
 
     @Test(
-        "rounds to the digits that are asked for",
+        "rounds to the requested number of digits",
         arguments: [
             (1.005, 1, "1.0"), (0.06, 1, "0.1"), (-0.04, 1, "0.0"), (-12.345, 2, "-12.35"), (7, 0, "7"),
             (99.96, 1, "100.0"),
@@ -44,7 +44,7 @@ struct Reporting {
         #expect(fixed(value, digits) == text)
     }
 
-    @Test("finds the middle")
+    @Test("finds the median")
     func middle() {
         #expect(median([]) == nil)
         #expect(median([3, 1, 2]) == 2)
@@ -67,7 +67,7 @@ struct Reporting {
 struct RecordingAFanout {
     private func moment(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
-    @Test("measures a message until its last member has it, in any order, and skips the one that warms up")
+    @Test("measures a message until its last member has it, in any order, and skips the warm-up message")
     func times() throws {
         let recorder = FanoutRecorder(memberCount: 3)
         recorder.began(0, at: moment(0))
@@ -90,7 +90,7 @@ struct RecordingAFanout {
 
 @Suite("Keeping what was acknowledged")
 struct KeepingAcknowledged {
-    @Test("knows each number once")
+    @Test("records each number once")
     func numbers() {
         var set = SeqSet()
         for seq in [Int64(1), 64, 63, 65, 100_000] {
@@ -105,7 +105,7 @@ struct KeepingAcknowledged {
 
 @Suite("Work by its time")
 struct WorkByItsTime {
-    @Test("comes in the order of its times, of equal ones in the order added, and not before")
+    @Test("runs in the order of its times, at equal times in the order added, and never early")
     func order() {
         var queue = TimerQueue()
         var done: [Int] = []

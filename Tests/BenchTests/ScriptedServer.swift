@@ -2,12 +2,12 @@
 import Foundation
 import TestSupport
 
-/// Answers on a thread of its own until its scripts are over. A request is whatever comes until nothing more does.
+/// Answers on its own thread until its scripts are over. A request is all bytes that arrive before a pause.
 final class ScriptedServer: Sendable {
     enum Script: Sendable {
-        /// And the connection stays open.
+        /// Sends the bytes and leaves the connection open.
         case answer(String)
-        /// And the connection is closed.
+        /// Sends the bytes and closes the connection.
         case closing(String)
     }
 
@@ -21,7 +21,7 @@ final class ScriptedServer: Sendable {
             var connection: Int32 = -1
             for script in scripts {
                 if connection < 0 { connection = accept(listener, nil, nil) }
-                // A peer that closed the last connection by itself comes back on a new one.
+                // A client that closed the last connection itself connects again.
                 while !Self.readRequest(connection) {
                     close(connection)
                     connection = accept(listener, nil, nil)
@@ -43,7 +43,7 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    /// False at the connection's end.
+    /// Returns false at the connection's end.
     private static func readRequest(_ connection: Int32) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         var total = 0

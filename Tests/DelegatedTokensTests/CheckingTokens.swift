@@ -1,4 +1,4 @@
-// Which tokens are taken, and which never.
+// Which tokens the server accepts, and which it refuses.
 import Basics
 import Domain
 import TestSupport
@@ -65,7 +65,7 @@ struct CheckingTokens {
         }
         #expect(refusal(unsigned("{}"), keys) == .algorithm)
         #expect(refusal(unsigned(#"{"alg":"RS256"}"#), keys) == .signature)
-        // Signed with the right key, but as something else.
+        // Signed with the right key, but by another algorithm.
         for name in ["HS256", "ES256", "EdDSA"] {
             let token = try rsa.token(Self.claims, header: #"{"alg":"\#(name)","kid":"k1"}"#)
             #expect(refusal(token, keys) == .signature)
@@ -74,9 +74,9 @@ struct CheckingTokens {
         #expect(refusal(critical, keys) == .criticalHeader)
     }
 
-    @Test("a public key is never a secret, however it is written")
+    @Test("never accepts a public key as a shared secret, however it is written")
     func publicKeysAreNoSecrets() async throws {
-        // Who knows the public key signs with its bytes, and says that it is HMAC.
+        // An attacker who knows the public key signs with its bytes and names HMAC as the algorithm.
         let rsa = try await HostApp(.rs256)
         let modulus = try #require(rsa.jwk.first { $0.name == "n" }?.value)
         let forger = try await VerificationKey(
@@ -105,7 +105,7 @@ struct CheckingTokens {
         #expect(refusal(try token(new, #","kid":"new""#), nameless) == nil)
     }
 
-    @Test("wants a time of expiry, and allows clocks to be a minute apart")
+    @Test("requires a time of expiry, and allows clocks to be a minute apart")
     func checksTimes() async throws {
         let app = try await HostApp()
         let keys = try await keys(app.key())
@@ -124,7 +124,7 @@ struct CheckingTokens {
         #expect(try refusal(#","exp":1.9e9,"nbf":[]"#) == .malformed)
     }
 
-    @Test("wants the issuer and the audience that are configured")
+    @Test("requires the configured issuer and audience")
     func checksIssuerAndAudience() async throws {
         let app = try await HostApp()
         let keys = try await keys(app.key())
@@ -144,7 +144,7 @@ struct CheckingTokens {
     }
 
     @Test(
-        "wants a subject that can be an account's external id",
+        "requires a subject that can be an account's external id",
         arguments: [
             #""""#, "null", "7", #"["u1"]"#, #""a\nb""#, "\"\(String(repeating: "u", count: 256))\"",
         ])
@@ -188,9 +188,9 @@ struct CheckingTokens {
         #expect(refusal(try app.token(Self.claims, header: #"{"alg":"HS256","alg":"HS256"}"#), keys) == .malformed)
     }
 
-    /// By what comes after the signature's check: these have no subject, or no JSON.
+    /// The refusal proves that the signature was accepted: these tokens have no subject, or no JSON.
     @Test(
-        "knows the signatures of the standards' own examples",
+        "accepts the signatures of the standards' own examples",
         arguments: [
             (
                 // RFC 7515, A.1

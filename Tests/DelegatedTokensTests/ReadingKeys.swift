@@ -1,4 +1,4 @@
-// What becomes of a file of keys, and of its changes.
+// How a file of keys is read, and read again after a change.
 import Foundation
 import Logging
 import TestSupport
@@ -32,7 +32,7 @@ struct ReadingKeys {
     }
 
     @Test(
-        "wants a key at least",
+        "requires at least one key",
         arguments: [
             "", "[]", "{}", #"{"keys":[]}"#, #"{"keys":7}"#, #"{"keys":[{"kty":"oct","k":"c2hvcnQ"}]}"#, "keys",
         ])
@@ -50,7 +50,7 @@ struct ReadingKeys {
         }
     }
 
-    @Test("reads a file again when it has changed, and keeps the keys of before when that is broken or gone")
+    @Test("reads a file again when it has changed, and keeps the earlier keys when the file is broken or gone")
     func readsAgain() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/jwks.json"

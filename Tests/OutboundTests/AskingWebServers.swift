@@ -5,7 +5,7 @@ import Testing
 
 @testable import Outbound
 
-/// What asks servers.
+/// A suite that sends requests to the servers.
 private protocol Asking: Sendable {
     var sinks: PushSinks { get }
 }
@@ -19,7 +19,7 @@ extension Asking {
             inFlightMax: inFlightMax, waitingCountMax: 5_000)
     }
 
-    /// Of which the services say no more than what is missing, unless they are in a mood.
+    /// Returns a request that the services refuse as incomplete, unless a test makes them misbehave.
     func request(
         _ service: PushSinks.Service = .apns, token: String = "abcd", host: String = "127.0.0.1",
         reach: HTTPExchange.Reach = .anywhere, timeMax: Duration = .seconds(10), needsStatusOnly: Bool = false
@@ -74,7 +74,7 @@ struct AskingWebServers: Asking {
         }
     }
 
-    @Test("gives redirects as they are, and answers' headers in lower case")
+    @Test("returns redirects as they are, and answers' headers in lower case")
     func redirects() async throws {
         let target = "https://127.0.0.1:\(sinks.ports[.webpush] ?? 0)/other"
         try await sinks.mood(
@@ -83,7 +83,7 @@ struct AskingWebServers: Asking {
         #expect(answer.status == 307 && answer.headers["location"] == target && answer.headers["retry-after"] == "7")
     }
 
-    @Test("reads no more of an answer than it may", arguments: [PushSinks.Service.apns, .webpush])
+    @Test("reads no more of an answer than the limit", arguments: [PushSinks.Service.apns, .webpush])
     func bounds(_ service: PushSinks.Service) async throws {
         let client = try client()
         try await sinks.mood(.answer(200, padding: 60_000), of: service)
@@ -97,7 +97,7 @@ struct AskingWebServers: Asking {
     }
 
     @Test(
-        "outlives whatever ends a request or a connection, and answers the others",
+        "survives any failure of a request or a connection, and completes the others",
         arguments: [
             PushSinks.Mood.refuse, .reset, .drop, .torn, .lost, .goAway, .goAwayAfter,
         ])
@@ -117,7 +117,7 @@ struct AskingWebServers: Asking {
         #expect(try await client.perform(request()).status == 403)
     }
 
-    @Test("takes an answer that came before the request was read", arguments: [10, 200_000])
+    @Test("accepts an answer that arrives before the server has read the request", arguments: [10, 200_000])
     func early(_ byteCount: Int) async throws {
         let client = try client()
         for _ in 0..<2 {
@@ -131,7 +131,8 @@ struct AskingWebServers: Asking {
     }
 
     @Test(
-        "takes a yes without its end where a yes is all that counts", arguments: [PushSinks.Service.apns, .webpush])
+        "accepts a 2xx answer without its end where only the status counts",
+        arguments: [PushSinks.Service.apns, .webpush])
     func torn(_ service: PushSinks.Service) async throws {
         let client = try client()
         for (status, needsStatusOnly) in [(200, true), (201, true), (200, false), (503, true)] {
@@ -146,14 +147,14 @@ struct AskingWebServers: Asking {
         }
     }
 
-    @Test("ends a connection that answers nothing any more: the next goes by another")
+    @Test("closes a connection that stops answering, and sends the next request on another")
     func dumb() async throws {
         let client = try client()
         _ = try await client.perform(request())
         let before = try sinks.connectionCount(of: .apns)
         try await sinks.mood(.hang, of: .apns, times: 1_000)
         let results = await results(client, count: 3, request(timeMax: .milliseconds(300)))
-        // The connection's end may be what the others hear of first.
+        // The other transfers may see the connection's end first.
         #expect(results.contains(.failure(.timedOut)) && !results.contains { (try? $0.get()) != nil })
         try await sinks.cheer(.apns)
         #expect(try await client.perform(request(timeMax: .seconds(3))).status == 403)
@@ -161,7 +162,7 @@ struct AskingWebServers: Asking {
     }
 
     @Test(
-        "goes to no private address by a URL that somebody gave, however it is written",
+        "connects to no private address that a client's URL names, however it is written",
         arguments: [
             "127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1", "127.1", "0.0.0.0", "[::]",
             "10.0.0.1", "169.254.169.254",
@@ -174,7 +175,7 @@ struct AskingWebServers: Asking {
         #expect(try sinks.connectionCount(of: .webpush) == before)
     }
 
-    @Test("doesn't go there by somebody else's connection either, in clear, or with a password; tests may")
+    @Test("reuses no connection to a private address, and sends neither unencrypted nor with a password; tests may")
     func guardedReuse() async throws {
         let client = try client()
         #expect(try await client.perform(request(.webpush)).status == 404)
@@ -183,7 +184,7 @@ struct AskingWebServers: Asking {
         #expect(guarded == .failure(.forbidden(reason: "its address is not a public one")))
         let clear = HTTPExchange(url: "http://192.0.2.1/", headers: [], body: [], reach: .publicOnly)
         guard case .failure(.forbidden) = await result(client, Transfer(.http(clear))) else {
-            Issue.record("it was sent in clear")
+            Issue.record("it was sent unencrypted")
             return
         }
         let named = HTTPExchange(url: "https://a:b@192.0.2.1/", headers: [], body: [], reach: .publicOnly)
@@ -193,7 +194,7 @@ struct AskingWebServers: Asking {
         #expect(try await open.perform(request(.webpush, reach: .publicOnly)).status == 404)
     }
 
-    @Test("says nothing to a server that it can't trust, and nothing that would be more headers than it was given")
+    @Test("sends nothing to an untrusted server, and no header that contains a line break")
     func untrusted() async throws {
         let before = try sinks.requestCount(of: .apns)
         #expect(reason(await result(try client(trusting: false), request())).contains("certificate"))
@@ -204,7 +205,7 @@ struct AskingWebServers: Asking {
         #expect(try sinks.requestCount(of: .apns) == before)
     }
 
-    @Test("asks no proxy that the environment names")
+    @Test("ignores proxies that the environment names")
     func noProxy() async throws {
         let environment = ProcessInfo.processInfo.environment
         let names = ["https_proxy": "http://127.0.0.1:1", "no_proxy": "", "NO_PROXY": ""]
@@ -217,7 +218,7 @@ struct AskingWebServers: Asking {
         #expect(try await client().perform(request(.webpush)).status == 404)
     }
 
-    @Test("tells everybody when it is closed, those that wait for a connection too")
+    @Test("ends all transfers when it is closed, also those that wait for a connection")
     func closes() async throws {
         try await sinks.setStreams(1, of: .apns)
         try await sinks.mood(.hang, of: .apns, times: 30)
@@ -229,14 +230,14 @@ struct AskingWebServers: Asking {
     }
 }
 
-// Each has servers of its own: a server may hear late of what another test connected.
+// Each test has its own servers, because a server may count another test's connection late.
 @Suite("Connections to web servers", .serialized)
 struct ConnectingToWebServers: Asking {
     let sinks: PushSinks
 
     init() async throws { sinks = try await PushSinks.start() }
 
-    @Test("sends a burst over one connection of HTTP/2, and gives each its answer")
+    @Test("sends a burst over one HTTP/2 connection, and returns each request its answer")
     func burst() async throws {
         let client = try client()
         for result in await results(client, count: 100, request()) {
@@ -246,10 +247,10 @@ struct ConnectingToWebServers: Asking {
         #expect(try sinks.connectionCount(of: .apns) == 1)
     }
 
-    @Test("has no more connections to a host than it may at once, and the others wait for a stream")
+    @Test("opens at most the configured connections to a host, and the other requests wait for a stream")
     func fewConnections() async throws {
         let service = PushSinks.Service.fcm
-        // Of those sent before the server's settings have arrived some are refused, and begin again by themselves.
+        // The server refuses some requests sent before its settings arrived; libcurl repeats them by itself.
         try await sinks.setStreams(20, of: service)
         try await sinks.mood(.slow(seconds: 0.05), of: service, times: 1_000)
         let client = try client()
@@ -258,7 +259,7 @@ struct ConnectingToWebServers: Asking {
         #expect((2...4).contains(count))
     }
 
-    @Test("sends no more than a server takes that allows one stream until it has answered")
+    @Test("sends one request at a time to a server that allows one stream")
     func slowStart() async throws {
         try await sinks.setStreams(1_000, atFirst: 1, of: .apns)
         try await sinks.mood(.slow(seconds: 0.02), of: .apns, times: 1_000)
@@ -268,7 +269,7 @@ struct ConnectingToWebServers: Asking {
         #expect((1...4).contains(try sinks.connectionCount(of: .apns)))
     }
 
-    @Test("speaks HTTP/1.1 where that is all there is, and keeps its connections")
+    @Test("speaks HTTP/1.1 to a server without HTTP/2, and keeps its connections")
     func oldProtocol() async throws {
         let client = try client()
         for _ in 0..<5 {
@@ -278,7 +279,7 @@ struct ConnectingToWebServers: Asking {
         #expect(try sinks.connectionCount(of: .webpush) == 1)
     }
 
-    @Test("gives up what takes too long, while others on its connection go on")
+    @Test("cancels a request that takes too long, while others on its connection go on")
     func slow() async throws {
         let client = try client()
         _ = try await client.perform(request())

@@ -37,7 +37,7 @@ struct HandingOverMail {
 
     private func unique(_ kind: String) -> String { "\(kind)-\(UInt64.random(in: 0...UInt64.max))@b.example" }
 
-    /// The failure; nil when it went well.
+    /// Returns the failure, or nil after success.
     private func failure(_ client: Outbound, _ transfer: Transfer) async -> TransferFailure? {
         do {
             _ = try await client.perform(transfer)
@@ -47,7 +47,7 @@ struct HandingOverMail {
         }
     }
 
-    @Test("speaks STARTTLS with a certificate that it was told to trust, signs in, and hands over every byte")
+    @Test("speaks STARTTLS with a trusted certificate, signs in, and hands over every byte")
     func startTLSConversation() async throws {
         let address = unique("ann")
         let content = "Subject: x\r\n\r\n.a point\r\n..\r\n.\r\n" + String(repeating: "long line\r\n", count: 20_000)
@@ -59,7 +59,7 @@ struct HandingOverMail {
         #expect(mail.content == content)
     }
 
-    @Test("speaks TLS from the first byte, and nothing but SMTP where it is told to")
+    @Test("speaks TLS from the first byte, or plain SMTP, as configured")
     func otherConversations() async throws {
         let (first, second) = (unique("ann"), unique("ann"))
         let client = try client()
@@ -73,7 +73,7 @@ struct HandingOverMail {
         #expect(try await !relay.mail(to: second, count: 2).tls)
     }
 
-    @Test("says nothing to a server that it can't trust, or that has no STARTTLS, or a wrong password's")
+    @Test("sends no mail to an untrusted server, without STARTTLS, or with a wrong password")
     func untrusted() async throws {
         let address = unique("ann")
         let untrusting = try client(trusting: false)
@@ -97,7 +97,7 @@ struct HandingOverMail {
     private func isFailed(_ failure: TransferFailure) -> Bool { if case .failed = failure { true } else { false } }
 
     @Test(
-        "tells a no to the mail, which may pass or not, from a connection that breaks",
+        "distinguishes temporary and permanent refusals of a mail from a broken connection",
         arguments: [("busy", 450), ("gone", 550), ("spam", 554), ("shut", 421), ("drop", 0)])
     func noes(kind: String, status: Int) async throws {
         let client = try client()
@@ -107,13 +107,13 @@ struct HandingOverMail {
         case .failed: #expect(status == 0)
         case let other: Issue.record("\(String(describing: other))")
         }
-        // The next one isn't hurt by it.
+        // The next mail is not affected.
         let next = unique("ann")
         _ = try await client.perform(transfer(to: next))
         #expect(try relay.mails(to: next).count == 1)
     }
 
-    @Test("gives up when it takes too long, while others go on, and refuses more than may wait")
+    @Test("cancels a mail that takes too long, while others go on, and refuses mails beyond the queue's limit")
     func timesOut() async throws {
         let client = try client(inFlightMax: 2, waitingCountMax: 2)
         let (hanging, other) = (unique("hang"), unique("ann"))
@@ -131,21 +131,21 @@ struct HandingOverMail {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        // Two under way and two in line, or those in line alone where the thread is late.
+        // Two under way and two in line, or only those in line if the thread is late.
         #expect((2...4).contains(failures.count { $0 == .timedOut }))
-        // Nobody waits for a goodbye of who says nothing.
+        // No mail waits for QUIT's answer from a silent server.
         #expect(began.duration(to: .now) < .seconds(6))
         #expect(failures.count { $0 == .overloaded } == 8 - failures.count { $0 == .timedOut })
     }
 
-    @Test("never hands over a part of a mail as if it were the whole")
+    @Test("never hands over a part of a mail as a whole one")
     func breaksOff() async throws {
         let client = try client()
         var whole = unique("ann")
         let next = unique("ann")
-        // Takes Python's line by line a second.
+        // The relay, in Python, reads this line by line for about a second.
         let content = String(repeating: "a line\r\n", count: 2_000_000)
-        // One that didn't come to its content in that time says nothing of it.
+        // An attempt that did not reach the content in that time proves nothing.
         for milliseconds in [400, 800, 1_600] where try relay.attempts(to: whole) == 0 {
             whole = unique("ann")
             let transfer = transfer(to: whole, content: content, timeMax: .milliseconds(milliseconds))
@@ -155,7 +155,7 @@ struct HandingOverMail {
         #expect(try relay.attempts(to: whole) == 1 && relay.mails(to: whole).isEmpty)
     }
 
-    @Test("tells everybody when it is closed, and lets end what is about to")
+    @Test("ends all mails when it is closed, and lets one that is nearly done complete")
     func closes() async throws {
         let client = try client()
         let slow = unique("slow")

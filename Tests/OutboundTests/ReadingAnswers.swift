@@ -1,4 +1,4 @@
-// How much of an answer is read: without libcurl.
+// How much of an answer is read. Runs without libcurl.
 import Testing
 
 @testable import Outbound
@@ -12,7 +12,7 @@ struct ReadingAnswers {
         return reader
     }
 
-    @Test("keeps the last answer's headers, names in lower case, values without their surroundings")
+    @Test("keeps the last answer's headers, with names in lower case and values trimmed")
     func headers() {
         let reader = read([
             "HTTP/1.1 103 Early Hints\r\n", "Link: x\r\n", "\r\n", "HTTP/2 200\r\n", "X-A:  b: c \r\n", "x-b:\r\n",
@@ -22,7 +22,7 @@ struct ReadingAnswers {
     }
 
     @Test(
-        "knows when it is whole, as far as it was told how long it is",
+        "detects that an answer is complete when its length is known",
         arguments: [
             (["HTTP/2 200\r\n", "Content-Length: 5\r\n", "\r\n"], [2, 3], true),
             (["HTTP/2 200\r\n", "Content-Length: 0\r\n", "\r\n"], [], true),
@@ -34,7 +34,7 @@ struct ReadingAnswers {
         #expect(read(lines, body: body).isWhole == isWhole)
     }
 
-    @Test("takes as much as it may and not a byte more")
+    @Test("accepts an answer up to the limit and not a byte more")
     func bounds() {
         #expect(read([], body: [60, 40]).body.count == 100)
         #expect(!read([], body: [60, 40]).isTooLarge && read([], body: [60, 41]).isTooLarge)

@@ -1,4 +1,4 @@
-// Transfers that begin together, and handles that serve one transfer after the other, at sockets of one's own.
+// Transfers that begin together, and handles that serve one transfer after another, on the test's own sockets.
 import Foundation
 import TestSupport
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Sending together")
 struct SendingTogether {
-    @Test("what is written together leaves together, and not before")
+    @Test("bytes written together leave together, and not before")
     func together() throws {
         let (listener, port) = try Sockets.listener()
         defer { close(listener) }
@@ -34,7 +34,7 @@ struct SendingTogether {
         #expect(arrived(peer, withinMs: 2_000) == "three")
     }
 
-    /// What one read gives.
+    /// Returns the bytes of one read.
     private func arrived(_ socket: Int32, withinMs time: Int32) -> String {
         var wish = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         guard poll(&wish, 1, time) == 1 else { return "" }
@@ -43,7 +43,7 @@ struct SendingTogether {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
-    @Test("a request has nothing of the one before it, and keeps its connection")
+    @Test("a request contains nothing of the request before it, and keeps its connection")
     func nothingLeft() async throws {
         let (listener, port) = try Sockets.listener()
         defer { close(listener) }
@@ -68,11 +68,12 @@ struct SendingTogether {
             ])
     }
 
-    /// Takes so many requests, each in one read, from the first who connects, and answers them. Waits 10 s for each.
+    /// Reads `count` requests, each in one read, from the first client that connects, and answers them.
+    /// Waits 10 s for each.
     private static func take(_ count: Int, from listener: Int32) async -> [String] {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                // Whoever is accepted has it from the listener.
+                // An accepted socket inherits the timeout of the listener.
                 var patience = timeval(tv_sec: 10, tv_usec: 0)
                 setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
                 let peer = accept(listener, nil, nil)
@@ -90,9 +91,9 @@ struct SendingTogether {
         }
     }
 
-    @Test("of those that begin together, those that there is no room for hear so at once")
+    @Test("transfers that begin together fail at once when there is no room for them")
     func overfull() async throws {
-        // Nobody answers there.
+        // No server answers there.
         let (listener, port) = try Sockets.listener()
         defer { close(listener) }
         let client = try Outbound(inFlightMax: 1, waitingCountMax: 2)

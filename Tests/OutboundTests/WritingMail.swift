@@ -1,4 +1,4 @@
-// Mails as bytes: what a reader is to find, and what nobody may slip in.
+// Mails as bytes: what a mail contains, and what no name or subject may inject.
 import Foundation
 import Testing
 
@@ -16,7 +16,7 @@ struct WritingMail {
         return String(decoding: message.bytes, as: UTF8.self).components(separatedBy: "\r\n")
     }
 
-    @Test("has every header once, then the same twice, as text and as HTML")
+    @Test("has every header once, then the same content as text and as HTML")
     func whole() throws {
         let lines = try message()
         let boundary = try #require(lines.compactMap { $0.firstMatch(of: /boundary="([^"]+)"/) }.first).1
@@ -33,7 +33,7 @@ struct WritingMail {
     }
 
     @Test(
-        "lets nothing into the headers by a name or a subject",
+        "lets no name or subject inject a header",
         arguments: [
             "x\r\nBcc: b@c.example", "x\nBcc: b@c.example", "x\rBcc: b@c.example", "x\u{0}y", "x\r\n\r\n<script>",
             "x\u{2028}Bcc: b@c.example", "\" <b@c.example>, \"",
@@ -51,7 +51,7 @@ struct WritingMail {
     }
 
     @Test(
-        "takes no address that could be more than one, or leave its header",
+        "rejects an address that could be several, or that could end its header",
         arguments: [
             "a@b.example\r\nBcc: c@d.example", "a@b.example, c@d.example", "<a@b.example>", "a b@c.example",
             "é@b.example",

@@ -1,4 +1,4 @@
-// Alerts and answers as the tests of this target want them.
+// Alerts and answers that the tests of this target use.
 import Basics
 import Domain
 import Foundation
@@ -55,7 +55,7 @@ extension APNs {
 }
 
 extension HTTPExchange {
-    /// By name; every name once.
+    /// The headers by name, each name once.
     var header: [String: String] { Dictionary(uniqueKeysWithValues: headers.map { ($0.name, $0.value) }) }
 
     var json: JSONValue? { try? JSONReader.read(body) }

@@ -1,4 +1,4 @@
-// Requests to Apple, and the token that they are made with.
+// Requests to Apple, and the token that authorizes them.
 import Basics
 import Domain
 import JWTKit
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Asking APNs")
 struct AskingAPNs {
-    @Test("says all of a message, under ids that the next try has, too")
+    @Test("sends all of a message, with the same ids on every try")
     func message() throws {
         let message = PushMessage.make("Hello", in: "Team")
         let alert = PushAlert.make(.phone, message)
@@ -34,7 +34,7 @@ struct AskingAPNs {
         #expect(try APNs.make().request(again, providerToken: .test).header == request.header)
     }
 
-    @Test("brings a count without a sound or a word")
+    @Test("sends a badge count without a sound or a text")
     func badge() throws {
         let thread = ThreadID.make()
         let alert = PushAlert.make(.phone, .badge(thread: thread, readUpTo: Seq(9)))
@@ -48,7 +48,7 @@ struct AskingAPNs {
         #expect(request.json == expected)
     }
 
-    @Test("goes to the host of the device's environment, and with its topic")
+    @Test("chooses the host and the topic by the device's environment")
     func hosts() throws {
         let named = PushAlert.make(.apns(token: "aa", environment: .development, topic: "org.example.beta"))
         let request = try APNs.make().request(named, providerToken: .test)
@@ -66,7 +66,7 @@ struct AskingAPNs {
         }
     }
 
-    @Test("never lets more than 4,096 bytes go", arguments: [PushPrivacy.full, .senderOnly, .none])
+    @Test("never sends more than 4,096 bytes", arguments: [PushPrivacy.full, .senderOnly, .none])
     func limit(_ privacy: PushPrivacy) throws {
         let message = PushMessage.make(String(repeating: "\"ä", count: 30_000), in: "Team", privacy: privacy)
         let request = try APNs.make().request(.make(.phone, message), providerToken: .test)
@@ -74,7 +74,7 @@ struct AskingAPNs {
         #expect(privacy != .full || request.body.count > 4_090)
     }
 
-    @Test("signs in with a token that Apple can check, good for 50 minutes")
+    @Test("signs in with a token that Apple can check, and uses it for 50 minutes")
     func token() async throws {
         let key = ES256PrivateKey()
         let token = try APNs.make(key: key.pemRepresentation).providerToken(now: PushAlert.now)
@@ -86,11 +86,11 @@ struct AskingAPNs {
         #expect(try await !isSigned(token.text, by: ES256PrivateKey().publicKey))
     }
 
-    @Test("reads no other key", arguments: ["", "key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"])
+    @Test("rejects bad keys", arguments: ["", "key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"])
     func keys(_ text: String) { #expect(throws: PushKeyUnreadable.self) { try APNs.make(key: text) } }
 }
 
-/// By jwt-kit.
+/// Checked by jwt-kit.
 func isSigned(_ token: String, by key: ES256PublicKey) async throws -> Bool {
     let keys = JWTKeyCollection()
     await keys.add(ecdsa: key)

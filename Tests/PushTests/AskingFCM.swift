@@ -1,4 +1,4 @@
-// Requests to Google, and how the service account gets its token.
+// Requests to Google, and how the service account obtains its token.
 import Domain
 import Foundation
 import JWTKit
@@ -12,7 +12,7 @@ import Testing
 struct AskingFCM {
     private func fcm(url: String? = nil) throws -> FCM { try FCM(account: testAccount(), url: url) }
 
-    @Test("says all of a message, to be replaced by the next of its thread")
+    @Test("sends all of a message, to be replaced by the next message of its thread")
     func message() throws {
         let message = PushMessage.make("Hello", in: "Team")
         let request = try fcm().request(.make(.android, message), providerToken: .test, now: PushAlert.now)
@@ -32,7 +32,7 @@ struct AskingFCM {
         #expect(request.json == expected)
     }
 
-    @Test("brings a count without a word")
+    @Test("sends a count without a text")
     func badge() throws {
         let thread = ThreadID.make()
         let alert = PushAlert.make(.android, .badge(thread: thread, readUpTo: Seq(9)))
@@ -46,7 +46,7 @@ struct AskingFCM {
         #expect(request.json == expected)
     }
 
-    @Test("never lets more than 4,096 bytes go, nor asks to keep it for less than no time")
+    @Test("never sends more than 4,096 bytes or a negative time to live")
     func limits() throws {
         let message = PushMessage.make(String(repeating: "\"ä", count: 30_000))
         let late = PushAlert.now + 100_000
@@ -54,7 +54,7 @@ struct AskingFCM {
         #expect(request.body.count <= 4_096)
         #expect(request.body.count > 4_090)
         #expect(request.json?["message"]?["android"]?["ttl"] == .string("0s"))
-        // No token is that long, but anybody can register one.
+        // No real token is that long, but a client may register one.
         let longest = PushAlert.make(.fcm(token: String(repeating: "t", count: 4_096)), message)
         #expect(try fcm().request(longest, providerToken: .test, now: late).body.count == 4_096 + 3_072)
     }
@@ -81,7 +81,7 @@ struct AskingFCM {
         #expect(try await isSigned(assertion, by: keys))
     }
 
-    @Test("takes what Google gives, and knows why it doesn't")
+    @Test("accepts Google's token, and reports why there is none")
     func answers() throws {
         let fcm = try fcm()
         func verdict(_ status: Int, _ body: String = "", _ headers: [String: String] = [:]) -> ProviderTokenVerdict {
@@ -109,7 +109,7 @@ struct AskingFCM {
     }
 
     @Test(
-        "reads no file that isn't a service account's",
+        "rejects a file that is not a service account's",
         arguments: ["project_id", "client_email", "token_uri", "private_key"])
     func accounts(_ name: String) throws {
         for value in [nil, "", name == "project_id" ? "../x" : nil, name == "private_key" ? "key" : nil] {

@@ -1,4 +1,4 @@
-// Requests to whatever push service a client named: encrypted for it alone, signed by us.
+// Requests to a push service that a client named: encrypted for that client alone, signed by the server.
 import Basics
 import Crypto
 import Domain
@@ -14,7 +14,7 @@ struct AskingPushServices {
     private let keys = VAPIDKeyPair.make()
     private var webPush: WebPush { WebPush(keys: keys, subject: "mailto:ops@chat.example") }
 
-    @Test("encrypts as RFC 8291's example has it (appendix A)")
+    @Test("encrypts as the example of RFC 8291 does (appendix A)")
     func example() throws {
         func bytes(_ text: String) throws -> [UInt8] { try #require(Base64.urlSafe.decode(text)) }
         let browser = try #require(
@@ -34,7 +34,7 @@ struct AskingPushServices {
     }
 
     @Test(
-        "is read by somebody else's implementation, whatever its length, and by no other browser",
+        "encrypts texts of any length so that another implementation reads them, and no other browser",
         .enabled(if: TestBrowser.canRead, "PyPI's http_ece is not installed (.ci/deps test)"))
     func decrypted() throws {
         let browser = TestBrowser()
@@ -48,7 +48,7 @@ struct AskingPushServices {
         #expect(throws: TestBrowser.Failure.self) { try TestBrowser().read([bodies[0]]) }
     }
 
-    @Test("has a key and a salt of its own for every try")
+    @Test("makes a new key and a new salt for every try")
     func fresh() throws {
         let alert = PushAlert.make(.browser(TestBrowser()))
         let bodies = try (0..<20).map { _ in try webPush.request(alert, now: PushAlert.now).body }
@@ -57,7 +57,7 @@ struct AskingPushServices {
         #expect(Set(bodies.map { Array($0[86...]) }).count == 20)
     }
 
-    @Test("says all of a message in 4,096 bytes, to be replaced by the next of its thread")
+    @Test("sends all of a message in 4,096 bytes, to be replaced by the next message of its thread")
     func message() throws {
         let browser = TestBrowser()
         let message = PushMessage.make("Hello", in: "Team")
@@ -115,14 +115,14 @@ struct AskingPushServices {
         }
     }
 
-    @Test("makes no request for keys that are none, or an address that is none")
+    @Test("makes no request for invalid keys or an invalid address")
     func refuses() {
         let browser = TestBrowser()
         func attempt(_ endpoint: String, _ key: [UInt8], _ secret: [UInt8]) throws {
             let target = PushTarget.webPush(endpoint: endpoint, key: key, secret: secret)
             _ = try webPush.request(.make(target), now: PushAlert.now)
         }
-        // A point, but of no curve; a compressed one; a secret that is too short.
+        // A point that is not on the curve; a compressed point; a secret that is too short.
         let keys = [[UInt8](repeating: 4, count: 65), [2] + browser.key[1..<33], []]
         for key in keys {
             #expect(throws: Unsendable.keys) { try attempt("https://a.example", key, browser.secret) }

@@ -1,4 +1,4 @@
-// What each service's answers come to, and that docs/push.md says the same.
+// The verdict on each service's answers, and that docs/push.md says the same.
 import Domain
 import Foundation
 import Outbound
@@ -21,7 +21,7 @@ struct JudgingAnswers {
         try APNs.make().verdict(answer(status, body), alert ?? self.alert, now: PushAlert.now)
     }
 
-    @Test("has APNs' reason decide, whatever the status")
+    @Test("decides by APNs' reason, whatever the status")
     func reasons() throws {
         #expect(try apns(200) == .accepted)
         #expect(try apns(400, #"{"reason":"BadDeviceToken"}"#) == .forget(reason: "BadDeviceToken"))
@@ -48,11 +48,11 @@ struct JudgingAnswers {
         #expect(try apns(410) == .forget(reason: "410"))
     }
 
-    @Test("lets no device stop the others' alerts by the topic, the environment or the token that it names")
+    @Test("never stops other devices' alerts because of the topic, environment or token of one device")
     func hostileDevices() throws {
         let named = PushAlert.make(.apns(token: "aa", environment: .development, topic: "org.example.mine"))
         let (reasons, statuses) = (APNs.answers.compactMap(\.reason), [400, 403, 404, 405, 410, 413, 429, 500, 503])
-        // What only our own token and account can cause.
+        // Only the server's own token and account can cause these.
         let ours: Set = [
             "InvalidProviderToken", "MissingProviderToken", "BadCertificate", "BadCertificateEnvironment", "Forbidden",
         ]
@@ -67,7 +67,7 @@ struct JudgingAnswers {
         #expect(WebPush.answers.allSatisfy { $0.action != .halt && $0.action != .renew })
     }
 
-    @Test("lets no device make the others wait by what APNs says of it alone")
+    @Test("never delays other devices' alerts because of an answer about one device")
     func patience() throws {
         for reason in PushVerdict.reasonsOfOneDevice {
             let rule = try #require(APNs.answers.first { $0.name == reason })
@@ -81,7 +81,7 @@ struct JudgingAnswers {
     }
 
     @Test(
-        "has FCM's error code decide, then its status",
+        "decides by FCM's error code, then by its status",
         arguments: [
             (200, "", PushVerdict.accepted),
             (404, fcm("NOT_FOUND", code: "UNREGISTERED"), .forget(reason: "UNREGISTERED")),
@@ -133,7 +133,7 @@ struct JudgingAnswers {
             """
     }
 
-    @Test("has the status decide what push services say")
+    @Test("decides by the status of push services")
     func statuses() {
         let webPush = WebPush(keys: .make(), subject: "mailto:a@b.example")
         func verdict(_ status: Int, _ headers: [String: String] = [:]) -> PushVerdict {
@@ -150,7 +150,7 @@ struct JudgingAnswers {
     }
 
     @Test(
-        "reads when to come back, in seconds or as a date, and never waits longer than a day",
+        "reads when to retry, in seconds or as a date, and never waits longer than a day",
         arguments: [
             ("0", 0), ("7", 7), (" 7 ", 7), ("99999999999999999999", 86_400), ("-1", nil), ("soon", nil), ("", nil),
             ("Sun, 22 Nov 2026 00:01:00 GMT", 60), ("Sat, 21 Nov 2026 00:00:00 GMT", 0),
@@ -162,7 +162,7 @@ struct JudgingAnswers {
         #expect(answer.retryAfter(now: 1_795_305_600) == seconds.map { .seconds($0) })
     }
 
-    @Test("tries again what got no answer")
+    @Test("retries requests without an answer")
     func failures() throws {
         let failures: [(TransferFailure, String)] = [
             (.failed(reason: "refused"), "connection"), (.timedOut, "timeout"), (.overloaded, "overloaded"),
@@ -175,13 +175,13 @@ struct JudgingAnswers {
         }
     }
 
-    @Test("drops what leads to no public address")
+    @Test("drops alerts whose URL leads to no public address")
     func forbidden() {
         let verdict = WebPush(keys: .make(), subject: "").verdict(.failure(.forbidden(reason: "x")), alert, now: 0)
         #expect(verdict == .drop(reason: "address"))
     }
 
-    @Test("has a row for everything, each reachable, and no two of a name")
+    @Test("has a row for every answer, each reachable, each with its own name")
     func tables() {
         for table in [APNs.answers, FCM.answers, WebPush.answers] {
             #expect(table.last?.name == "other")
@@ -193,7 +193,7 @@ struct JudgingAnswers {
         }
     }
 
-    @Test("says the same as docs/push.md (make docs brings it there)", arguments: ["apns", "fcm", "webpush"])
+    @Test("agrees with docs/push.md, which `make docs` updates", arguments: ["apns", "fcm", "webpush"])
     func documentation(_ name: String) throws {
         let tables = ["apns": APNs.answers, "fcm": FCM.answers, "webpush": WebPush.answers]
         let table = try #require(tables[name])

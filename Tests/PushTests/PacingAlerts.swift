@@ -1,4 +1,4 @@
-// How fast alerts go out, and when they wait: by a clock of the test's own.
+// How fast alerts are sent, and when they wait. The test sets the clock.
 import Push
 import TestSupport
 import Testing
@@ -8,14 +8,14 @@ struct PacingAlerts {
     private let start = ContinuousClock.now
     private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-    /// Sends one, which comes to nothing.
+    /// Sends one alert, which fails.
     private func fail(_ pace: inout PushPace, _ origin: String, at seconds: Double) -> PushPace.Admission {
         let admission = pace.admit(origin, now: at(seconds))
         if admission == .go { pace.ended(origin, isAlive: false, now: at(seconds)) }
         return admission
     }
 
-    @Test("has so many under way, and so many to one service")
+    @Test("limits the alerts under way, in total and to one service")
     func bounds() {
         var pace = PushPace(inFlightMax: 3, originInFlightMax: 2)
         #expect(pace.admit("a", now: start) == .go && pace.admit("a", now: start) == .go)
@@ -26,7 +26,7 @@ struct PacingAlerts {
         #expect(pace.room(now: start) == 1 && pace.admit("c", now: start) == .go)
     }
 
-    @Test("leaves a service that fails again and again in peace, ever longer, and not the others")
+    @Test("pauses a service that keeps failing, each time for longer, and not the others")
     func pauses() {
         var pace = PushPace(inFlightMax: 100, originInFlightMax: 100)
         for _ in 0..<8 { #expect(fail(&pace, "a", at: 0) == .go) }
@@ -45,7 +45,7 @@ struct PacingAlerts {
         #expect(waits == [4, 8, 16, 32, 60, 60, 60, 60])
     }
 
-    @Test("sees by one alert whether a service is back")
+    @Test("tests with one alert whether a service is back")
     func probes() {
         var pace = PushPace(inFlightMax: 100, originInFlightMax: 100)
         for _ in 0..<8 { _ = fail(&pace, "a", at: 0) }
@@ -54,7 +54,7 @@ struct PacingAlerts {
         #expect(pace.admit("a", now: at(2)) == .go && pace.admit("a", now: at(2)) == .go)
     }
 
-    @Test("counts what was under way together as one more failure")
+    @Test("counts failures of alerts that were under way together as one")
     func together() {
         var pace = PushPace(inFlightMax: 100, originInFlightMax: 100)
         for _ in 0..<50 { #expect(pace.admit("a", now: start) == .go) }
@@ -62,7 +62,7 @@ struct PacingAlerts {
         #expect(pace.admit("a", now: start) == .wait(.seconds(1)))
     }
 
-    @Test("sends nothing after a halt, then one, and all again once the service takes it")
+    @Test("sends nothing after a halt, then one alert, and all again once the service accepts it")
     func halts() {
         var pace = PushPace(inFlightMax: 100, originInFlightMax: 100)
         pace.halt(now: start)
@@ -78,12 +78,12 @@ struct PacingAlerts {
         var pace = PushPace(inFlightMax: 100_000, originInFlightMax: 1)
         for number in 0..<10_000 { for _ in 0..<8 { _ = fail(&pace, "\(number)", at: 0) } }
         #expect(pace.admit("0", now: start) == .wait(.seconds(1)))
-        // Their pauses are over, so that nothing is lost with them.
+        // Their pauses are over, so forgetting them loses nothing.
         #expect(fail(&pace, "new", at: 2) == .go)
         #expect(pace.admit("0", now: start) == .go)
     }
 
-    @Test("waits longer after each try, never less than was asked for, and not together with others")
+    @Test("waits longer after each try, never less than the service asked for, and at random times")
     func backoff() {
         func wait(_ attempt: Int, _ random: Double, asked: Duration? = nil) -> Duration {
             PushBackoff.wait(afterAttempt: attempt, asked: asked, random: random)

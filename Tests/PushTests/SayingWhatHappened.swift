@@ -1,4 +1,4 @@
-// What people get to read, by their preference, and how it is cut.
+// The texts of alerts by the account's preference, and how they are cut.
 import Domain
 import Testing
 
@@ -7,7 +7,7 @@ import Testing
 @Suite("Saying what happened")
 struct SayingWhatHappened {
     @Test(
-        "lets out no more than the preference says",
+        "reveals no more than the preference allows",
         arguments: [
             (PushPrivacy.full, String?.none, String?.some("Ann"), "Hello"), (.full, "Team", "Team", "Ann: Hello"),
             (.senderOnly, nil, "Ann", "New message"), (.senderOnly, "Team", "Team", "Ann: New message"),
@@ -20,10 +20,10 @@ struct SayingWhatHappened {
     }
 
     @Test(
-        "has a text only of messages",
+        "has a text only for messages",
         arguments: [("encrypted", "New message"), ("x-poll", "New message"), ("location", "Location")])
     func types(_ type: String, _ body: String) {
-        // Whatever came along with it.
+        // Even when the alert carries one.
         #expect(AlertText(.make("secret", type: type)).body == body)
     }
 
@@ -32,7 +32,7 @@ struct SayingWhatHappened {
         #expect(AlertText(.make("Hello", from: "", in: place)) == AlertText(title: place, body: "Hello"))
     }
 
-    @Test("is cut where a character ends that people see, for every size and in every script")
+    @Test("is cut after a whole visible character, for every size and in every script")
     func cuts() throws {
         let texts = ["👩‍👩‍👧‍👦🇩🇪é", "e\u{301}\"\\\n\t\u{1}x", "שלום, мир, 世界"].map { String(repeating: $0, count: 60) }
         for text in texts {
@@ -45,7 +45,7 @@ struct SayingWhatHappened {
                 guard body != text else { continue }
                 #expect(body.hasSuffix("…"))
                 #expect(text.hasPrefix(body.dropLast()))
-                // One character more wouldn't have fitted. None of these takes more than 40 bytes.
+                // One more character would not have fitted. Each of them has at most 40 bytes.
                 #expect(bytes.count > limit - 40)
             }
         }
@@ -63,7 +63,7 @@ struct SayingWhatHappened {
         #expect(body(4) == #""""#)
     }
 
-    @Test("bounds names, too, and has room for a text beside the longest")
+    @Test("bounds names, too, and leaves room for a text after the longest name")
     func names() throws {
         let name = String(repeating: "\"", count: 10_000)
         let alert = PushAlert.make(.phone, .make(String(repeating: "x", count: 100_000), from: name, in: name))

@@ -15,7 +15,7 @@ struct Histograms {
         #expect(values.sum == 101_035)
     }
 
-    @Test("takes durations to the nanosecond, and a negative one as none")
+    @Test("counts durations to the nanosecond, and a negative duration as zero")
     func durations() {
         let histogram = Histogram(.seconds)
         histogram.record(.milliseconds(3))
@@ -26,7 +26,7 @@ struct Histograms {
         #expect((Duration.seconds(40_000_000) + .nanoseconds(7)).nanoseconds == 40_000_000_000_000_007)
     }
 
-    @Test("goes on when its sum is larger than any number: it begins anew")
+    @Test("keeps counting when its sum overflows: the sum wraps around")
     func overflow() {
         let histogram = Histogram(.items)
         histogram.record(.max)

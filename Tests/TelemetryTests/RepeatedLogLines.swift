@@ -17,7 +17,7 @@ struct RepeatedLogLines {
         #expect(repetitions.add("a", now: start + .seconds(61)) == nil)
     }
 
-    @Test("don't hide others")
+    @Test("do not hide other lines")
     func others() {
         var repetitions = Repetitions()
         #expect(repetitions.add("a", now: start) == 1)

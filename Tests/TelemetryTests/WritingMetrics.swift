@@ -1,4 +1,4 @@
-// The text of /metrics, and the strict reader that it is held against.
+// The text of /metrics, and the strict parser that checks it.
 import Glibc
 import TestSupport
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The text of metrics")
 struct WritingMetrics {
-    @Test("is what the format says")
+    @Test("follows the Prometheus text format")
     func text() throws {
         var text = MetricsText()
         text.counter("a_total", "Things.", 3)
@@ -34,7 +34,7 @@ struct WritingMetrics {
         #expect(page.families["b"]?.samples.first?.value == 0.5)
     }
 
-    @Test("gives seconds, whatever was recorded")
+    @Test("reports seconds, whatever unit was recorded")
     func units() throws {
         var text = MetricsText()
         let histogram = Histogram(.seconds)
@@ -46,7 +46,7 @@ struct WritingMetrics {
         #expect(samples.first { $0.labels["le"] == "0.0025" }?.value == 1)
     }
 
-    @Test("tells how the process does")
+    @Test("reports the state of the process")
     func process() throws {
         let figures = try #require(ProcessMetrics.read())
         #expect(figures.cpuSeconds > 0 && figures.residentByteCount > 1_000_000 && figures.threadCount >= 1)
@@ -61,7 +61,7 @@ struct WritingMetrics {
     }
 
     @Test(
-        "is told from what only looks like it",
+        "is distinguished from text that only looks like it",
         arguments: [
             "a 1\n", "# HELP a x\na 1\n", "# HELP a x\n# TYPE a gauge\na 1", "# HELP a x\n# TYPE a gauge\n\na 1\n",
             "# HELP a x\n# TYPE a counter\na 1\n", "# HELP a x\n# TYPE a gauge\nb 1\n",
