@@ -1,4 +1,5 @@
-// What an earlier life of ours may have left: a server that still runs, or a postmaster.pid that names somebody else.
+// Cleans up after an earlier Parley process: a server that still runs, or a postmaster.pid whose process id now belongs to
+// another process.
 
 import Glibc
 import Linux
@@ -7,8 +8,8 @@ extension PostgresCluster {
     private static let leftoverWaitMax: Duration = .seconds(60)
 
     /// Ends a server that still runs on this data directory, and makes a stale postmaster.pid harmless. The server is
-    /// not taken over as it is: it would be no child of ours, might be going down already (the kernel told it of our
-    /// earlier life's death), and would run with old settings.
+    /// not reused. It would not be a child of this process, it would run with old settings, and it may be shutting down
+    /// already: the kernel signalled it when the earlier Parley died.
     ///
     /// The caller holds the directory's lock, so no other Parley uses that server.
     func endLeftover() async throws {
@@ -43,9 +44,9 @@ extension PostgresCluster {
         }
     }
 
-    /// PostgreSQL takes a postmaster.pid for live when any process of its user has the number. It passes over its
-    /// parent's number, and that is us; the rest of the file stays, since by it PostgreSQL finds sessions still
-    /// attached to the dead server's memory.
+    /// Replaces the process id in postmaster.pid with this process's own. PostgreSQL refuses to start when any process
+    /// of its user has the id in the file, but ignores its parent's id, which is this process's. The rest of the file
+    /// stays: PostgreSQL needs it to find sessions that are still attached to the dead server's memory.
     private func disown(_ file: PostmasterFile) throws {
         let path = configuration.dataDirectory + "/postmaster.pid"
         guard let text = try Files.tail(path), let lineEnd = text.firstIndex(of: "\n") else { return }

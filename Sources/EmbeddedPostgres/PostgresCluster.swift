@@ -141,7 +141,7 @@ package final class PostgresCluster: Sendable {
             account: configuration.account, signalAtOurDeath: "INT")
     }
 
-    /// True once it accepts connections, false if it ended.
+    /// Waits until the server accepts connections. Returns false if it has ended instead.
     private func isReady(_ server: ChildProcess, until deadline: ContinuousClock.Instant) async throws -> Bool {
         while server.isRunning {
             let file = try PostmasterFile.read(dataDirectory: configuration.dataDirectory)

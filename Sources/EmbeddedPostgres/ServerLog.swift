@@ -1,11 +1,11 @@
-// The file that the server writes its log to, bounded at each start, and the sentence in it that says what is wrong.
+// The server's log file: bounded at each start, and searched for the reason when a start fails.
 
 import Glibc
 import Linux
 
 /// The log, open for a server's output. Its descriptors are closed with it.
 final class ServerLog: Sendable {
-    /// Past this many bytes the log is put aside at a start, replacing the one put aside before.
+    /// At a start, a longer log is renamed to `….old`, which replaces the one before.
     static let byteCountMax = 10 << 20
 
     let file: Int32
@@ -24,7 +24,8 @@ final class ServerLog: Sendable {
         close(null)
     }
 
-    /// Opens the log, or begins it. Root's goes to the server's user, who may start the server himself one day.
+    /// Opens the log, and creates it if it is missing. If root runs Parley, `owner` gets the file: that user may start
+    /// the server without Parley later.
     static func open(_ path: String, owner: Account? = nil) throws -> ServerLog {
         if let status = try Files.status(path), status.st_size > byteCountMax { _ = rename(path, path + ".old") }
         let null = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
@@ -40,13 +41,14 @@ final class ServerLog: Sendable {
 
     var byteCount: Int { Int(lseek(file, 0, SEEK_END)) }
 
-    /// What was written since then, its end if that is more than 64 KiB.
+    /// Returns the text from byte `start` on; only the last 64 KiB if it is longer.
     func text(since start: Int) -> String {
         let text = (try? Files.tail(path, byteCountMax: min(65_536, max(0, byteCount - start)))) ?? nil
         return text ?? ""
     }
 
-    /// The words that say why: the last PANIC, FATAL or ERROR with its hint, initdb's error, else the last line.
+    /// Returns the reason for a failure: the last PANIC, FATAL or ERROR with its hint, or the error of initdb or setpriv.
+    /// Otherwise the last line.
     static func reason(in text: String) -> String {
         let lines = text.split(separator: "\n").map(String.init)
         func last(_ mark: String) -> String? {
@@ -56,7 +58,7 @@ final class ServerLog: Sendable {
         }
         for mark in ["PANIC:", "FATAL:", "ERROR:", "error:", "setpriv:"] {
             guard let words = last(mark) else { continue }
-            // A bad setting is named in a line before.
+            // An earlier LOG line names the invalid setting.
             let detail = words.hasSuffix("contains errors") ? last("LOG:") : last("HINT:")
             return detail.map { "\(words) (\($0))" } ?? words
         }

@@ -1,4 +1,4 @@
-// What /metrics shows of a node.
+// The text of a node's /metrics.
 import ServiceConfiguration
 import Telemetry
 import Workers

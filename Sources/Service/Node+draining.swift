@@ -7,7 +7,7 @@ extension Node {
     /// left behind. The parts still run: alerts, mail and the tail end after this.
     func drain(_ server: HTTPServer, _ signal: UnixSignal) async {
         let drain = Duration.seconds(settings.drainSeconds)
-        // A load balancer must see the failing readiness check before connections are refused. At a terminal nobody waits.
+        // A load balancer must see the failing readiness check before connections are refused. At a terminal (SIGINT) there is none.
         let unreadyUntil = ContinuousClock.now + (signal == .sigterm ? min(drain, .seconds(1)) : .zero)
         isClosing.set()
         server.setClosing()

@@ -1,4 +1,4 @@
-// What a failure of the database means to the caller of the API. SQLSTATEs become problems here and nowhere else.
+// Translates failures of the database into problems. RateLimits.swift handles the refusals by rate limits.
 import Domain
 import Postgres
 

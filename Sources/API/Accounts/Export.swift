@@ -21,8 +21,8 @@ extension API {
     }
 }
 
-/// Reads an account's data page by page. The next page is read when the client has taken the last, so a node holds one
-/// page.
+/// Reads an account's data page by page. The next page is read when the client has received the last one, so a
+/// node holds one page.
 private struct AccountExport: Sendable {
     private static let rowCountMax = 200
     /// Versions of up to 64 KiB each.
@@ -31,7 +31,7 @@ private struct AccountExport: Sendable {
     let store: Store
     let identity: Identity
     let authenticator: Authenticator
-    /// Counts a read while its statement runs, and not while the client takes the result.
+    /// Counts a read while its statement runs, but not while the client receives the result.
     let reads: AccountReads
 
     func write(_ account: JSONText, to writer: inout any ResponseBodyWriter) async throws {

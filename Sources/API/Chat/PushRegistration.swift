@@ -1,7 +1,7 @@
 // The settings of alerts that registration depends on.
 import Domain
 
-/// What registration for alerts must know about sending them.
+/// The settings of alerts, as registration needs them.
 package struct PushRegistration: Sendable {
     /// The public key that browsers bind their subscriptions to: an uncompressed point in base64url.
     let webPushKey: String

@@ -1,6 +1,6 @@
-// Sending a message, the most frequent write. A usual request goes past the router: it is read on the connection's event loop,
+// Sending a message, the most frequent write. A usual request bypasses the router: it is read on the connection's event loop,
 // queued, and answered with its batch, without a task. A request with a session that this node does not know yet, or with a
-// large body, takes the router to the same end.
+// large body, goes through the router instead, with the same result.
 import Domain
 import HTTPTypes
 import Log
@@ -8,7 +8,7 @@ import Logging
 import Store
 import Transport
 
-/// What waits for a message to be stored.
+/// The request that waits for its message to be stored.
 package enum SendWaiter: Sendable {
     /// A connection only.
     case reply(Reply, RequestNumber)

@@ -1,7 +1,7 @@
 // Detects that many sign-ins fail.
 
-/// The accounts and addresses whose sign-ins failed recently. Counts the names that were tried, so it does not tell
-/// which accounts exist. Pure: the time is a parameter. Takes at most 320 KB.
+/// The accounts and addresses whose sign-ins failed recently. Counts the names that were tried, so it does not
+/// reveal which accounts exist. Pure: the time is a parameter. Uses at most 320 KB.
 struct FailingSignIns: Sendable {
     typealias Counts = (accounts: Int, addresses: Int)
 

@@ -111,7 +111,7 @@ package final class RateLimits: Sendable {
         SharedBucket(limit: quotas.applied(to: limit), key: Self.digest("\(limit.name) \(who)"))
     }
 
-    /// A digest that stands for a person or address in a table, which stores no name.
+    /// A digest in place of a person's name or address, so that the database stores neither.
     static func digest(_ text: String) -> [UInt8] { Array(SHA256.digest(Array(text.utf8)).prefix(16)) }
 
     /// An account's bucket, for SQL that takes its tokens in the same transaction as the work. Nil without a limit.

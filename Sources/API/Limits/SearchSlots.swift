@@ -26,7 +26,7 @@ struct SearchSlots: Sendable {
     /// Searches in line.
     var waitingCount: Int { slots.load.waiting }
 
-    /// Runs a search when it is the account's turn. A search that is cancelled in line gives up its place.
+    /// Runs a search when it is the account's turn. A search that is cancelled in line loses its place.
     /// - Throws: 429 when the account's line is full, 503 when the lines of all accounts are, `CancellationError`, and what
     ///   `body` throws.
     func run<Value: Sendable>(by user: UserID, _ body: () async throws -> Value) async throws -> Value {

@@ -15,7 +15,7 @@ struct TokenBuckets: Sendable {
     private var keys: [UInt64]
     private var fullAt: [Int64]
 
-    /// - Parameter groupCount: a power of two. Each group has eight buckets and takes 128 bytes.
+    /// - Parameter groupCount: a power of two. Each group has eight buckets and uses 128 bytes.
     init(_ limit: RateLimit, groupCount: Int = 2_048) {
         precondition(groupCount > 0 && groupCount & (groupCount - 1) == 0)
         self.limit = limit
@@ -33,7 +33,7 @@ struct TokenBuckets: Sendable {
         return full > now + windowNs ? full - now - windowNs : nil
     }
 
-    /// Takes `cost` tokens, or none. A cost above the quota takes a full bucket. Costs about 10 ns and no allocation.
+    /// Takes `cost` tokens, or none. A cost above the quota counts as the quota. Costs about 10 ns and no allocation.
     /// - Parameters:
     ///   - key: evenly spread over all its bits.
     ///   - now: in nanoseconds, from any start.

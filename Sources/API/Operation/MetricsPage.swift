@@ -6,12 +6,12 @@ import NIOCore
 import Telemetry
 import Transport
 
-/// Who may read the metrics at the address of the API.
+/// The callers that may read the metrics at the address of the API.
 package enum MetricsAccess: Sendable {
     case open
     /// Callers with the admin token. Without a configured token the path does not exist.
     case admin
-    /// Nobody: a separate listener serves the metrics.
+    /// No caller: a separate listener serves the metrics.
     case elsewhere
 }
 

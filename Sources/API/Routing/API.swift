@@ -1,5 +1,4 @@
-// What the API needs of the layers below, and the list of its routes. RouteResponder.swift finds the route of a
-// request.
+// The lower layers as the API uses them, and the list of its routes. RouteResponder.swift finds the route of a request.
 import Credentials
 import DelegatedTokens
 import Domain
@@ -38,8 +37,8 @@ package struct API: Sendable {
     ///   - metrics: renders the node's metrics. May block for milliseconds.
     ///   - requestMetrics: counts the requests.
     ///   - adminToken: nil for a service without admin calls.
-    ///   - metricsAccess: who may read the metrics here.
-    ///   - push: what registration for alerts must know about sending them.
+    ///   - metricsAccess: the callers that may read the metrics here.
+    ///   - push: the settings of alerts that registration depends on.
     ///   - reads: the limit on concurrent reads of an account, shared with `SyncEndpoint`.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,

@@ -115,7 +115,7 @@ enum ContentTypeHeader {
 
     /// Whether the type is JSON: `application/json`, or `application/…+json`.
     static func isJSON(_ type: String) -> Bool {
-        // What most clients write.
+        // Most clients send exactly this.
         if type == "application/json" { return true }
         var parts = HeaderList(type[...].utf8, separator: ";", countMax: 1)
         guard let media = parts.next(), media.count <= byteCountMax else { return false }

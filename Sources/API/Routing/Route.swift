@@ -1,12 +1,12 @@
 // A route of the API. The list of routes (API.swift) is the only source of paths, methods and body sizes. The router, 405,
-// preflights and the test of openapi.yaml read it. Polls and sends, which go past the router, take their paths from it too.
+// preflights and the test of openapi.yaml read it. Polls and sends, which bypass the router, have their paths here, too.
 import Domain
 import HTTPTypes
 import Store
 
 /// One call of the API.
 package struct Route: Sendable {
-    /// Who may call, and the function that answers.
+    /// The callers that are allowed, and the function that answers.
     enum Endpoint: Sendable {
         /// Anyone.
         case open(@Sendable (Call) async throws -> Answer)

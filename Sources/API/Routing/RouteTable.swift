@@ -6,7 +6,7 @@ import HTTPTypes
 /// The routes by their paths.
 ///
 /// A fixed segment matches byte for byte: no percent-encoding, no `;` parameters, no other case. A parameter matches
-/// any segment that is not empty, percent-encoded or not. A fixed segment goes before a parameter.
+/// any segment that is not empty, percent-encoded or not. A fixed segment has precedence over a parameter.
 package struct RouteTable: Sendable {
     /// The result of a search for a path.
     package enum Match: Sendable {

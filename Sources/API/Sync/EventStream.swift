@@ -6,8 +6,8 @@ import NIOCore
 import Synchronization
 import Transport
 
-/// A client that stays connected and is written to. Its next poll starts when it has taken the last answer. So at most one
-/// answer waits for a slow client, and later events stay in the log.
+/// A connected client that receives a series of answers. Its next poll starts when the client has received the last answer.
+/// So at most one answer waits for a slow client, and later events stay in the log.
 package final class EventStream: Waiter, StreamSource {
     /// The same bytes for many streams.
     typealias Piece = (bytes: ByteBuffer, streams: [ResponseStream])
@@ -49,7 +49,7 @@ package final class EventStream: Waiter, StreamSource {
             state.withLock { $0.cursor = upTo }
             begin(EventStreamFormat.opening(events, upTo: upTo))
         case .revoked, .closing, .displaced:
-            // An empty stream that ends at once: its client reconnects, and is told why in the next answer.
+            // An empty stream that ends at once. Its client reconnects, and the next answer has the reason.
             begin(EventStreamFormat.opening([], upTo: state.withLock { $0.cursor }))
             finish(answer)
         }
@@ -133,7 +133,7 @@ package final class EventStream: Waiter, StreamSource {
         case .revoked: end(.signedOut)
         case .closing: end(.stopping)
         case .displaced(let upTo):
-            // Its client reconnects by itself, which ends the oldest stream of that time. So it must not reconnect at once.
+            // Its client will reconnect, which then ends the oldest of the other streams. So it must not reconnect at once.
             end(.displaced, last: EventStreamFormat.opening(upTo, retryMs: EventStreamFormat.displacedRetryMs))
         }
     }

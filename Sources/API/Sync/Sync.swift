@@ -1,4 +1,4 @@
-// The long poll. It goes past the router: a waiting poll holds its connection's reply and nothing else.
+// The long poll. It bypasses the router: a waiting poll holds its connection's reply and nothing else.
 import Domain
 import HTTPTypes
 import Log

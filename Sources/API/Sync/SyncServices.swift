@@ -1,4 +1,4 @@
-// What polls and event streams need of the layers below.
+// The lower layers as polls and event streams use them.
 import Domain
 import Log
 import Logging

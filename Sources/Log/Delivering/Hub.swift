@@ -18,8 +18,7 @@ package final class Hub: Sendable {
 
     /// - Parameters:
     ///   - start: where this node's tail begins.
-    ///   - send: answers parked polls; called without any lock held, from the tail's task, the clock's task, and
-    ///     callers
+    ///   - send: answers parked polls. Called without any lock held, from the tail's task, the clock's task, and callers
     ///     of `poll`.
     package init(
         store: Store, start: Cursor, limits: HubLimits = HubLimits(), send: @escaping @Sendable ([Wake]) -> Void
@@ -48,9 +47,8 @@ package final class Hub: Sendable {
     /// Answers or parks a poll without a query and without suspension.
     /// - Parameters:
     ///   - acks: whether the cursor comes from the client: then the client has received everything before it.
-    ///   - isGiven: whether the cursor comes from an answer of this node. A client's cursor past the events that this
-    ///     node
-    ///     has read is cold: only the database knows whether its position exists.
+    ///   - isGiven: whether the cursor comes from an answer of this node. A client's cursor past the events that
+    ///     this node has read is cold: only the database knows whether its position exists.
     package func poll(
         _ identity: Identity, from cursor: Cursor, limit: Int, waitMs: Int, waiter: any Waiter, acks: Bool = true,
         isGiven: Bool = false
@@ -115,13 +113,13 @@ package final class Hub: Sendable {
         for _ in 0..<30 where head.epoch != epoch { try await Task.sleep(for: .milliseconds(50)) }
     }
 
-    /// Takes the delivered marks that are due.
+    /// Removes and returns the delivered marks that are due.
     func takeDeliveries() -> [Delivery] { state.withLock { $0.takeDeliveries() } }
 
-    /// Takes the users who came to this node or went since the last call.
+    /// Returns the users who came to this node or went since the last call.
     func takePresence() -> PresenceChanges { state.withLock { $0.takePresence() } }
 
-    /// Takes the devices that came to this node or went since the last call.
+    /// Returns the devices that came to this node or went since the last call.
     func takeDevices() -> DeviceChanges { state.withLock { $0.takeDevices() } }
 
     /// Records that all devices have gone: the node stops, and its polls have ended.
@@ -196,7 +194,7 @@ package final class Hub: Sendable {
         let steps = max(1, Int(duration / .milliseconds(stepMs)))
         let total = counters.parked
         for step in 1...steps {
-            // As many stay as an even course would have left by now.
+            // Answers the polls beyond the number that an even pace would have left by now.
             let waiting = counters.parked
             finish(state.withLock { $0.drain(atMost: max(0, waiting - total * (steps - step) / steps)) })
             guard waiting > 0, (try? await Task.sleep(for: .milliseconds(stepMs))) != nil else { break }

@@ -23,9 +23,9 @@ struct Marks<Key: Hashable> {
     private var last: Position
     /// Every key that is not in `behind` has marks up to here.
     private var marked: Position
-    /// The keys that had not received everything when marks were last taken, and what they had.
+    /// The keys that had not received everything when marks were last collected, and what they had received.
     private var behind: [Key: Position] = [:]
-    /// Marks are not taken again before this tick.
+    /// Marks are not collected again before this tick.
     private var nextTick = 0
     private(set) var isDue = false
 
@@ -42,7 +42,7 @@ struct Marks<Key: Hashable> {
         nextTick = max(nextTick, tick + HubDeliveries.firstTickCount)
     }
 
-    /// Takes the keys that have moved since the last time. Empty before `nextTick`.
+    /// Collects the keys that have moved since the last call. None before `nextTick`.
     mutating func take(
         _ all: some Sequence<(key: Key, acked: Position)>, at tick: Int, then tickCount: Int
     ) -> [(key: Key, got: Position)] {
@@ -63,7 +63,7 @@ struct Marks<Key: Hashable> {
     }
 }
 
-/// Where marks are due.
+/// The threads and devices for which marks are due.
 struct HubDeliveries {
     /// The time from a message to the first marks after it (1 s): by then most devices have polled again. Also the time
     /// between marks of devices that content waits for.
@@ -113,7 +113,7 @@ extension HubState {
         }
     }
 
-    /// Takes the marks that are due. Costs a look at each feed with unmarked messages, and at its mailboxes where marks
+    /// Removes and returns the marks that are due. Checks each feed with unmarked messages, and its mailboxes where marks
     /// are due.
     mutating func takeDeliveries() -> [Delivery] {
         var taken = deliveries.left
@@ -141,7 +141,7 @@ extension HubState {
 }
 
 extension Feed {
-    /// Takes marks up to the thread's last message, or as far as each member has come.
+    /// Collects marks up to the thread's last message, or as far as each member has received it.
     fileprivate func take(into taken: inout [Delivery], at tick: Int) {
         let isLarge = mailboxes.count > HubDeliveries.largeCount
         let members = deliveries.members.take(

@@ -18,7 +18,7 @@ final class PolledDevice {
     var isAwaited = false
     /// Whether its coming or going is not reported to the database yet.
     var isChanged = false
-    /// After it has gone: what it is known to have received.
+    /// After it has gone: the position up to which it is known to have received everything.
     var has: Position?
     /// The last position that a stream was sent, and when.
     private var sent: (position: Position, tick: Int)?
@@ -46,7 +46,7 @@ final class PolledDevice {
         sent = (position, tick)
     }
 
-    /// Takes back what it had received from `end` on: the log has lost it.
+    /// Forgets that it received positions from `end` on: the log has lost them.
     func forget(from end: Position) {
         position = min(position, Position(end.value - 1))
         sent = nil

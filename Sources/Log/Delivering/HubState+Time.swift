@@ -140,7 +140,7 @@ extension HubState {
     }
 }
 
-/// What the hub has done since it started; `parked` is how many polls wait now.
+/// Counts since the hub started; `parked` is how many polls wait now.
 package struct HubCounters: Sendable {
     package var parked = 0
     /// Events, each times the mailboxes that it concerns.

@@ -105,7 +105,7 @@ final class Mailbox {
         return false
     }
 
-    /// Takes back what devices had received from `end` on: the log has lost it.
+    /// Forgets that devices received positions from `end` on: the log has lost them.
     func forget(from end: Position) {
         let last = Position(end.value - 1)
         acked = min(acked, last)
@@ -134,7 +134,7 @@ final class Mailbox {
     }
 
     /// Returns the events after `position`, within the answer's bounds, and whether there are more. At least one if
-    /// there is any. Nil when some may be missing here. Costs a look at each feed.
+    /// there is any. Nil when some may be missing here. Checks each feed.
     func events(after position: Position, limit: Int, byteCountMax: Int) -> (events: [Event], more: Bool)? {
         guard position >= since else { return nil }
         guard position < last else { return ([], false) }

@@ -11,12 +11,12 @@ struct PassingOutbox {
     }
 
     static let countMax = 10_000
-    /// The distance between events of one key, in calls of `take`.
+    /// The shortest interval between events of one key, in calls of `take`.
     static let spacing = 4
 
     private var waiting: [Key: PassingEvent] = [:]
     private var order: [Key] = []
-    /// From which call of `take` on each key may be published again. Only keys of the last second.
+    /// The call of `take` from which on each key may be published again. Only keys of the last second.
     private var notBefore: [Key: Int] = [:]
     private var takeCount = 0
 
@@ -27,7 +27,7 @@ struct PassingOutbox {
         if waiting.updateValue(event, forKey: key) == nil { order.append(key) }
     }
 
-    /// Takes the events to publish now, in the order of their arrival. Called at regular intervals.
+    /// Removes and returns the events to publish now, in the order of their arrival. Called at regular intervals.
     mutating func take() -> [PassingEvent] {
         takeCount += 1
         let now = takeCount

@@ -48,7 +48,7 @@ package final class SessionCache: Sendable {
     private let countMax: Int
     private let state = Mutex(State())
 
-    /// - Parameter idleDays: a session that is not used for so many days ends.
+    /// - Parameter idleDays: a session that is not used for this many days ends.
     package init(_ store: Store, idleDays: Int = 90, countMax: Int = 100_000) {
         self.store = store
         self.idleDays = idleDays

@@ -16,7 +16,7 @@ extension Tail {
         if why.isToBeChecked {
             let start = ContinuousClock.now
             if try await checkHistory() == hub.head {
-                // That was the log's end: an idle node asks once, not twice.
+                // The check has shown that this node is at the log's end, so an idle node makes one query, not two.
                 state.withLock { $0.caughtUpAt = start }
                 return
             }

@@ -11,7 +11,7 @@ struct TurnState {
     var areShared = false
     private var wereShared = false
 
-    /// Holds for one more call: during this node's turn, nobody else writes.
+    /// Stays true for one more call, because no other node writes during this node's turn.
     var isTurnNeeded: Bool { wereShared || areShared }
 
     mutating func begin() {
@@ -22,8 +22,8 @@ struct TurnState {
     mutating func end() { isWriting = false }
 }
 
-/// While other nodes write, a batch that is sent at once only waits for the log's lock, and messages that come
-/// meanwhile miss it. Three nodes would then write batches of a third of the size, each at the full cost. So a node
+/// While other nodes write, a batch that is sent at once only waits for the log's lock. Messages that arrive meanwhile
+/// miss the batch. Three nodes would then write batches of a third of the size, each at the full cost. So a node
 /// waits for its turn before it takes a batch. It asks the database for its turn, and the answer brings the events of
 /// the others. Such a node needs no other reads.
 extension Tail: Turns {

@@ -5,7 +5,7 @@ import Store
 import Telemetry
 import Workers
 
-/// Takes from the hub what devices have received, and records it in the database.
+/// Records in the database what devices have received, as the hub knows it.
 package struct DeliveredMarkWorker: Sendable {
     /// Marks of one call. Few, so that a statement that waits behind the call on its connection hardly notices.
     private static let batchCountMax = 100
@@ -29,7 +29,7 @@ package struct DeliveredMarkWorker: Sendable {
             logger: logger)
     }
 
-    /// Runs until cancelled. Marks that are lost then come again with the clients' next polls, on any node.
+    /// Runs until cancelled. Marks that are lost then are repeated by the clients' next polls, on any node.
     package func run() async throws {
         try await worker.run {
             var rest = hub.takeDeliveries()[...]
@@ -55,7 +55,7 @@ package struct DeliveredMarkWorker: Sendable {
     }
 }
 
-/// Delivered marks that this node took from polls' cursors.
+/// Counts the delivered marks that follow from polls' cursors at this node.
 package final class DeliveryMetrics: Sendable {
     /// Sent to the database, which may have had some of them.
     package let marks = Counter()

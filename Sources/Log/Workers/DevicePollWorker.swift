@@ -53,8 +53,8 @@ package struct DevicePollWorker: Sendable {
         }
     }
 
-    /// Marks all devices of this node as gone once its polls have ended, so that no one waits for missing heartbeats. Devices
-    /// that already poll elsewhere stay with their new node.
+    /// Marks all devices of this node as gone once its polls have ended. Otherwise their alerts would wait until its heartbeats
+    /// are missed. Devices that already poll elsewhere stay with their new node.
     package func leave() async throws {
         hub.leaveDevices()
         var gone = hub.takeDevices().gone[...]

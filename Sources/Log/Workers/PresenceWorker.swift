@@ -6,8 +6,8 @@ import Synchronization
 import Telemetry
 import Workers
 
-/// Publishes to the other nodes who comes, goes and types here, and hands to the polls here what all nodes publish. No message
-/// and no poll waits for it. A lost event stays lost.
+/// Publishes typing and presence of this node's users to the other nodes, and delivers what all nodes publish to the polls
+/// here. No message and no poll waits for it. A lost event stays lost.
 package final class PresenceWorker: Sendable {
     package static let channel = "parley_presence"
     /// A node without a heartbeat for 45 s is dead (presence_sweep), so its users are offline within 60 s.
@@ -21,7 +21,7 @@ package final class PresenceWorker: Sendable {
     private let hub: Hub
     private let store: Store
     private let listener: NotificationListener
-    /// Of the two workers, which fail for the same reasons.
+    /// Failures of the two workers, which fail for the same reasons.
     package let failures = Counter()
     private let publishing: Worker
     private let recording: Worker
@@ -37,7 +37,7 @@ package final class PresenceWorker: Sendable {
             "recording presence", retryAfter: Self.retryAfter, failures: failures, logger: logger)
     }
 
-    /// Adds that somebody types: published within 250 ms, and once a second at most.
+    /// Adds a typing event. It is published within 250 ms, at most once a second for a user and thread.
     package func add(typing event: PassingEvent) { outbox.withLock { $0.add(event, isTyping: true) } }
 
     /// Adds changes of users' presence.
@@ -47,7 +47,7 @@ package final class PresenceWorker: Sendable {
         }
     }
 
-    /// Runs until cancelled. The other nodes then take this node's users offline, except those that are online elsewhere.
+    /// Runs until cancelled. The other nodes then mark this node's users as offline, except those that are online elsewhere.
     package func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {

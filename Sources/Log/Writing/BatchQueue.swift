@@ -1,10 +1,10 @@
 // Items that wait to be written. Decides which of them make the next batch, without I/O.
 import DequeModule
 
-/// A bounded queue. Each batch takes all waiting items, up to the bounds.
+/// A bounded queue. Each batch has all waiting items, up to the bounds.
 struct BatchQueue<Item> {
     struct Limits: Sendable {
-        /// Of one batch. Measured: appending is fastest with 50 to 100 items a call.
+        /// Items of one batch. Measured: appending is fastest with 50 to 100 items a call.
         var batchCountMax = 100
         var batchByteCountMax = 2 << 20
         /// Of all waiting items.
@@ -33,7 +33,7 @@ struct BatchQueue<Item> {
         return .queued
     }
 
-    /// Takes the first items that fulfil a condition, any number of them.
+    /// Removes and returns the items at the head of the queue, as long as they fulfil a condition.
     mutating func take(while condition: (Item) -> Bool) -> [Item] {
         var taken: [Item] = []
         while let next = queue.first, condition(next.item) {
@@ -44,7 +44,7 @@ struct BatchQueue<Item> {
         return taken
     }
 
-    /// Takes the next batch, in the order of arrival; empty when nothing waits.
+    /// Removes and returns the next batch, in the order of arrival; empty when nothing waits.
     mutating func take() -> [Item] {
         var batch: [Item] = []
         var batchByteCount = 0
@@ -59,6 +59,6 @@ struct BatchQueue<Item> {
         return batch
     }
 
-    /// Accepts no more items; waiting ones can still be taken.
+    /// Accepts no more items. Waiting items still go into batches.
     mutating func close() { isClosed = true }
 }

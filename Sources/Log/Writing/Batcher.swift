@@ -65,8 +65,8 @@ final class Batcher<Item: Sendable, Caller: Sendable, Outcome: Sendable>: Sendab
     /// Items that wait for a call.
     var queuedCount: Int { state.withLock { $0.queue.count } }
 
-    /// Writes one item, and answers `waiter` with its outcome. The item is written even if nobody waits any more: a
-    /// sent call cannot be taken back.
+    /// Writes one item, and answers `waiter` with its outcome. The item is written even if its client has gone: a call
+    /// that was sent cannot be cancelled.
     func submit(_ item: Item, byteCount: Int, waiter: Caller) {
         let entry = Entry(item: item, waiter: waiter, since: .now)
         let (admission, isFirst) = state.withLock { state in

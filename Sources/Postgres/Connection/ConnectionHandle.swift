@@ -9,7 +9,7 @@ import Logging
 final class ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     let notices: NoticeSink
-    /// A pooler is between us and the server. Session settings do not last then: in transaction mode each transaction
+    /// Whether a pooler is between this process and the server. Session settings do not last then: in transaction mode each transaction
     /// may run in another session. `Dial` finds this out.
     var isPooled = false
 
@@ -31,7 +31,8 @@ final class ConnectionHandle: @unchecked Sendable {
     /// libpq's last error. It may contain values, so it is classified and not shown.
     var errorText: String { PQerrorMessage(pointer).map { String(cString: $0) } ?? "" }
 
-    /// A pooler may lend us a session in which another client listens. libpq would keep those notifications forever.
+    /// Discards notifications that have arrived. A pooler may assign a session in which another client listens, and libpq
+    /// would keep its notifications forever.
     func dropNotifications() {
         guard isPooled else { return }
         while let notification = PQnotifies(pointer) { PQfreemem(notification) }

@@ -3,7 +3,7 @@
 
 import Logging
 
-/// One connection, used by one thread that may block. After any error other than `.server` it cannot be used any more.
+/// One connection, used by one thread that may block. After any error other than `.server` it is unusable.
 package final class DedicatedSession {
     private let connection: BlockingConnection
     private let answerMax: Duration
@@ -13,10 +13,12 @@ package final class DedicatedSession {
         self.answerMax = answerMax
     }
 
-    /// Connects, runs `body` on a thread of its own, and closes the connection. Cancellation ends the wait for an
-    /// answer with `closed`; a statement that was sent may still run to its end.
-    /// - Parameter settings: with its timeouts. There must be no pooler in transaction mode.
-    /// - Parameter answerMax: how long to wait for the answer to each statement.
+    /// Connects, runs `body` on a thread of its own, and closes the connection. On cancellation the wait for
+    /// an answer throws `closed` in `body`, and this throws `CancellationError`. A statement that was sent may still run
+    /// to its end.
+    /// - Parameters:
+    ///   - settings: their timeouts apply. They must not lead to a pooler in transaction mode.
+    ///   - answerMax: how long to wait for the answer to each statement.
     package static func run<Value: Sendable>(
         _ settings: PostgresSettings, answerMax: Duration, logger: Logger,
         _ body: @escaping @Sendable (DedicatedSession) throws -> Value

@@ -94,7 +94,7 @@ enum Dial {
         let found: (isPooled: Bool, isolation: String, isReadOnly: Bool)?
         do { found = try rows.first.map { (try $0.bool(0), try $0.text(1), try $0.bool(2)) } } catch { found = nil }
         guard let found else { throw ConnectFailure(reason: "the answer to the session settings is invalid") }
-        // Behind a pooler we cannot set it.
+        // Behind a pooler this client cannot set the isolation level.
         guard !found.isPooled || found.isolation == "read committed" else { throw .isolation }
         guard !settings.isReadOnly || !found.isReadOnly else { throw .readOnly }
         handle.isPooled = found.isPooled

@@ -4,7 +4,7 @@ import CLibpq
 
 /// How to reach the database, and every limit of the pool and the listener. Printing it never shows the password.
 package struct PostgresSettings: Sendable {
-    /// A libpq connection string: a URL or keywords. libpq takes missing values from `PG…` in the environment.
+    /// A libpq connection string: a URL or keywords. libpq reads missing values from `PG…` in the environment.
     package let conninfo: String
     /// The name in `pg_stat_activity`, unless the connection string has another.
     package let applicationName: String

@@ -28,7 +28,7 @@ struct ListenerLoop {
         self.timing = timing
         self.stop = stop
         self.onEvent = onEvent
-        // One per listener, so that its probes wake no other listener.
+        // Each listener has its own, so that its probes wake no other listener.
         probeChannel = "probe_" + String(UInt64.random(in: 0...(.max)), radix: 36)
         state = ListenerState(timing: timing, now: .now)
     }
@@ -74,8 +74,8 @@ struct ListenerLoop {
         }
     }
 
-    /// Listens on the probes' channel first: behind a pooler in transaction mode, LISTEN would stay in a session of
-    /// other clients, who would receive our notifications.
+    /// Listens on the probes' channel only. Behind a pooler in transaction mode, a LISTEN stays in a session that other
+    /// clients use as well, and they would receive this node's notifications. The channel itself follows the first probe.
     private mutating func listen() throws(PostgresError) {
         isListening = false
         try listen(to: probeChannel)
@@ -87,8 +87,8 @@ struct ListenerLoop {
     }
 
     /// Behind a pooler the first probe is sent by another connection: in transaction mode a connection may receive its
-    /// own notifications and no others. After that probe the session is known to be ours, and later probes only check
-    /// that it is alive.
+    /// own notifications and no others. After that probe arrives, the session is known to be this connection's own.
+    /// Later probes only check that it is alive.
     private mutating func probe(_ token: String) throws(PostgresError) {
         guard let connection else { throw .connectionLost(wasSent: false) }
         let sender = connection.handle.isPooled && !isListening ? try connect() : connection

@@ -43,7 +43,7 @@ package enum MigrationError: Error, Equatable {
 }
 
 extension MigrationError: CustomStringConvertible {
-    /// For operators: shows the server's message, which is about our own SQL, but not its detail.
+    /// For operators: shows the server's message, which is about Parley's own SQL, but not its detail.
     package var description: String {
         switch self {
         case .invalidFile(let name, let reason): "\(name): \(reason)"

@@ -46,7 +46,7 @@ struct ClientLoop {
         }
     }
 
-    /// Tells epoll, and the pool on the next pass, when a connection's socket filled up or drained.
+    /// Updates epoll when a connection's socket became full or has room again. Returns false if that failed.
     private func watchWriting(_ link: PipelinedConnection, wasBlocked: Bool) -> Bool {
         link.isBlocked == wasBlocked || sockets.setWriting(link.isBlocked, link.socket, token: link.id)
     }
@@ -96,7 +96,7 @@ struct ClientLoop {
             switch outcome {
             case .rows(let rows): result = .success(rows)
             case .failure(let error):
-                // In a read-only pool the statement is wrong, and not the server.
+                // In a read-only pool the statement is at fault, not the server.
                 if error.sqlState == "25006", !shared.settings.isReadOnly {
                     pool.isReadOnly(connection, now: now, random: .random(in: 0..<1))
                     isServerReadOnly = true
@@ -132,7 +132,7 @@ struct ClientLoop {
             switch action {
             case .connect(let id): connect(id)
             case .send(_, let request, let id):
-                // A connection that could not be adopted is lost. The pool is told on the next pass.
+                // A connection that could not be adopted is lost. The next pass reports that to the pool.
                 guard let link = links[id] else { continue }
                 let wasBlocked = link.isBlocked
                 let isAlive = link.send(request) && watchWriting(link, wasBlocked: wasBlocked)

@@ -73,7 +73,7 @@ final class ClientShared: Sendable {
         request?.done(.failure(CancellationError()))
     }
 
-    /// Called by the connecting thread. Closes the connection at once when nobody wants it any more.
+    /// Called by the connecting thread. Drops the connection, which closes it, if the I/O thread has ended.
     func arrive(_ arrival: Arrival) {
         let mustWake = state.withLock { state in
             guard state.shutdownWaiters != nil else { return false }

@@ -43,8 +43,8 @@ extension PoolState {
         guard let index = index(of: connection) else { return [] }
         var member = members.remove(at: index)
         totals.lostCount += 1
-        // A connection that never finished anything counts as a failed attempt, or a server that drops all connections
-        // would be flooded.
+        // A connection that never finished anything counts as a failed attempt. Otherwise a server that drops all
+        // connections would be flooded with new ones.
         if !member.hasFinishedAny { connectNotBefore = now + backoff.next(random: random) }
         var failed: [(Work, PostgresError)] = []
         for _ in 0..<min(unsentCount, member.inFlight.count) {
@@ -122,7 +122,7 @@ extension PoolState {
         }
     }
 
-    /// Fails statements whose time is over, and all if the database refuses us and no connection is left.
+    /// Fails statements whose time is over. Fails all if the database refuses this client and no connection is left.
     mutating func failWaiting(now: Instant, _ actions: inout [Action]) {
         let isRefused = failure?.isRefusal == true && readyCount == 0 && !isConnecting && isBackingOff(now)
         func isLate(_ id: RequestID) -> Bool { isRefused || entries[id].map { now >= $0.deadline } ?? true }
@@ -138,7 +138,7 @@ extension PoolState {
 
     private func isWaiting(_ id: RequestID) -> Bool { entries[id].map { $0.isWaiting && $0.work != nil } ?? false }
 
-    /// Does nothing if the statement is not waiting any more.
+    /// Does nothing if the statement no longer waits.
     private mutating func failWaiting(_ id: RequestID, _ actions: inout [Action]) {
         guard isWaiting(id), let work = entries.removeValue(forKey: id)?.work else { return }
         waitingCount -= 1

@@ -85,7 +85,7 @@ struct PoolState<Work> {
     // MARK: Statements
 
     /// Accepts a statement, or returns why not.
-    /// - deadline: how long it may wait, if that is less than `waitMax`.
+    /// - Parameter deadline: until when it may wait, if that is before `waitMax` ends.
     mutating func submit(_ id: RequestID, _ work: Work, by deadline: Instant? = nil, now: Instant) -> PostgresError? {
         guard phase == .open else { return .closed }
         if let failure, failure.isRefusal, readyCount == 0, let connectNotBefore, now < connectNotBefore {

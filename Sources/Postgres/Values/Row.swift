@@ -16,7 +16,7 @@ package struct Row: Sendable {
     }
 
     /// The value as it came over the wire (`jsonb` without its version byte), for reading without a copy. The buffer
-    /// is good only inside `body`.
+    /// is valid only inside `body`.
     package func withBytes<Result>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
         try body(try present(try cell(column), column).bytes)
     }
@@ -30,7 +30,7 @@ package struct Row: Sendable {
     package func text(_ column: Int) throws -> String { try required(column, String.self) }
     /// `bytea`, or the UTF-8 of `text`, `varchar`, `json` and `jsonb`.
     package func bytes(_ column: Int) throws -> [UInt8] { try required(column, [UInt8].self) }
-    /// `timestamptz` (or `timestamp`, taken as UTC) in microseconds since 1970.
+    /// `timestamptz` (or `timestamp`, read as UTC) in microseconds since 1970.
     package func timestamp(_ column: Int) throws -> Int64 { try required(column, BinaryTimestamp.self).microsSince1970 }
 
     package func boolOrNull(_ column: Int) throws -> Bool? { try optional(column, Bool.self) }

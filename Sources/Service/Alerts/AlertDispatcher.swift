@@ -15,7 +15,7 @@ struct AlertDispatcher: Sendable {
     private static let queueInterval = Duration.seconds(10)
     private static let sweepInterval = Duration.seconds(60)
     private static let sweepLimit = 1_000
-    /// How long alerts under way may take to arrive while the node stops.
+    /// How long transfers under way may continue while the node stops.
     private static let closeMax = Duration.seconds(2)
     private static let keyName = "webpush"
 
@@ -24,7 +24,7 @@ struct AlertDispatcher: Sendable {
     private let metrics: AlertMetrics
     private let lifeSeconds: Int
     private let logger: Logger
-    /// Of the checks of the queues.
+    /// Failures of the checks of the queues.
     private let queueFailures = Counter()
 
     /// Returns the key pair of Web Push. All nodes share it and it never changes, whether or not Web Push is configured:

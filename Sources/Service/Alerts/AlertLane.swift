@@ -16,7 +16,8 @@ final class AlertLane: Sendable {
     struct Limits: Sendable {
         /// Alerts under way at once: nearly what four connections with a hundred streams each carry.
         var inFlightMax = 256
-        /// Alerts of one claim. A claim of few costs as much as one of many, so the lane waits for room for half of this.
+        /// The most alerts of one claim. A claim costs the same for few alerts as for many, so the lane waits until it has
+        /// room for half of this.
         var claimMax = 128
         /// Outcomes that are written without waiting for more.
         var settleMin = 64
@@ -26,15 +27,15 @@ final class AlertLane: Sendable {
         var lifeSeconds: Int
     }
 
-    /// What the task and the callbacks share. Decisions are made under the lock; effects follow after it.
+    /// The state that the task and the callbacks share. Decisions are made under the lock; their effects follow after it.
     struct State {
         var pace: PushPace
         /// Outcomes to write.
         var settlements: [PushSettlement] = []
         var isSettling = false
-        /// The last write of outcomes failed. The next tick retries it.
+        /// Whether the last write of outcomes failed. The next tick retries it.
         var isStuck = false
-        /// Alerts may be due.
+        /// Whether alerts may be due.
         var isDue = false
         var refusedToken: ProviderToken?
         var hasAccepted = false

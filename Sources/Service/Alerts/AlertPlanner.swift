@@ -27,7 +27,7 @@ struct AlertPlanner: Sendable {
     let wake: @Sendable () -> Void
     let logger: Logger
 
-    /// Runs until cancelled. While the log stands still and no device goes, it makes four calls a minute.
+    /// Runs until cancelled. While the log does not grow and no device leaves, it makes four calls a minute.
     func run() async throws {
         let clock = ContinuousClock()
         var done: (head: Position, time: ContinuousClock.Instant)?
@@ -47,7 +47,7 @@ struct AlertPlanner: Sendable {
             metrics.record(part.madeCount, part.position)
             if part.madeCount > 0, due == nil { due = clock.now + .milliseconds(Self.delayMs) }
             guard part.hasMore else {
-                // While another node is planning, it may die before it is done.
+                // If another node is planning, it may die before it has finished, so this node does not count as done.
                 done = part.position.map { $0 >= now.head } == true ? now : nil
                 return .idle
             }
@@ -58,7 +58,7 @@ struct AlertPlanner: Sendable {
     }
 }
 
-/// What this node has planned.
+/// Counts the alerts that this node has planned.
 final class AlertPlannerMetrics: Sendable {
     let made = Counter()
     let failures = Counter()

@@ -27,7 +27,7 @@ struct MailWorker: Sendable {
     private static let sweepLimit = 1_000
     /// The length of a claim: what a transfer may take (30 s), with a margin for a busy machine.
     private static let leaseSeconds = 60
-    /// How long mails on their way may take to arrive while the node stops.
+    /// How long transfers under way may continue while the node stops.
     private static let closeMax = Duration.seconds(2)
 
     private let metrics: MailMetrics
@@ -100,7 +100,7 @@ struct MailWorker: Sendable {
                 logger.warning("a mail is dropped: it could not be sent in time")
             case .withheld:
                 metrics.handled.add()
-                // Hashes a dummy code, so that timing doesn't tell whether an account exists.
+                // Hashes a dummy code, so that timing doesn't reveal whether an account exists.
                 try await hasher.dummyVerify(OneTimeCode.random().text, lane: Self.hashLane)
             case .send(let mail):
                 // Others may be due, for the other lanes.

@@ -4,7 +4,8 @@ import Store
 import Telemetry
 import Workers
 
-/// Writes what a change left over: new profiles to all who share a thread, new titles to all who are invited. Runs on
+/// Writes the events that a change left for later: new profiles for all who share a thread, new titles for all who are
+/// invited. Runs on
 /// every node. Each part locks its row and skips rows locked by others, so nodes share the work and finish what a dead
 /// node started.
 struct AnnouncementWorker: Sendable {
@@ -29,7 +30,7 @@ struct AnnouncementWorker: Sendable {
     }
 }
 
-/// What this node has published.
+/// Counts the parts that this node has published.
 final class AnnouncementMetrics: Sendable {
     let parts = Counter()
     let failures = Counter()

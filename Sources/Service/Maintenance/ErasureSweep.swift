@@ -27,7 +27,7 @@ struct ErasureSweep: Sendable {
     }
 }
 
-/// What this node has erased.
+/// Counts this node's steps of erasures.
 final class ErasureMetrics: Sendable {
     /// Parts of erasures: of a thread, or of the log.
     let steps = Counter()

@@ -33,7 +33,7 @@ struct RetentionSweep: Sendable {
     }
 }
 
-/// What this node has withdrawn.
+/// Counts this node's work on expired content.
 final class RetentionMetrics: Sendable {
     /// Messages that expired, and threads checked for content that every device has.
     let looked = Counter()

@@ -68,7 +68,7 @@ struct SearchIndexer: Sendable {
     }
 }
 
-/// What this node has indexed.
+/// The indexing metrics of this node.
 final class SearchMetrics: Sendable {
     let failures = Counter()
     private let looked = Counter()

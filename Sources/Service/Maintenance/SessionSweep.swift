@@ -1,4 +1,4 @@
-// Ends sessions that nobody has used for a long time.
+// Ends sessions that were not used for a long time.
 import Domain
 import Log
 import Logging

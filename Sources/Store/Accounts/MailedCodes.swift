@@ -12,12 +12,12 @@ package struct ClaimedMail: Sendable {
     package var registers: Bool
 }
 
-/// What a node does with the next due mail.
+/// The next due mail, and whether it may be sent.
 package enum MailClaim: Sendable {
     case send(ClaimedMail)
     /// It was not sent within its code's life.
     case expired
-    /// There is nobody to sign in, or there were too many failures.
+    /// There is no account to sign in to, or there were too many failures.
     case withheld
 }
 
@@ -33,7 +33,8 @@ package struct MailedRegistration: Sendable {
 }
 
 extension Store {
-    /// Queues a mail with a code. Does the same for every address, and returns nothing about it.
+    /// Queues a mail with a code. Does the same for every address, whether or not it has an account, and returns nothing
+    /// about it.
     package func askForCode(_ email: EmailAddress, registration: MailedRegistration?) async throws {
         let name = registration?.name
         _ = try await rows(
@@ -113,7 +114,7 @@ extension Store {
         }
     }
 
-    /// Deletes addresses that nobody asked for lately. Returns how many.
+    /// Deletes addresses for which no code was requested lately. Returns how many.
     package func sweepMail(limit: Int) async throws -> Int {
         let row = try await row(Statement("mail_sweep", "select mail_sweep($1)"), [.int4(Int32(limit))])
         return try await decoded { Int(try row.int4(0)) }

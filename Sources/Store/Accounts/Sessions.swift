@@ -2,7 +2,7 @@
 import Domain
 import Postgres
 
-/// A new session: a device. Only the token's SHA-256 goes to the database.
+/// A new session: a device. Only the token's SHA-256 is stored.
 package struct NewSession: Sendable {
     package var id: SessionID
     package var digest: [UInt8]

@@ -11,8 +11,8 @@ package enum SignInOutcome: String, Sendable {
 
 extension Store {
     /// Begins an attempt: counts it as a failure of `name`, a digest, until `endSignIn`, and takes a token from each
-    /// bucket. Returns nil if the attempt may proceed. Otherwise the empty bucket (nil: the name has to wait) and the
-    /// wait; then nothing was counted or taken.
+    /// bucket. Returns nil if the attempt may proceed. Otherwise nothing was counted or taken, and it returns the empty
+    /// bucket (nil: the name has to wait) and the wait.
     /// - Parameter waitMaxS: the longest wait between two wrong attempts in a row.
     package func beginSignIn(
         name: [UInt8]?, waitMaxS: Int, buckets: [SharedBucket]
@@ -40,7 +40,7 @@ extension Store {
             ])
     }
 
-    /// Deletes names that nobody tried for a day, at most `limit`. Returns how many.
+    /// Deletes names that were not tried for a day, at most `limit`. Returns how many.
     package func sweepSignIns(limit: Int) async throws -> Int {
         let row = try await row(Statement("sign_in_sweep", "select sign_in_sweep($1)"), [.int4(Int32(limit))])
         return try await decoded { Int(try row.int4(0)) }

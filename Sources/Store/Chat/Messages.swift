@@ -6,7 +6,7 @@ extension Store {
     /// The outcome of one message of a batch.
     package enum Appended: Sendable {
         case created(JSONText, Seq)
-        /// The same message is stored already; this is it.
+        /// The same message is stored already; this is the stored one.
         case exists(JSONText)
         case refused(Problem)
     }
@@ -30,7 +30,7 @@ extension Store {
                 .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }),
                 .uuids(batch.map { $0.replyTo?.uuid }),
                 .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }), .text(node),
-                // Null spares nearly all batches the array.
+                // Nearly all batches need no array, so they send null.
                 batch.contains { $0.expires != nil } ? .int4s(batch.map { $0.expires?.seconds }) : .null,
             ], by: deadline, done)
     }

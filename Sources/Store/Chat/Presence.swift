@@ -5,7 +5,7 @@ import Postgres
 extension Store {
     /// Records which users came online at a node, and which went offline how many milliseconds ago. Returns the events
     /// for others.
-    /// - Parameter isWhole: nobody else is online at the node.
+    /// - Parameter isWhole: whether the list has all users who are online at the node.
     package func putPresence(
         node: String, online: [UserID], offline: [(user: UserID, agoMs: Int64)], isWhole: Bool = false
     ) async throws -> [PassingEvent] {

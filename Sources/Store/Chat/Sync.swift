@@ -2,11 +2,11 @@
 import Domain
 import Postgres
 
-/// What a user may see after a position.
+/// The events after a position that a user may see.
 package enum CatchUp: Sendable {
     /// The cursor is from a lost tail of the log, or from before what the log keeps.
     case expired
-    /// The first events: ask again from the last of these.
+    /// The first of the events. Read again from `last` for the others.
     case part([(position: Position, body: JSONText)], last: Cursor)
     /// All events up to `head`, and the threads of which the user is a member there.
     case whole([(position: Position, body: JSONText)], head: Cursor, threads: [ThreadID])

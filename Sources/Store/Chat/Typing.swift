@@ -3,7 +3,7 @@ import Domain
 import Postgres
 
 extension Store {
-    /// Returns the event that a user types; nil where nobody gets it.
+    /// Returns the event that a user types; nil if it has no recipients.
     package func typing(_ user: UserID, in thread: ThreadID) async throws -> PassingEvent? {
         let row = try await row(Statement("typing_put", "select typing_put($1, $2)"), [.id(user), .id(thread)])
         return try await decoded {

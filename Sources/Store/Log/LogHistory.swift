@@ -36,8 +36,8 @@ extension Store {
         }
     }
 
-    /// Reports that this node has read up to a point which is gone although its epoch is the newest. Opens a new epoch,
-    /// unless that was done already.
+    /// Reports that this node has read up to a point that is gone although its epoch is the newest. Opens a new epoch,
+    /// unless another node has opened it.
     package func reportLoss(of cursor: Cursor) async throws {
         _ = try await log.rows(
             Statement("log_report_loss", "select log_report_loss($1, $2)"),

@@ -9,7 +9,7 @@ package struct StoredEvent: Sendable {
     package var thread: ThreadID?
     /// Nil: for every member of the thread at `position`.
     package var user: UserID?
-    /// Whose membership of `thread` begins or ends here.
+    /// The users whose membership of `thread` begins or ends here.
     package var begins: [UserID]
     package var ends: [UserID]
     /// The session that a `session.revoked` is about.
@@ -58,7 +58,7 @@ extension Store {
         return try await decoded { try Self.logPart(rows) }
     }
 
-    /// The same, after the present writers of the log, including waiting ones.
+    /// As `readLog`, but waits for the present writers of the log first, including waiting ones.
     /// - Parameter done: called once, on the database's I/O thread: it must not block.
     package func readLogInTurn(
         after position: Position, limit: Int, _ done: @escaping @Sendable (Result<LogPart, any Error>) -> Void

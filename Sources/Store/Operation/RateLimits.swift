@@ -42,7 +42,8 @@ extension Store {
         }
     }
 
-    /// Takes a token from each bucket, up to the first empty one. Returns that one and the wait; nil if all were taken.
+    /// Takes a token from each bucket, up to the first empty one. Returns the empty bucket's limit and the
+    /// wait; nil if all tokens were there.
     package func takeTokens(_ buckets: [SharedBucket]) async throws -> (limit: RateLimit, waitMs: Int)? {
         let rows = try await rows(
             Statement("rate_limit_take", "select * from rate_limit_take($1, $2, $3)"),

@@ -18,7 +18,7 @@ package struct PollingDevice: Hashable, Sendable {
 
 extension Store {
     /// Reports which devices came to a node, and which went.
-    /// - Parameter isWhole: no other devices poll there.
+    /// - Parameter isWhole: whether the list has all devices that poll there.
     package func putDevicePolls(
         node: String, came: [PollingDevice], gone: [PollingDevice], isWhole: Bool = false
     ) async throws {

@@ -7,7 +7,7 @@ package struct ClaimedAlert: Sendable {
     package var session: SessionID
     package var position: Position
     package var alert: PushAlert
-    /// Since the event.
+    /// The time since the event.
     package var ageMs: Int
 }
 
@@ -24,10 +24,10 @@ package struct PushClaim: Sendable {
 /// The outcome of an alert.
 package struct PushSettlement: Sendable {
     package enum Outcome: Sendable {
-        /// It must not be sent again.
+        /// The alert must not be sent again.
         case done
         case retry(waitMs: Int)
-        /// As `retry`, but it was not sent, so it does not count as an attempt.
+        /// As `retry`, but the alert was not sent, so this does not count as an attempt.
         case `defer`(waitMs: Int)
         /// The alert's token is invalid; it is deleted if the device still has it.
         case forget
