@@ -11,8 +11,8 @@ package struct Backoff: Sendable {
         self.cap = cap
     }
 
-    /// Counts one more failure and returns the wait before the next try: between half and the whole of the capped delay.
-    /// The jitter comes after the cap; otherwise all clients would converge on the cap.
+    /// Counts one more failure and returns the wait before the next try: between half and the whole of the capped
+    /// delay. The jitter comes after the cap; otherwise all clients would converge on the cap.
     /// - Parameter random: from 0 up to 1. The caller passes it, so that tests are repeatable.
     package mutating func next(random: Double) -> Duration {
         let delay = Self.delay(first: first, cap: cap, doublings: failureCount)

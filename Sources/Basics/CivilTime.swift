@@ -1,4 +1,5 @@
-// The calendar: seconds since 1970 to year, month, day and time of day in UTC, and back. No time zones, no leap seconds.
+// The calendar: seconds since 1970 to year, month, day and time of day in UTC, and back. No time zones, no leap
+// seconds.
 
 /// A date and time of day in UTC by the Gregorian calendar.
 package struct CivilTime: Equatable, Sendable {

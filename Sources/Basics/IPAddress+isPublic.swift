@@ -2,9 +2,9 @@
 // for the address of the connection in the end (Outbound).
 
 extension IPAddress {
-    /// Whether the address is one of a host on the internet. False for private networks, this machine, its link, carriers'
-    /// networks, multicast, and addresses set aside for other uses (IANA's registries of special-purpose addresses, RFC
-    /// 6890). An IPv4 address within an IPv6 address is judged as itself.
+    /// Whether the address is one of a host on the internet. False for private networks, this machine, its link,
+    /// carriers' networks, multicast, and addresses set aside for other uses (IANA's registries of special-purpose
+    /// addresses, RFC 6890). An IPv4 address within an IPv6 address is judged as itself.
     package var isPublic: Bool {
         if isV4 { return Self.isPublic(v4: UInt32(truncatingIfNeeded: low)) }
         // NAT64 (RFC 6052).

@@ -1,10 +1,11 @@
 // Which caller runs now, which waits and which is refused: the decisions of Slots, without threads or time.
 
 /// A bounded number of slots with a bounded line before them. The line has lanes, which are served in turn: a lane with
-/// many waiters delays another lane by one job a round and no more. A lane that is new in the line comes before the lane
-/// that was served last. Within a lane waiters are served in the order in which they came.
+/// many waiters delays another lane by one job a round and no more. A lane that is new in the line comes before the
+/// lane that was served last. Within a lane waiters are served in the order in which they came.
 ///
-/// Cost: O(lanes) when the line is full, when a waiter gives up, or when lanes have reached their own maximum; else O(1).
+/// Cost: O(lanes) when the line is full, when a waiter gives up, or when lanes have reached their own maximum; else
+/// O(1).
 struct SlotLine<Lane: Hashable, Waiter> {
     enum Entry {
         case go
@@ -33,8 +34,9 @@ struct SlotLine<Lane: Hashable, Waiter> {
 
     init(_ limits: SlotLimits) { self.limits = limits }
 
-    /// After `.go` the caller owns a slot and calls `leave` once. After `.wait` the caller owns one when `leave` returns
-    /// its waiter. In a full line the last waiter of the longest lane makes way for a lane that is shorter by two or more.
+    /// After `.go` the caller owns a slot and calls `leave` once. After `.wait` the caller owns one when `leave`
+    /// returns its waiter. In a full line the last waiter of the longest lane makes way for a lane that is shorter by
+    /// two or more.
     mutating func enter(_ lane: Lane, id: UInt64, _ waiter: Waiter) -> Entry {
         let state = lanes[lane] ?? LaneState()
         if busyCount < limits.slotCount, state.runningCount < limits.laneSlotCount {

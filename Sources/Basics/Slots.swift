@@ -32,8 +32,8 @@ package enum SlotRefusal: Error {
     case full
 }
 
-/// Slots for jobs of many lanes (accounts, addresses), which are served in turn: a lane with many jobs waits behind its own
-/// jobs and delays another lane by one job at most. A caller that is cancelled in line gives up its place.
+/// Slots for jobs of many lanes (accounts, addresses), which are served in turn: a lane with many jobs waits behind its
+/// own jobs and delays another lane by one job at most. A caller that is cancelled in line gives up its place.
 package final class Slots<Lane: Hashable & Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Void, any Error>
     private struct State {

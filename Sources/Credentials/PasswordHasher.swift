@@ -8,9 +8,9 @@ import Foundation
 /// Hashes passwords with scrypt: at most `workerCount` at once and `waitingCountMax` in line. Each occupies a core and
 /// 32 MiB for 75 ms at the standard cost.
 ///
-/// Each call names its lane: the client's address, or the kind of work where no client waits for it. Lanes are served in
-/// turn, so a client with many passwords in line delays another client by one computation. A caller that is cancelled in
-/// line gives up its place; a computation that has begun runs to its end.
+/// Each call names its lane: the client's address, or the kind of work where no client waits for it. Lanes are served
+/// in turn, so a client with many passwords in line delays another client by one computation. A caller that is
+/// cancelled in line gives up its place; a computation that has begun runs to its end.
 package final class PasswordHasher: Sendable {
     /// The cost of new hashes.
     package let cost: ScryptCost
@@ -19,8 +19,8 @@ package final class PasswordHasher: Sendable {
     private let threads = DispatchQueue(label: "parley.password-hasher", attributes: .concurrent)
     let dummy: PasswordHash
 
-    /// The number of cores less one, which stays free for everything else; at least 1. At most 16, which use 512 MiB at the
-    /// standard cost.
+    /// The number of cores less one, which stays free for everything else; at least 1. At most 16, which use 512 MiB at
+    /// the standard cost.
     package static var workerCountOfMachine: Int {
         max(1, min(16, ProcessInfo.processInfo.activeProcessorCount - 1))
     }
@@ -47,7 +47,8 @@ package final class PasswordHasher: Sendable {
         return try await run(lane: lane) { try PasswordHash.make(NormalisedPassword(password).text, cost: cost).text }
     }
 
-    /// Returns whether `stored` is the hash of this password, at the cost that the hash names. Compares in constant time.
+    /// Returns whether `stored` is the hash of this password, at the cost that the hash names. Compares in constant
+    /// time.
     ///
     /// - Throws: as `hash`, and `CredentialsError.malformedHash`.
     package func verify(_ password: String, against stored: String, lane: String) async throws -> Bool {
@@ -55,8 +56,8 @@ package final class PasswordHasher: Sendable {
         return try await run(lane: lane) { try hash.matches(NormalisedPassword(password).text) }
     }
 
-    /// Returns which of `stored` is the hash of this password, or nil. Always computes `count` hashes, so that the time does
-    /// not show how many are stored; `stored` has at most `count`.
+    /// Returns which of `stored` is the hash of this password, or nil. Always computes `count` hashes, so that the time
+    /// does not show how many are stored; `stored` has at most `count`.
     ///
     /// - Throws: as `verify`.
     package func verify(
@@ -73,15 +74,15 @@ package final class PasswordHasher: Sendable {
         return match.map { stored[$0] }
     }
 
-    /// Takes as long as `verify` for a hash of the current cost: for a user who does not exist or has no password, so that
-    /// the time does not show it. Throws as `hash` does.
+    /// Takes as long as `verify` for a hash of the current cost: for a user who does not exist or has no password, so
+    /// that the time does not show it. Throws as `hash` does.
     package func dummyVerify(_ password: String, lane: String) async throws {
         let dummy = dummy
         _ = try await run(lane: lane) { try dummy.matches(NormalisedPassword(password).text) }
     }
 
-    /// Whether to hash the password again after a successful sign-in, because the cost has changed. False for a text that
-    /// cannot be read.
+    /// Whether to hash the password again after a successful sign-in, because the cost has changed. False for a text
+    /// that cannot be read.
     package func needsRehash(_ stored: String) -> Bool {
         guard let hash = try? PasswordHash(parsing: stored) else { return false }
         return hash.cost != cost

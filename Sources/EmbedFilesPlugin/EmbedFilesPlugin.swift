@@ -1,5 +1,5 @@
-// Build-tool plugin: runs EmbedFilesTool, which writes a target's embedded files as one Swift file. The target's embed.json
-// says which files.
+// Build-tool plugin: runs EmbedFilesTool, which writes a target's embedded files as one Swift file. The target's
+// embed.json says which files.
 
 import Foundation
 import PackagePlugin
@@ -12,13 +12,13 @@ import PackagePlugin
 ///         "files": {"openAPI": "openapi.yaml"}
 ///     }
 ///
-/// with paths inside the target's directory. The target gets `enum EmbeddedSQL` with one
-/// `static let migrations: [(name: String, text: String)]` for each folder and one `static let openAPI: String` for each file.
-/// A folder's files are in the order of their names; a file in a folder of that folder is named `members/member.sql`.
+/// with paths inside the target's directory. The target gets `enum EmbeddedSQL` with one `static let migrations:
+/// [(name: String, text: String)]` for each folder and one `static let openAPI: String` for each file. A folder's files
+/// are in the order of their names; a file in a folder of that folder is named `members/member.sql`.
 ///
-/// A file outside of the target needs a symbolic link in the target's directory. SwiftPM plans the build again when a file
-/// appears or disappears there (it follows links), and looks nowhere else: a new file outside would not be noticed.
-/// List the link and embed.json in the target's `exclude`.
+/// A file outside of the target needs a symbolic link in the target's directory. SwiftPM plans the build again when a
+/// file appears or disappears there (it follows links), and looks nowhere else: a new file outside would not be
+/// noticed. List the link and embed.json in the target's `exclude`.
 @main
 struct EmbedFilesPlugin: BuildToolPlugin {
     private struct Configuration: Decodable {

@@ -47,8 +47,8 @@ struct EmbedFilesTool {
         }
     }
 
-    /// The files of a folder and of the folders in it, in the order of their paths, which are their names. Hidden files and
-    /// folders are left out.
+    /// The files of a folder and of the folders in it, in the order of their paths, which are their names. Hidden files
+    /// and folders are left out.
     private static func texts(in folder: String) throws -> [(name: String, text: String)] {
         func paths(below prefix: String) throws -> [String] {
             let directory = folder + "/" + prefix

@@ -5,8 +5,9 @@ import Glibc
 import Linux
 
 extension Account {
-    /// Returns the user to run PostgreSQL as; nil for this process's own user, unless that is root. Root picks the owner
-    /// of an existing cluster, so that the directory stays usable with and without root; otherwise `postgres` or `nobody`.
+    /// Returns the user to run PostgreSQL as; nil for this process's own user, unless that is root. Root picks the
+    /// owner of an existing cluster, so that the directory stays usable with and without root; otherwise `postgres` or
+    /// `nobody`.
     static func toRunPostgres(clusterOwner: uid_t?) throws -> Account? {
         guard geteuid() == 0 else { return nil }
         if let clusterOwner, clusterOwner != 0 {

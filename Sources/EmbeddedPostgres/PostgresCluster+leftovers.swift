@@ -1,5 +1,5 @@
-// Cleans up after an earlier Parley process: a server that still runs, or a postmaster.pid whose process id now belongs to
-// another process.
+// Cleans up after an earlier Parley process: a server that still runs, or a postmaster.pid whose process id now belongs
+// to another process.
 
 import Glibc
 import Linux

@@ -47,8 +47,8 @@ final class ServerLog: Sendable {
         return text ?? ""
     }
 
-    /// Returns the reason for a failure: the last PANIC, FATAL or ERROR with its hint, or the error of initdb or setpriv.
-    /// Otherwise the last line.
+    /// Returns the reason for a failure: the last PANIC, FATAL or ERROR with its hint, or the error of initdb or
+    /// setpriv. Otherwise the last line.
     static func reason(in text: String) -> String {
         let lines = text.split(separator: "\n").map(String.init)
         func last(_ mark: String) -> String? {

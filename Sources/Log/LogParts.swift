@@ -17,8 +17,8 @@ package struct LogParts<Caller: Sendable>: Sendable {
     package let parts: [Part]
 
     /// - Parameters:
-    ///   - listener: makes the listener of a channel. It connects directly to PostgreSQL, since notifications don't pass a
-    ///     transaction pooler.
+    ///   - listener: makes the listener of a channel. It connects directly to PostgreSQL, since notifications don't
+    ///     pass a transaction pooler.
     ///   - channel: the notifications that the tail listens to. A test names another to lose them all.
     ///   - devicesWentAway: called after devices stopped polling that may lack events.
     ///   - send: answers parked polls (`Hub`).

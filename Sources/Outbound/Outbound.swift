@@ -10,8 +10,8 @@ import Synchronization
 /// Closing a kept connection to a mail relay sends QUIT and waits up to ten seconds for an answer. Meanwhile nothing
 /// else moves. So transfers that must not wait for mail need a client of their own.
 package final class Outbound: Sendable {
-    /// A transfer and its callback. The callback is called once: within `begin` if the transfer is refused, otherwise on
-    /// the thread that moves all transfers. It must not block.
+    /// A transfer and its callback. The callback is called once: within `begin` if the transfer is refused, otherwise
+    /// on the thread that moves all transfers. It must not block.
     package struct Job: Sendable {
         let transfer: Transfer
         let done: @Sendable (Result<TransferAnswer, TransferFailure>) -> Void

@@ -28,8 +28,8 @@ struct AlertText: Equatable {
 
     private static let something = "New message"
 
-    /// The thread's title above and the sender before the text, or without a title the sender above. An erased sender has no
-    /// name.
+    /// The thread's title above and the sender before the text, or without a title the sender above. An erased sender
+    /// has no name.
     private static func attributed(_ what: String, by sender: String, in place: String?) -> (
         title: String?, body: String
     ) {
@@ -60,8 +60,8 @@ struct AlertText: Equatable {
 }
 
 extension String {
-    /// Returns as many visible characters as fit, with an ellipsis at the end if some didn't. Reads no further than the cut,
-    /// however long the text is.
+    /// Returns as many visible characters as fit, with an ellipsis at the end if some didn't. Reads no further than the
+    /// cut, however long the text is.
     ///
     /// - Parameter byteCount: the cost of a character.
     fileprivate func cut(byteCountMax: Int, as byteCount: (Character) -> Int = { $0.utf8.count }) -> String {

@@ -1,10 +1,10 @@
-// How fast a node sends: how many alerts may be under way at once, when a service gets a pause, how long an alert waits for its
-// next try. Decisions only; time and chance are parameters.
+// How fast a node sends: how many alerts may be under way at once, when a service gets a pause, how long an alert waits
+// for its next try. Decisions only; time and chance are parameters.
 import Basics
 import Domain
 
-/// Bounds the alerts under way, in all and to each service. A service that fails repeatedly gets longer and longer pauses, with
-/// one alert between them, until it accepts one. Other services don't wait for it.
+/// Bounds the alerts under way, in all and to each service. A service that fails repeatedly gets longer and longer
+/// pauses, with one alert between them, until it accepts one. Other services don't wait for it.
 package struct PushPace: Sendable {
     package typealias Instant = ContinuousClock.Instant
 

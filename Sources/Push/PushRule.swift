@@ -1,4 +1,5 @@
-// The rows of the tables of push services' answers, one table for each service. docs/push.md shows them, and a test compares.
+// The rows of the tables of push services' answers, one table for each service. docs/push.md shows them, and a test
+// compares.
 import Domain
 import Outbound
 
@@ -108,8 +109,8 @@ extension [PushRule] {
 }
 
 extension PushVerdict {
-    /// The verdict for an alert without an answer. The alert may have arrived nevertheless; the next try has the same ids. A
-    /// forbidden address was sent nothing.
+    /// The verdict for an alert without an answer. The alert may have arrived nevertheless; the next try has the same
+    /// ids. A forbidden address was sent nothing.
     init(_ failure: TransferFailure) {
         switch failure {
         case .forbidden: self = .drop(reason: "address")

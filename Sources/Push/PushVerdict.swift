@@ -5,10 +5,11 @@ import Domain
 package enum PushVerdict: Sendable, Equatable {
     /// The service has accepted the alert.
     case accepted
-    /// The token is no longer valid. It is deleted with its alerts, if it is still the one that was registered at the alert's
-    /// `registeredAtMs`.
+    /// The token is no longer valid. It is deleted with its alerts, if it is still the one that was registered at the
+    /// alert's `registeredAtMs`.
     case forget(reason: String)
-    /// Send the same alert with the same ids again after this time, or after a back-off where the service named no time.
+    /// Send the same alert with the same ids again after this time, or after a back-off where the service named no
+    /// time.
     case retry(after: Duration?, reason: String)
     /// The provider token is refused: renew it and send the same alert again. If a new token is refused, too, halt.
     case renew(reason: String)

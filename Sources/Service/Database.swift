@@ -59,7 +59,8 @@ package struct Database: Sendable {
         DatabasePools(settings, readTimeout: .milliseconds(configured.readTimeoutMs), logger: logger)
     }
 
-    /// Runs a part of the start that needs the database. Its `PostgresError` becomes a `StartError` that names the database.
+    /// Runs a part of the start that needs the database. Its `PostgresError` becomes a `StartError` that names the
+    /// database.
     func using<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()

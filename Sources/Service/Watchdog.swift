@@ -2,8 +2,8 @@
 import Foundation
 import Linux
 
-/// Ends the process when its orderly stop takes too long, for example because the database hangs. It leaves what a crash would
-/// leave, and a crash loses nothing.
+/// Ends the process when its orderly stop takes too long, for example because the database hangs. It leaves what a
+/// crash would leave, and a crash loses nothing.
 enum Watchdog {
     static func start(seconds: Int) {
         Thread.detachNewThread {

@@ -1,8 +1,9 @@
 // A number that only grows.
 import Synchronization
 
-/// Counts. Any thread may add; each addition costs a few nanoseconds. After the largest number it continues from the smallest,
-/// which Prometheus treats as a restart. A sum of nanoseconds gets there when 10,000 polls wait for eleven days.
+/// Counts. Any thread may add; each addition costs a few nanoseconds. After the largest number it continues from the
+/// smallest, which Prometheus treats as a restart. A sum of nanoseconds gets there when 10,000 polls wait for eleven
+/// days.
 package final class Counter: Sendable {
     private let count = Atomic(0)
 

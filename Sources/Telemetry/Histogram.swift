@@ -37,7 +37,8 @@ extension Histogram {
             self.unit = unit
         }
 
-        /// Nanoseconds, displayed as seconds: from a request answered from memory to one that waited for the database's return.
+        /// Nanoseconds, displayed as seconds: from a request answered from memory to one that waited for the database's
+        /// return.
         package static let seconds = Buckets(
             [
                 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000,

@@ -12,8 +12,8 @@ package struct ProcessMetrics: Sendable {
     package var openFileCount: Int
     package var openFileCountMax: Int
 
-    /// Reads /proc. Blocks for about 0.1 ms, with ten thousand open files for some milliseconds. Returns nil if there is no
-    /// /proc.
+    /// Reads /proc. Blocks for about 0.1 ms, with ten thousand open files for some milliseconds. Returns nil if there
+    /// is no /proc.
     package static func read() -> ProcessMetrics? {
         guard let stat = contents("/proc/self/stat"), let system = contents("/proc/stat"),
             let openFileCount = entryCount("/proc/self/fd")

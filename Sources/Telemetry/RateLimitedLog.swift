@@ -2,8 +2,8 @@
 import Logging
 import Synchronization
 
-/// Logs a message with its reason at most once a minute. Each line says how often it happened since the line before. Different
-/// reasons have lines of their own. From any thread.
+/// Logs a message with its reason at most once a minute. Each line says how often it happened since the line before.
+/// Different reasons have lines of their own. From any thread.
 package final class RateLimitedLog: Sendable {
     private let logger: Logger
     private let metadata: Logger.Metadata
@@ -39,7 +39,8 @@ struct Repetitions {
 
     private var entries: [String: (loggedAt: Instant, unloggedCount: Int)] = [:]
 
-    /// Returns how often it happened since it was last logged, this time included, or nil if it is not to be logged now.
+    /// Returns how often it happened since it was last logged, this time included, or nil if it is not to be logged
+    /// now.
     mutating func add(_ key: String, now: Instant) -> Int? {
         if let entry = entries[key], now - entry.loggedAt < Self.interval {
             entries[key] = (entry.loggedAt, entry.unloggedCount + 1)

@@ -1,8 +1,8 @@
 // What a node consists of, as its list of parts names it.
 import Telemetry
 
-/// A part of a node: what it counts, and what runs for as long as the node does. A node lists its parts once, dependencies
-/// first. Running, metrics and failure counts all follow from that list.
+/// A part of a node: what it counts, and what runs for as long as the node does. A node lists its parts once,
+/// dependencies first. Running, metrics and failure counts all follow from that list.
 package struct Part: Sendable {
     /// Letters only: it is the `worker` label of the part's failures.
     package let name: String

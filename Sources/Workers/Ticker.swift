@@ -1,7 +1,7 @@
 // The clock tick that the node's timers share.
 
-/// Sleeps that end at the same moments. Waking an idle processor and a thread of the pool costs a hundred times what most
-/// timers do when they wake. So all timers that look for work wake together.
+/// Sleeps that end at the same moments. Waking an idle processor and a thread of the pool costs a hundred times what
+/// most timers do when they wake. So all timers that look for work wake together.
 package enum Ticker {
     /// The shortest interval. All others are multiples of it.
     package static let interval = Duration.milliseconds(250)

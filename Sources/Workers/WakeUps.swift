@@ -1,7 +1,7 @@
 // How one task tells another that there is work.
 
-/// Wake-ups of a task. Those that come while the task is busy are kept as one. Several tasks may iterate: each wake-up goes to
-/// one of them.
+/// Wake-ups of a task. Those that come while the task is busy are kept as one. Several tasks may iterate: each wake-up
+/// goes to one of them.
 package struct WakeUps: AsyncSequence, Sendable {
     private let pipe = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 

@@ -2,8 +2,8 @@
 import Logging
 import Telemetry
 
-/// Repeats a step until its task is cancelled. A step that throws is counted, logged once a minute for the same reason, and
-/// retried. Cancellation ends the loop at once; it is neither counted nor logged.
+/// Repeats a step until its task is cancelled. A step that throws is counted, logged once a minute for the same reason,
+/// and retried. Cancellation ends the loop at once; it is neither counted nor logged.
 package struct Worker: Sendable {
     /// What a step leaves to do.
     package enum Progress: Sendable, Equatable {

@@ -1,4 +1,5 @@
-// The executable: runs the command that the command line names, and turns an error into one sentence and an exit status.
+// The executable: runs the command that the command line names, and turns an error into one sentence and an exit
+// status.
 import CommandLineFlags
 import Foundation
 import Linux

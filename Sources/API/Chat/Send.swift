@@ -1,6 +1,6 @@
-// Sending a message, the most frequent write. A usual request bypasses the router: it is read on the connection's event loop,
-// queued, and answered with its batch, without a task. A request with a session that this node does not know yet, or with a
-// large body, goes through the router instead, with the same result.
+// Sending a message, the most frequent write. A usual request bypasses the router: it is read on the connection's event
+// loop, queued, and answered with its batch, without a task. A request with a session that this node does not know yet,
+// or with a large body, goes through the router instead, with the same result.
 import Domain
 import HTTPTypes
 import Log
@@ -28,7 +28,8 @@ package struct SendEndpoint: Sendable {
     let limits: Limits
     let logger: Logger
 
-    /// Handles the request if it is a usual one. Returns false to leave it to the router. On the connection's event loop.
+    /// Handles the request if it is a usual one. Returns false to leave it to the router. On the connection's event
+    /// loop.
     func handle(_ request: InboundRequest, _ reply: Reply) -> Bool {
         guard request.query == nil, request.body.readableBytes <= JSONBody.onLoopByteCountMax,
             let thread = Self.thread(of: request.path)
@@ -68,8 +69,8 @@ package struct SendEndpoint: Sendable {
             waiter: waiter)
     }
 
-    /// Returns the function that answers waiting requests with the outcomes of their messages, with one hop to each event
-    /// loop.
+    /// Returns the function that answers waiting requests with the outcomes of their messages, with one hop to each
+    /// event loop.
     package static func answer(logger: Logger) -> @Sendable ([(SendWaiter, Writer<SendWaiter>.Appended)]) -> Void {
         { outcomes in
             var replies: [(response: OutboundResponse, replies: [Reply])] = []

@@ -4,8 +4,8 @@ import Domain
 import Foundation
 import Log
 
-/// Resolves session tokens: from the node's cache while its tail is fresh, otherwise from the database. So a session that
-/// ended on any node ends here within a second. While the database is unavailable no token resolves.
+/// Resolves session tokens: from the node's cache while its tail is fresh, otherwise from the database. So a session
+/// that ended on any node ends here within a second. While the database is unavailable no token resolves.
 package struct Authenticator: Sendable {
     package let sessions: SessionCache
     private let isFresh: @Sendable () -> Bool
@@ -22,8 +22,8 @@ package struct Authenticator: Sendable {
         case digest([UInt8])
     }
 
-    /// Looks up a token without suspending. Throws `unauthenticated` without a token, and `invalid_token` for a text that is
-    /// no token.
+    /// Looks up a token without suspending. Throws `unauthenticated` without a token, and `invalid_token` for a text
+    /// that is no token.
     package func known(_ authorization: String?) throws(Problem) -> Known {
         guard let authorization else { throw .noToken }
         guard let text = AuthorizationHeader.bearerToken(in: authorization), let token = SessionToken(parsing: text)

@@ -4,8 +4,8 @@ import Domain
 import Store
 
 extension RateLimits {
-    /// Runs a sign-in attempt. After ten wrong passwords of an account in a row, each further attempt must wait twice as
-    /// long as the one before (`sign_in_wait`), up to `waitMaxS`.
+    /// Runs a sign-in attempt. After ten wrong passwords of an account in a row, each further attempt must wait twice
+    /// as long as the one before (`sign_in_wait`), up to `waitMaxS`.
     func signIn<Value: Sendable>(
         _ attempt: SignInAttempt, waitMaxS: Int, _ body: () async throws -> Value
     ) async throws -> Value {

@@ -1,5 +1,5 @@
-// The API as the request handler of the transport. Polls and most sends are handled without a task. Everything else goes to
-// the router.
+// The API as the request handler of the transport. Polls and most sends are handled without a task. Everything else
+// goes to the router.
 import Domain
 import Hummingbird
 import Logging

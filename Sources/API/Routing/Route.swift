@@ -1,5 +1,6 @@
-// A route of the API. The list of routes (API.swift) is the only source of paths, methods and body sizes. The router, 405,
-// preflights and the test of openapi.yaml read it. Polls and sends, which bypass the router, have their paths here, too.
+// A route of the API. The list of routes (API.swift) is the only source of paths, methods and body sizes. The router,
+// 405, preflights and the test of openapi.yaml read it. Polls and sends, which bypass the router, have their paths
+// here, too.
 import Domain
 import HTTPTypes
 import Store

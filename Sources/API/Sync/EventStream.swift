@@ -1,13 +1,13 @@
-// One event stream: a long poll that repeats itself. It gets what a chain of polls gets, by the same rules and from the same
-// mailbox. Between two answers it is a parked poll.
+// One event stream: a long poll that repeats itself. It gets what a chain of polls gets, by the same rules and from the
+// same mailbox. Between two answers it is a parked poll.
 import Domain
 import Log
 import NIOCore
 import Synchronization
 import Transport
 
-/// A connected client that receives a series of answers. Its next poll starts when the client has received the last answer.
-/// So at most one answer waits for a slow client, and later events stay in the log.
+/// A connected client that receives a series of answers. Its next poll starts when the client has received the last
+/// answer. So at most one answer waits for a slow client, and later events stay in the log.
 package final class EventStream: Waiter, StreamSource {
     /// The same bytes for many streams.
     typealias Piece = (bytes: ByteBuffer, streams: [ResponseStream])
@@ -72,7 +72,8 @@ package final class EventStream: Waiter, StreamSource {
         case .answer(let answer): send(answer)
         case .parked(let poll):
             state.withLock { $0.poll = poll }
-            // The session may have ended between the check and the parking. The event that ends its polls has passed then.
+            // The session may have ended between the check and the parking. The event that ends its polls has passed
+            // then.
             if services.authenticator.sessions.isRevoked(identity.session),
                 services.hub.cancel(identity.user, poll: poll)
             {
@@ -133,7 +134,8 @@ package final class EventStream: Waiter, StreamSource {
         case .revoked: end(.signedOut)
         case .closing: end(.stopping)
         case .displaced(let upTo):
-            // Its client will reconnect, which then ends the oldest of the other streams. So it must not reconnect at once.
+            // Its client will reconnect, which then ends the oldest of the other streams. So it must not reconnect at
+            // once.
             end(.displaced, last: EventStreamFormat.opening(upTo, retryMs: EventStreamFormat.displacedRetryMs))
         }
     }

@@ -12,8 +12,8 @@ enum EventStreamFormat {
         return headers
     }()
 
-    /// Clients pick the milliseconds after which they reconnect from this range. After a node has died they reconnect at
-    /// different times.
+    /// Clients pick the milliseconds after which they reconnect from this range. After a node has died they reconnect
+    /// at different times.
     private static let retryMs = 1000...3000
     /// The same after a stream ended to make room for a newer one of its session or account.
     static let displacedRetryMs = 15_000...30_000
@@ -32,8 +32,8 @@ enum EventStreamFormat {
         return bytes
     }
 
-    /// Events. Without any, the heartbeat: a comment with an id. It moves the cursor of a quiet client on, and the client
-    /// sees no event.
+    /// Events. Without any, the heartbeat: a comment with an id. It moves the cursor of a quiet client on, and the
+    /// client sees no event.
     static func piece(_ events: [Event], upTo: Cursor) -> ByteBuffer {
         guard events.isEmpty else {
             var bytes = ByteBufferAllocator().buffer(capacity: events.reduce(64) { $0 + $1.body.count + 48 })

@@ -27,8 +27,8 @@ final class EventStreams: Sendable {
         }
     }
 
-    /// Opens a stream, or refuses it as a poll would be refused. Without a cursor the stream begins at the end of the log.
-    /// Called on the event loop.
+    /// Opens a stream, or refuses it as a poll would be refused. Without a cursor the stream begins at the end of the
+    /// log. Called on the event loop.
     func open(
         _ known: Authenticator.Known, from cursor: Cursor?, limit: Int, _ reply: Reply, _ number: RequestNumber
     ) {

@@ -3,8 +3,8 @@ import Telemetry
 
 /// Counts event streams. From any thread.
 package final class StreamMetrics: Sendable {
-    /// Why a stream ended. `gone`: the client left, or read nothing for too long. `displaced`: its session or account opened
-    /// more polls and streams than may wait.
+    /// Why a stream ended. `gone`: the client left, or read nothing for too long. `displaced`: its session or account
+    /// opened more polls and streams than may wait.
     enum End: String, CaseIterable {
         case gone, signedOut, stopping, expired, failed, displaced
     }

@@ -49,11 +49,11 @@ package final class SyncEndpoint: Sendable {
         var preferredWaitS: Int?
     }
 
-    /// Answers or parks a poll, or opens an event stream. Called on the connection's event loop. In steady state no task is
-    /// started.
+    /// Answers or parks a poll, or opens an event stream. Called on the connection's event loop. In steady state no
+    /// task is started.
     ///
-    /// A poll that does not wait must see everything that any node answered before. So it is not answered from a mailbox
-    /// until the tail has caught up. HEAD never waits.
+    /// A poll that does not wait must see everything that any node answered before. So it is not answered from a
+    /// mailbox until the tail has caught up. HEAD never waits.
     package func handle(_ request: InboundRequest, _ reply: Reply) {
         do {
             let known = try services.authenticator.known(request.headers[.authorization])
@@ -69,8 +69,8 @@ package final class SyncEndpoint: Sendable {
                     identity, from: cursor, limit: poll.limit, waitMs: poll.waitMs, waiter: waiter)
                 if case .cold = outcome {} else { return finish(outcome, identity, waiter) }
             }
-            // A callback has no task to be a child of. This task is as short as its queries, which have time limits. It is
-            // cancelled when the client goes away.
+            // A callback has no task to be a child of. This task is as short as its queries, which have time limits. It
+            // is cancelled when the client goes away.
             let number = request.number
             let task = Task { await self.read(known, poll, waiter, number) }
             reply.onClientGone { task.cancel() }
@@ -116,8 +116,8 @@ package final class SyncEndpoint: Sendable {
             waiter.reply.send(SyncAnswers.response(to: answer, preferredWaitS: waiter.preferredWaitS))
         case .parked(let poll):
             waiter.reply.onClientGone { hub.cancel(identity.user, poll: poll) }
-            // The session may have ended between the check of the token and the parking. The event that ends its polls has
-            // passed then.
+            // The session may have ended between the check of the token and the parking. The event that ends its polls
+            // has passed then.
             if services.authenticator.sessions.isRevoked(identity.session), hub.cancel(identity.user, poll: poll) {
                 waiter.reply.send(SyncAnswers.refusal(.badToken))
             }

@@ -5,8 +5,8 @@ import Linux
 package final class EventLoop {
     /// The read buffer of all connections: an answer that arrived whole is handled in place.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 262_144, alignment: 16)
-    /// The buffer for requests that differ each time. It is free again once a connection has taken the request. It has room
-    /// for the longest text of `--bytes` with its request.
+    /// The buffer for requests that differ each time. It is free again once a connection has taken the request. It has
+    /// room for the longest text of `--bytes` with its request.
     let requestSpace = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
     private let sockets: EpollSet
     private let waker: Waker
@@ -45,7 +45,8 @@ package final class EventLoop {
     /// Makes `run` return once it has handled the events of its last wait.
     package func stop() { isStopped = true }
 
-    /// Runs until `stop`, or until its waker is interrupted. Timers and connections stay as they are; nothing is closed.
+    /// Runs until `stop`, or until its waker is interrupted. Timers and connections stay as they are; nothing is
+    /// closed.
     package func run() {
         isStopped = waker.isInterrupted
         while !isStopped {

@@ -1,5 +1,5 @@
-// The one list of `parley bench`'s flags, for parsing and help. Unlike settings they are flags only, so that a command line
-// describes its measurement completely.
+// The one list of `parley bench`'s flags, for parsing and help. Unlike settings they are flags only, so that a command
+// line describes its measurement completely.
 import CommandLineFlags
 
 /// A flag of `parley bench WORKLOAD`.

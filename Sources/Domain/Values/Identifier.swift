@@ -51,8 +51,8 @@ extension IdentifiedKind {
 }
 
 extension Identifier where Kind: IdentifiedKind {
-    /// Returns a new UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits (66 in a thread's id). An id cannot be
-    /// guessed, and ids made at nearly the same time are close together in an index.
+    /// Returns a new UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits (66 in a thread's id). An id
+    /// cannot be guessed, and ids made at nearly the same time are close together in an index.
     package static func make(at now: Date = Date()) -> Self {
         var random = SystemRandomNumberGenerator()
         let milliseconds = UInt64(now.timeIntervalSince1970 * 1000)

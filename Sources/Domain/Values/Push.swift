@@ -20,8 +20,8 @@ package enum PushTarget: Hashable, Sendable {
     case apns(token: String, environment: APNsEnvironment, topic: String?)
     /// - token: the app installation's registration token.
     case fcm(token: String)
-    /// - endpoint: an https URL that the client's push service made. key: the client's public key, an uncompressed point on
-    ///   P-256 (65 bytes). secret: what the client shares with us (16 bytes). RFC 8291, section 2.
+    /// - endpoint: an https URL that the client's push service made. key: the client's public key, an uncompressed
+    ///   point on P-256 (65 bytes). secret: what the client shares with us (16 bytes). RFC 8291, section 2.
     case webPush(endpoint: String, key: [UInt8], secret: [UInt8])
 
     package var platform: PushPlatform {

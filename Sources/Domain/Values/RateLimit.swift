@@ -1,8 +1,8 @@
 // The limits per time: each with its name, its default quota and what it counts. docs/limits.md shows them as a table,
 // which a test compares with this file. Each quota is a setting (``RateQuotas``). Counting is the API's job.
 
-/// A bucket of `quota` tokens. An empty bucket is full again after `windowS` seconds: a short rush may use all tokens, and
-/// from then on `quota` of them come back in each window.
+/// A bucket of `quota` tokens. An empty bucket is full again after `windowS` seconds: a short rush may use all tokens,
+/// and from then on `quota` of them come back in each window.
 package struct RateLimit: Hashable, Sendable {
     package enum Scope: Sendable {
         /// Each node counts for itself.
@@ -36,7 +36,8 @@ package struct RateLimit: Hashable, Sendable {
 }
 
 extension RateLimit {
-    /// Failed sign-ins of one account, whether there is such an account or not. Wrong passwords wait for each other besides.
+    /// Failed sign-ins of one account, whether there is such an account or not. Wrong passwords wait for each other
+    /// besides.
     package static let signInsOfAccount = RateLimit(
         "account-sign-ins", quota: 30, windowS: 900, .service, "failed sign-ins to one account")
     package static let signInsFromAddress = RateLimit(

@@ -23,7 +23,8 @@ package struct Program: Sendable {
         self.signalAtOurDeath = signalAtOurDeath
     }
 
-    /// Messages in English, because they are searched and shown. Nothing is inherited that would change PostgreSQL's ways.
+    /// Messages in English, because they are searched and shown. Nothing is inherited that would change PostgreSQL's
+    /// ways.
     static let environment = ["PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C", "TZ=UTC", "HOME=/"]
 
     /// The command line, through setpriv where another user or a signal at our death is wanted. setpriv replaces itself
@@ -62,8 +63,8 @@ package struct Program: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
         posix_spawn_file_actions_adddup2(&actions, output, 2)
-        // Nearly all descriptors are close-on-exec. A listening socket that is not would stay open in the child.
-        // The range goes past the highest, for descriptors that other threads open now. Closing an unused one is no error.
+        // Nearly all descriptors are close-on-exec. A listening socket that is not would stay open in the child. The
+        // range goes past the highest, for descriptors that other threads open now. Closing an unused one is no error.
         for file in 3...(try Self.highestDescriptor() + 256) { posix_spawn_file_actions_addclose(&actions, file) }
 
         var attributes = posix_spawnattr_t()
@@ -88,8 +89,8 @@ package struct Program: Sendable {
         return pid
     }
 
-    /// Runs the program to its end with `input` as standard input. Returns its exit status and what it printed (the first
-    /// 64 KiB of standard output and error together). For programs that end by themselves.
+    /// Runs the program to its end with `input` as standard input. Returns its exit status and what it printed (the
+    /// first 64 KiB of standard output and error together). For programs that end by themselves.
     package func run(input: String = "") async throws -> (status: Int32, output: String) {
         try await Blocking.run { try runBlocking(input: input) }
     }

@@ -18,8 +18,8 @@ package final class Hub: Sendable {
 
     /// - Parameters:
     ///   - start: where this node's tail begins.
-    ///   - send: answers parked polls. Called without any lock held, from the tail's task, the clock's task, and callers
-    ///     of `poll`.
+    ///   - send: answers parked polls. Called without any lock held, from the tail's task, the clock's task, and
+    ///     callers of `poll`.
     package init(
         store: Store, start: Cursor, limits: HubLimits = HubLimits(), send: @escaping @Sendable ([Wake]) -> Void
     ) {

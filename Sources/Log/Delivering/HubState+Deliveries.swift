@@ -113,8 +113,8 @@ extension HubState {
         }
     }
 
-    /// Removes and returns the marks that are due. Checks each feed with unmarked messages, and its mailboxes where marks
-    /// are due.
+    /// Removes and returns the marks that are due. Checks each feed with unmarked messages, and its mailboxes where
+    /// marks are due.
     mutating func takeDeliveries() -> [Delivery] {
         var taken = deliveries.left
         deliveries.left = []

@@ -67,7 +67,8 @@ extension HubState {
             let held = takeHeld(mailbox)
             for poll in mailbox.parked {
                 recordEnd(poll)
-                // The latest, if there are more than the poll asked for. The others are dropped: these events may be lost.
+                // The latest, if there are more than the poll asked for. The others are dropped: these events may be
+                // lost.
                 let bodies = Array(held.suffix(poll.limit))
                 if max(poll.after, mailbox.openedAt) <= head {
                     shared[bodies, default: []].append(poll.waiter)

@@ -34,11 +34,11 @@ package struct DevicePollWorker: Sendable {
             "recording polling devices", retryAfter: .seconds(1), failures: metrics.failures, logger: logger)
     }
 
-    /// Runs until cancelled. If the node ends without `leave`, the others mark its devices as gone, except those that poll
-    /// elsewhere by then.
+    /// Runs until cancelled. If the node ends without `leave`, the others mark its devices as gone, except those that
+    /// poll elsewhere by then.
     package func run() async throws {
-        // A polling device has all events up to the head of the heartbeat before. With a later position it would count as
-        // gone.
+        // A polling device has all events up to the head of the heartbeat before. With a later position it would count
+        // as gone.
         var before = hub.head.position
         var nextHeartbeat = ContinuousClock.now
         try await Ticker.sleep()
@@ -53,8 +53,8 @@ package struct DevicePollWorker: Sendable {
         }
     }
 
-    /// Marks all devices of this node as gone once its polls have ended. Otherwise their alerts would wait until its heartbeats
-    /// are missed. Devices that already poll elsewhere stay with their new node.
+    /// Marks all devices of this node as gone once its polls have ended. Otherwise their alerts would wait until its
+    /// heartbeats are missed. Devices that already poll elsewhere stay with their new node.
     package func leave() async throws {
         hub.leaveDevices()
         var gone = hub.takeDevices().gone[...]

@@ -6,8 +6,8 @@ import Synchronization
 import Telemetry
 import Workers
 
-/// Publishes typing and presence of this node's users to the other nodes, and delivers what all nodes publish to the polls
-/// here. No message and no poll waits for it. A lost event stays lost.
+/// Publishes typing and presence of this node's users to the other nodes, and delivers what all nodes publish to the
+/// polls here. No message and no poll waits for it. A lost event stays lost.
 package final class PresenceWorker: Sendable {
     package static let channel = "parley_presence"
     /// A node without a heartbeat for 45 s is dead (presence_sweep), so its users are offline within 60 s.
@@ -47,7 +47,8 @@ package final class PresenceWorker: Sendable {
         }
     }
 
-    /// Runs until cancelled. The other nodes then mark this node's users as offline, except those that are online elsewhere.
+    /// Runs until cancelled. The other nodes then mark this node's users as offline, except those that are online
+    /// elsewhere.
     package func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
@@ -119,7 +120,8 @@ package final class PresenceWorker: Sendable {
         }
     }
 
-    /// - Parameter isBehind: whether the database may have missed changes. It may also have lost some, so its count is compared.
+    /// - Parameter isBehind: whether the database may have missed changes. It may also have lost some, so its count is
+    ///   compared.
     private func heartbeat(_ online: Set<UserID>, isBehind: Bool) async throws {
         if try await store.presenceHeartbeat(node: node) != Int64(online.count) || isBehind {
             add(presence: try await store.putPresence(node: node, online: Array(online), offline: [], isWhole: true))

@@ -25,8 +25,8 @@ package struct ReceiptWorker: Sendable {
 
     package var failures: Counter { worker.failures }
 
-    /// Runs until cancelled. Receipts that are unpublished then are published by another node, or by this one after its next
-    /// start.
+    /// Runs until cancelled. Receipts that are unpublished then are published by another node, or by this one after its
+    /// next start.
     package func run() async throws {
         var nextCheck = ContinuousClock.now
         try await worker.run {

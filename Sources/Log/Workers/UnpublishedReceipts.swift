@@ -3,10 +3,11 @@ import Domain
 import Store
 import Synchronization
 
-/// The threads whose members are still to be notified of receipts that this node wrote, and when each is due. Bounded by what
-/// is written in a second, since a thread is in here once.
+/// The threads whose members are still to be notified of receipts that this node wrote, and when each is due. Bounded
+/// by what is written in a second, since a thread is in here once.
 package final class UnpublishedReceipts: Sendable {
-    /// From writing a receipt to publishing it. The database keeps to it, however many nodes write receipts of a thread.
+    /// From writing a receipt to publishing it. The database keeps to it, however many nodes write receipts of a
+    /// thread.
     static let delay = Duration.seconds(1)
 
     private let dueTimes = Mutex<[ThreadID: ContinuousClock.Instant]>([:])

@@ -9,8 +9,8 @@ import Logging
 final class ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     let notices: NoticeSink
-    /// Whether a pooler is between this process and the server. Session settings do not last then: in transaction mode each transaction
-    /// may run in another session. `Dial` finds this out.
+    /// Whether a pooler is between this process and the server. Session settings do not last then: in transaction mode
+    /// each transaction may run in another session. `Dial` finds this out.
     var isPooled = false
 
     init(_ pointer: OpaquePointer, logger: Logger) {
@@ -31,8 +31,8 @@ final class ConnectionHandle: @unchecked Sendable {
     /// libpq's last error. It may contain values, so it is classified and not shown.
     var errorText: String { PQerrorMessage(pointer).map { String(cString: $0) } ?? "" }
 
-    /// Discards notifications that have arrived. A pooler may assign a session in which another client listens, and libpq
-    /// would keep its notifications forever.
+    /// Discards notifications that have arrived. A pooler may assign a session in which another client listens, and
+    /// libpq would keep its notifications forever.
     func dropNotifications() {
         guard isPooled else { return }
         while let notification = PQnotifies(pointer) { PQfreemem(notification) }

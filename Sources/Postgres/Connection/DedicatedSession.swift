@@ -13,9 +13,9 @@ package final class DedicatedSession {
         self.answerMax = answerMax
     }
 
-    /// Connects, runs `body` on a thread of its own, and closes the connection. On cancellation the wait for
-    /// an answer throws `closed` in `body`, and this throws `CancellationError`. A statement that was sent may still run
-    /// to its end.
+    /// Connects, runs `body` on a thread of its own, and closes the connection. On cancellation the wait for an answer
+    /// throws `closed` in `body`, and this throws `CancellationError`. A statement that was sent may still run to its
+    /// end.
     /// - Parameters:
     ///   - settings: their timeouts apply. They must not lead to a pooler in transaction mode.
     ///   - answerMax: how long to wait for the answer to each statement.

@@ -75,7 +75,8 @@ struct ListenerLoop {
     }
 
     /// Listens on the probes' channel only. Behind a pooler in transaction mode, a LISTEN stays in a session that other
-    /// clients use as well, and they would receive this node's notifications. The channel itself follows the first probe.
+    /// clients use as well, and they would receive this node's notifications. The channel itself follows the first
+    /// probe.
     private mutating func listen() throws(PostgresError) {
         isListening = false
         try listen(to: probeChannel)

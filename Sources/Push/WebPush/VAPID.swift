@@ -1,4 +1,5 @@
-// How Web Push identifies the sender (RFC 8292): a key pair that all nodes share and never change, and a token for each origin.
+// How Web Push identifies the sender (RFC 8292): a key pair that all nodes share and never change, and a token for each
+// origin.
 import Basics
 import Crypto
 import Domain

@@ -1,5 +1,5 @@
-// Web Push and UnifiedPush (RFC 8030): requests to the server that a client named. WebPush+answers.swift has the meaning of the
-// answers.
+// Web Push and UnifiedPush (RFC 8030): requests to the server that a client named. WebPush+answers.swift has the
+// meaning of the answers.
 import Basics
 import Crypto
 import Domain

@@ -1,5 +1,5 @@
-// The actions of `parley admin`: what the admin API does, for anyone who may connect to the database. They need no node and
-// no admin token. Nodes learn of them through the log.
+// The actions of `parley admin`: what the admin API does, for anyone who may connect to the database. They need no node
+// and no admin token. Nodes learn of them through the log.
 import API
 import Credentials
 import Domain

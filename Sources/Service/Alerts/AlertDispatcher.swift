@@ -27,8 +27,8 @@ struct AlertDispatcher: Sendable {
     /// Failures of the checks of the queues.
     private let queueFailures = Counter()
 
-    /// Returns the key pair of Web Push. All nodes share it and it never changes, whether or not Web Push is configured:
-    /// browsers may subscribe before.
+    /// Returns the key pair of Web Push. All nodes share it and it never changes, whether or not Web Push is
+    /// configured: browsers may subscribe before.
     static func keys(_ store: Store) async throws -> VAPIDKeyPair {
         let bytes = try await store.secret(named: keyName, otherwise: VAPIDKeyPair.make().privateBytes)
         guard let keys = VAPIDKeyPair(privateBytes: bytes) else {

@@ -6,8 +6,8 @@ extension AlertLane {
     /// Outcomes of one call, so that it is short.
     private static let settleMax = 256
 
-    /// Adds outcomes to those that are waiting to be written. They are written in batches and by the callbacks' threads, not by
-    /// the lane's task: what a service has accepted is recorded even while the node stops.
+    /// Adds outcomes to those that are waiting to be written. They are written in batches and by the callbacks'
+    /// threads, not by the lane's task: what a service has accepted is recorded even while the node stops.
     func settle(_ settlements: [PushSettlement]) {
         let isEnough = state.withLock { state in
             state.settlements += settlements

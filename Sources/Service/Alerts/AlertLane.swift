@@ -1,5 +1,5 @@
-// One platform's alerts, sent by this node: claiming them, and the end of the lane. AlertLane+sending.swift sends what was
-// claimed, AlertLane+settling.swift records the outcomes.
+// One platform's alerts, sent by this node: claiming them, and the end of the lane. AlertLane+sending.swift sends what
+// was claimed, AlertLane+settling.swift records the outcomes.
 import Domain
 import Log
 import Logging
@@ -10,14 +10,14 @@ import Synchronization
 import Telemetry
 import Workers
 
-/// Claims due alerts, sends them, and records each outcome. Runs on every node. A claim is a lease: when it expires without an
-/// outcome, another node sends the alert under the same id.
+/// Claims due alerts, sends them, and records each outcome. Runs on every node. A claim is a lease: when it expires
+/// without an outcome, another node sends the alert under the same id.
 final class AlertLane: Sendable {
     struct Limits: Sendable {
         /// Alerts under way at once: nearly what four connections with a hundred streams each carry.
         var inFlightMax = 256
-        /// The most alerts of one claim. A claim costs the same for few alerts as for many, so the lane waits until it has
-        /// room for half of this.
+        /// The most alerts of one claim. A claim costs the same for few alerts as for many, so the lane waits until it
+        /// has room for half of this.
         var claimMax = 128
         /// Outcomes that are written without waiting for more.
         var settleMin = 64
@@ -27,7 +27,8 @@ final class AlertLane: Sendable {
         var lifeSeconds: Int
     }
 
-    /// The state that the task and the callbacks share. Decisions are made under the lock; their effects follow after it.
+    /// The state that the task and the callbacks share. Decisions are made under the lock; their effects follow after
+    /// it.
     struct State {
         var pace: PushPace
         /// Outcomes to write.
@@ -151,7 +152,8 @@ final class AlertLane: Sendable {
         if let refused, try await tokens.refuse(refused) { halt("token_refused") }
     }
 
-    /// Sends nothing more until an operator has corrected something. One alert a minute checks whether that has happened.
+    /// Sends nothing more until an operator has corrected something. One alert a minute checks whether that has
+    /// happened.
     func halt(_ reason: String) {
         state.withLock { $0.pace.halt(now: .now) }
         metrics.isHalted.store(true, ordering: .relaxed)

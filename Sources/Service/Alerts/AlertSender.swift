@@ -10,8 +10,8 @@ enum AlertSender: Sendable {
     case fcm(FCM)
     case webPush(WebPush)
 
-    /// The name under which all nodes share the service's provider token, or nil where each request has a token of its own.
-    /// Tokens of another key have another name.
+    /// The name under which all nodes share the service's provider token, or nil where each request has a token of its
+    /// own. Tokens of another key have another name.
     var tokenName: String? {
         switch self {
         case .apns(let apns): "apns \(apns.tokenScope)"
@@ -28,7 +28,8 @@ enum AlertSender: Sendable {
         }
     }
 
-    /// The most alerts under way to one origin. Clients name Web Push services, so each gets few, however many devices it has.
+    /// The most alerts under way to one origin. Clients name Web Push services, so each gets few, however many devices
+    /// it has.
     var originInFlightMax: Int {
         switch self {
         case .apns, .fcm: .max

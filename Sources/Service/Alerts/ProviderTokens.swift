@@ -1,5 +1,5 @@
-// The provider token that authenticates the service to a push service. All nodes share one; it is in the database, and one node
-// at a time renews it.
+// The provider token that authenticates the service to a push service. All nodes share one; it is in the database, and
+// one node at a time renews it.
 import Domain
 import Outbound
 import Push

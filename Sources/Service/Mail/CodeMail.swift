@@ -1,5 +1,5 @@
-// The text of the mail with a code. Nothing in it comes from the client that requested it: anyone may request a code for any
-// address.
+// The text of the mail with a code. Nothing in it comes from the client that requested it: anyone may request a code
+// for any address.
 import Credentials
 import Domain
 import Outbound

@@ -2,9 +2,9 @@
 import Synchronization
 import Telemetry
 
-/// Mails handled by this node. No metric here may distinguish a mail to an account from one that is withheld because there
-/// is no account. Otherwise anyone who requests codes and reads `/metrics` would learn which addresses have accounts. So outcomes and
-/// times are not shown.
+/// Mails handled by this node. No metric here may distinguish a mail to an account from one that is withheld because
+/// there is no account. Otherwise anyone who requests codes and reads `/metrics` would learn which addresses have
+/// accounts. So outcomes and times are not shown.
 final class MailMetrics: Sendable {
     let handled = Counter()
     let failures = Counter()

@@ -11,11 +11,11 @@ import Store
 import Telemetry
 import Workers
 
-/// Claims due mails, sends them and records the outcomes. Runs on every node. A claim is a lease: when it expires without an
-/// outcome, another node sends the mail.
+/// Claims due mails, sends them and records the outcomes. Runs on every node. A claim is a lease: when it expires
+/// without an outcome, another node sends the mail.
 ///
-/// Each attempt makes its code just before sending, so only the code's hash is ever stored. If a relay's acceptance is lost on
-/// the way, the mail is sent once more with another code: SMTP has no way to ask.
+/// Each attempt makes its code just before sending, so only the code's hash is ever stored. If a relay's acceptance is
+/// lost on the way, the mail is sent once more with another code: SMTP has no way to ask.
 struct MailWorker: Sendable {
     /// The name of the mailed codes' lane in the password hasher's queue.
     private static let hashLane = "mail"
@@ -122,7 +122,8 @@ struct MailWorker: Sendable {
         try await settle(mail, again: nil)
     }
 
-    /// Makes the code and the mail. Returns nil if this node's claim has ended. After a failure the mail is due again later.
+    /// Makes the code and the mail. Returns nil if this node's claim has ended. After a failure the mail is due again
+    /// later.
     private func prepare(_ mail: ClaimedMail) async throws -> MailDelivery? {
         do {
             let code = OneTimeCode.random()
@@ -158,8 +159,8 @@ struct MailWorker: Sendable {
             metadata: metadata)
     }
 
-    /// Records the outcome even while the node stops, so not by a call that ends with the task. While the database is away, it
-    /// retries for half of the claim's length: a mail without a recorded outcome is sent twice.
+    /// Records the outcome even while the node stops, so not by a call that ends with the task. While the database is
+    /// away, it retries for half of the claim's length: a mail without a recorded outcome is sent twice.
     ///
     /// - Returns: whether the mail will be sent again.
     @discardableResult

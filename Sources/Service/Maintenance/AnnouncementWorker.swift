@@ -5,13 +5,13 @@ import Telemetry
 import Workers
 
 /// Writes the events that a change left for later: new profiles for all who share a thread, new titles for all who are
-/// invited. Runs on
-/// every node. Each part locks its row and skips rows locked by others, so nodes share the work and finish what a dead
-/// node started.
+/// invited. Runs on every node. Each part locks its row and skips rows locked by others, so nodes share the work and
+/// finish what a dead node started.
 struct AnnouncementWorker: Sendable {
     /// Between checks for something to publish. A check costs an index probe.
     private static let interval = Duration.seconds(1)
-    /// Between parts: a part holds the log's lock for some milliseconds, so that others write half of the time at least.
+    /// Between parts: a part holds the log's lock for some milliseconds, so that others write half of the time at
+    /// least.
     private static let pause = Duration.milliseconds(10)
 
     let store: Store

@@ -4,8 +4,8 @@ import Store
 import Telemetry
 import Workers
 
-/// Runs on every node. Each call locks its rows and skips rows locked by others, so nodes share the work and finish what a dead
-/// node started.
+/// Runs on every node. Each call locks its rows and skips rows locked by others, so nodes share the work and finish
+/// what a dead node started.
 struct ErasureSweep: Sendable {
     /// Messages of one call. Their thread accepts no messages during the call.
     private static let messageCountMax = 100

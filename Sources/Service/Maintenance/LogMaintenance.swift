@@ -6,8 +6,8 @@ import Store
 import Telemetry
 import Workers
 
-/// Keeps partitions of the log ahead of its head, drops those that are too old, records when sessions were last used, and
-/// deletes rate limits and sign-in attempts that no longer matter. Runs on every node.
+/// Keeps partitions of the log ahead of its head, drops those that are too old, records when sessions were last used,
+/// and deletes rate limits and sign-in attempts that no longer matter. Runs on every node.
 struct LogMaintenance: Sendable {
     private static let trimInterval = Duration.seconds(600)
     private static let flushInterval = Duration.seconds(30)
@@ -58,8 +58,8 @@ struct LogMaintenance: Sendable {
             operation, every: interval, retryAfter: retryAfter ?? interval, failures: metrics.failures, logger: logger)
     }
 
-    /// Partitions are made when the log reaches a certain position. The log is checked each second: in a surge it reaches that
-    /// position within seconds, and there is room for some more.
+    /// Partitions are made when the log reaches a certain position. The log is checked each second: in a surge it
+    /// reaches that position within seconds, and there is room for some more.
     private func extend() async throws {
         var next = Position.start
         try await worker("making partitions of the log", every: .seconds(1), retryAfter: .seconds(2)).run {

@@ -4,8 +4,8 @@ import Store
 import Telemetry
 import Workers
 
-/// Runs on every node. Each call locks its rows and skips rows locked by others, so nodes share the work and finish what a dead
-/// node started.
+/// Runs on every node. Each call locks its rows and skips rows locked by others, so nodes share the work and finish
+/// what a dead node started.
 struct RetentionSweep: Sendable {
     /// Messages or threads of one call, during which the threads concerned accept no messages.
     private static let passLimit = 100

@@ -18,8 +18,9 @@ struct SearchIndexer: Sendable {
     private static let interval = Duration.seconds(1)
     /// Between passes while the log stands still, because another node may have died in the middle of one.
     private static let checkInterval = Duration.seconds(30)
-    /// The pause after a pass, as a multiple of its length: 1 for each 50 events per second by which the log grows. So the
-    /// index keeps up with some hundreds of events per second. At full speed of sending it costs 1 % of a processor.
+    /// The pause after a pass, as a multiple of its length: 1 for each 50 events per second by which the log grows. So
+    /// the index keeps up with some hundreds of events per second. At full speed of sending it costs 1 % of a
+    /// processor.
     private static let eventRateOfPause = 50.0
     private static let pauseMax = 100.0
 

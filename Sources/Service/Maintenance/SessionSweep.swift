@@ -6,8 +6,8 @@ import Store
 import Telemetry
 import Workers
 
-/// Walks through all sessions, one part at a time, again and again. Runs on every node. Its pace matters little: an expired
-/// session is refused whether or not the sweep has ended it.
+/// Walks through all sessions, one part at a time, again and again. Runs on every node. Its pace matters little: an
+/// expired session is refused whether or not the sweep has ended it.
 struct SessionSweep: Sendable {
     /// Sessions of a part: 2 ms of a connection.
     private static let partLimit = 500

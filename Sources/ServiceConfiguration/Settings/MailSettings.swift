@@ -29,7 +29,8 @@ package struct MailServer: Sendable, Equatable {
     package var redacted: String { ConnectionString.redacted(text) }
 
     /// Parses a URL; nil if it is invalid or ambiguous. The default port is 25, with TLS 465. STARTTLS is required
-    /// unless the query says otherwise (`?starttls=optional`, `?starttls=off`). For a relay on this host it is optional.
+    /// unless the query says otherwise (`?starttls=optional`, `?starttls=off`). For a relay on this host it is
+    /// optional.
     package init?(_ text: String) {
         guard let scheme = text.firstRange(of: "://"), !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f })
         else { return nil }

@@ -33,8 +33,8 @@ package struct MailedRegistration: Sendable {
 }
 
 extension Store {
-    /// Queues a mail with a code. Does the same for every address, whether or not it has an account, and returns nothing
-    /// about it.
+    /// Queues a mail with a code. Does the same for every address, whether or not it has an account, and returns
+    /// nothing about it.
     package func askForCode(_ email: EmailAddress, registration: MailedRegistration?) async throws {
         let name = registration?.name
         _ = try await rows(

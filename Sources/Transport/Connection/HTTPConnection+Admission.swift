@@ -1,4 +1,5 @@
-// How connections begin: each needs a place among the open ones. If none is free, the longest idle connection is closed.
+// How connections begin: each needs a place among the open ones. If none is free, the longest idle connection is
+// closed.
 
 import Basics
 import NIOCore
@@ -10,9 +11,9 @@ extension HTTPConnection {
     /// A connection that has received nothing is not closed for this long: its first request is on its way.
     private static let unusedGrace = TimeAmount.milliseconds(250)
 
-    /// Counts a new connection. If the node is full, it closes the longest idle connection to make room. If the node is nearly
-    /// full and the client's address has more than its share, only connections of that address are closed. If none is idle,
-    /// the new connection is refused.
+    /// Counts a new connection. If the node is full, it closes the longest idle connection to make room. If the node is
+    /// nearly full and the client's address has more than its share, only connections of that address are closed. If
+    /// none is idle, the new connection is refused.
     func admit() {
         let counters = server.counters
         counters.connectionsTotal.add(1, ordering: .relaxed)
@@ -27,8 +28,8 @@ extension HTTPConnection {
         }
     }
 
-    /// Closes an idle connection of this loop, or else of another. Reading pauses until the outcome is known, so no request
-    /// begins on a connection that is refused.
+    /// Closes an idle connection of this loop, or else of another. Reading pauses until the outcome is known, so no
+    /// request begins on a connection that is refused.
     private func makeRoom(of address: IPAddress?) {
         isAwaitingAdmission = true
         if loop.closeLongestIdle(of: address) {

@@ -60,8 +60,8 @@ extension HTTPConnection {
         answer(id, server.handler.problem(for: .unanswered, request.number))
     }
 
-    /// Answers a request whose body has not arrived, and drops the rest of a small body. After a large one the connection
-    /// closes, so that no byte of the body is ever read as a request.
+    /// Answers a request whose body has not arrived, and drops the rest of a small body. After a large one the
+    /// connection closes, so that no byte of the body is ever read as a request.
     func answerEarly(_ response: OutboundResponse, to request: PendingRequest, _ state: RequestState) {
         let keepsAlive = staysOpen(after: response, to: state) && request.canBeDropped(server.settings)
         writeWhole(response, to: state, keepsAlive: keepsAlive)

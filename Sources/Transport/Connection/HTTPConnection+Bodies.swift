@@ -3,8 +3,8 @@
 import NIOCore
 
 extension HTTPConnection {
-    /// Updates the loop's count with the bytes that this connection holds now. A short body that arrives with its head goes
-    /// to the handler before it is counted, so a usual request costs one comparison.
+    /// Updates the loop's count with the bytes that this connection holds now. A short body that arrives with its head
+    /// goes to the handler before it is counted, so a usual request costs one comparison.
     func countHeld() {
         let byteCount = queue.byteCount + phase.countedBodyByteCount
         guard byteCount != heldByteCount else { return }
@@ -18,8 +18,8 @@ extension HTTPConnection {
         countHeld()
     }
 
-    /// Frees memory. Refuses the request whose body is arriving, after the answers to the requests before it. If no body is
-    /// arriving, only complete requests wait here, and the connection closes.
+    /// Frees memory. Refuses the request whose body is arriving, after the answers to the requests before it. If no
+    /// body is arriving, only complete requests wait here, and the connection closes.
     func refuseBody() {
         server.counters.bodiesRefused.add(1, ordering: .relaxed)
         if queue.incomingByteCount > 0 { fail(.tooManyBodies) } else { close() }
@@ -35,8 +35,8 @@ extension LoopState {
         server.counters.bodyBytes.add(byteCount, ordering: .relaxed)
     }
 
-    /// Refuses bodies, the largest incomplete ones first, until the bodies of this loop fit into its share of the total.
-    /// Costs one comparison while they fit. Otherwise each refusal looks at every connection.
+    /// Refuses bodies, the largest incomplete ones first, until the bodies of this loop fit into its share of the
+    /// total. Costs one comparison while they fit. Otherwise each refusal looks at every connection.
     func refuseLargestBodies() {
         while heldByteCount > heldShare, let largest = connections.max(by: { $0.refusalOrder < $1.refusalOrder }),
             largest.queue.byteCount > 0

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Receives decoded requests, passes them to the handler one after the other, and writes the answers.
 ///
-/// It is the only channel handler behind NIO's request decoder. Request assembly, queue and writer are one object, so that
-/// a waiting poll stays small.
+/// It is the only channel handler behind NIO's request decoder. Request assembly, queue and writer are one object, so
+/// that a waiting poll stays small.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer

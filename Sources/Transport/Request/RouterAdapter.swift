@@ -29,7 +29,8 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
     private let problem: @Sendable (any Error, Responder.Context) -> OutboundResponse
 
     /// - Parameters:
-    ///   - operation: the operation that the responder served, read when it is done; see ``OutboundResponse/operation``.
+    ///   - operation: the operation that the responder served, read when it is done; see
+    ///     ``OutboundResponse/operation``.
     ///   - problem: renders an error of the responder. Not called if the client is gone.
     package init(
         responder: Responder, logger: Logger, operation: @escaping @Sendable (Responder.Context) -> UInt8 = { _ in 0 },

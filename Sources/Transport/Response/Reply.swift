@@ -9,9 +9,9 @@ import Synchronization
 /// A reply that is released without an answer sends the handler's `.unanswered` problem, so no request hangs.
 ///
 /// A client counts as gone when its connection breaks. A client that only closes its sending side looks the same until
-/// something is sent. With ``onClientGone(_:)`` registered such a request ends at once. Otherwise, as for an ordinary short
-/// request, it may be answered for ``TransportSettings/halfCloseGrace``. So clients that half-close (`nc -N`) get their
-/// answer.
+/// something is sent. With ``onClientGone(_:)`` registered such a request ends at once. Otherwise, as for an ordinary
+/// short request, it may be answered for ``TransportSettings/halfCloseGrace``. So clients that half-close (`nc -N`) get
+/// their answer.
 package final class Reply: Sendable {
     let reference: ConnectionReference
     /// The request of the connection that this answers.
@@ -25,7 +25,8 @@ package final class Reply: Sendable {
 
     deinit {
         guard markUsed(), !isClientGone else { return }
-        // Later, even on the loop: the code that releases the reply may hold a lock that the next request's handler needs.
+        // Later, even on the loop: the code that releases the reply may hold a lock that the next request's handler
+        // needs.
         eventLoop.execute { [reference, id] in reference.connection.value.answerUnanswered(id) }
     }
 
@@ -42,7 +43,8 @@ package final class Reply: Sendable {
     }
 
     /// Begins an answer whose body is written piece by piece. From any thread. A second answer is treated as in
-    /// ``send(_:)``. Without `contentLength` the client gets chunks. With it the caller must write exactly that many bytes.
+    /// ``send(_:)``. Without `contentLength` the client gets chunks. With it the caller must write exactly that many
+    /// bytes.
     package func stream(
         _ status: HTTPResponse.Status, headers: HTTPFields, contentLength: Int? = nil, operation: UInt8 = 0
     ) -> ResponseStream {
@@ -54,8 +56,8 @@ package final class Reply: Sendable {
         return stream
     }
 
-    /// Begins an answer whose body comes from `source`, which is asked for each piece after `first`. From any thread. A second
-    /// answer is treated as in ``send(_:)``. The duration of such an answer is not reported.
+    /// Begins an answer whose body comes from `source`, which is asked for each piece after `first`. From any thread. A
+    /// second answer is treated as in ``send(_:)``. The duration of such an answer is not reported.
     package func stream(
         _ status: HTTPResponse.Status, headers: HTTPFields, operation: UInt8 = 0, first: ByteBuffer,
         source: any StreamSource

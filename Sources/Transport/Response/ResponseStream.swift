@@ -10,8 +10,8 @@ package struct ResponseStream: Sendable {
     let reference: ConnectionReference
     let id: UInt32
 
-    /// Sends a piece without waiting. A client that falls further behind than ``TransportSettings/unsentByteCountMax`` is
-    /// cut off.
+    /// Sends a piece without waiting. A client that falls further behind than ``TransportSettings/unsentByteCountMax``
+    /// is cut off.
     package func send(_ bytes: ByteBuffer) {
         reference.onLoop { [id] in $0.pushStream(id, bytes) }
     }
