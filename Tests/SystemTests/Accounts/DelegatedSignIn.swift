@@ -54,7 +54,7 @@ extension SystemTests {
                 #expect(try await signIn(new, "user 0", "", on: node).status == 200)
                 #expect(try await signIn(old, "user 0", "", on: node).code == "wrong_credentials")
             }
-            try await eventually("a word about the broken file") {
+            try await eventually("a log line about the broken file") {
                 nodes.a.program.errors.contains("cannot read the keys for delegated tokens; keeping the previous keys")
                     ? true : nil
             }

@@ -7,16 +7,16 @@ import Testing
 extension SystemTests {
     @Suite("Erasing an account, on two nodes")
     struct ErasingAccounts {
-        /// Waits until nothing is left to be done.
+        /// Waits until all erasures have ended.
         private func waitUntilErased(_ person: Person, in database: String) async throws {
-            try await eventually("the end of an erasure", within: .seconds(30), every: .milliseconds(50)) {
+            try await eventually("the erasure to end", within: .seconds(30), every: .milliseconds(50)) {
                 let left = try await Psql.run(
                     "select count(*) from erasures where user_id = '\(person.id)'", conninfo: database)
                 return left == "0" ? true : nil
             }
         }
 
-        /// What of a node's answers to somebody names one of these.
+        /// Returns the calls whose answers to a person contain one of these texts.
         private func answers(
             with texts: [String], on node: Node, to person: Person, threads: [String], since cursor: String
         ) async throws -> [String] {
@@ -37,7 +37,7 @@ extension SystemTests {
         func leavesNoTrace() async throws {
             let nodes = try await TestNodes.shared()
             let (a, b) = (nodes.a.curl, nodes.b.curl)
-            // A name that is hard to find by text.
+            // Characters that make the name hard to find by text.
             let mark = unique("Trace")
             let ann = try await a.register("Ann")
             let name = "\(mark) \"{}\\ Ann"
@@ -46,7 +46,7 @@ extension SystemTests {
                 "status_text": .string("\(mark)s {\"id\":"),
             ]
             #expect(try await a.call("PATCH", "/v1/users/me", profile, as: ann).status == 200)
-            // As one has them who has signed in by mail and by the host app, too.
+            // Records of an account that has also signed in by mail and by the host app.
             try await Psql.run(
                 """
                 update users set email = '\(mark)@mail.example', email_key = '\(mark)@mail.example',
@@ -81,7 +81,7 @@ extension SystemTests {
             #expect(try await a.put("/v1/users/me/blocks/\(eve.id)", [:], as: ann).status == 204)
             let threads = [group, direct, invitation, invited]
             let traces = [mark, ann.username, ann.token]
-            // In both nodes' memories, and found by what looks for it.
+            // Both nodes have the name in memory, and the checks find it.
             for (person, cursor) in zip(others, cursors) {
                 for node in [nodes.a, nodes.b] {
                     let found = try await answers(with: [mark], on: node, to: person, threads: threads, since: cursor)
@@ -100,7 +100,7 @@ extension SystemTests {
             let clock = ContinuousClock()
             let start = clock.now
             #expect(try await a.delete("/v1/users/me", as: ann).status == 204)
-            // What came with it may be an answer yet; the next poll isn't.
+            // Events that came at the same time may still be answered; the next poll is refused.
             let last = try await poll
             #expect(last.status == 401 || last.status == 200)
             try await eventually("dead sessions", within: .seconds(1)) {
@@ -171,7 +171,7 @@ extension SystemTests {
             try await waitUntilErased(ann, in: database)
             #expect(try await Psql.run(gone, conninfo: database) == "\(count)")
             #expect(try await tables(with: text, in: database) == "")
-            // Each was told once.
+            // Each reader received one event.
             let told =
                 "select count(*), count(distinct body::json -> 'data' ->> 'id') from events where type = 'message.deleted'"
             #expect(try await Psql.run(told, conninfo: database) == "\(count)|\(count)")

@@ -62,7 +62,7 @@ extension SystemTests {
             #expect(try await a.get("/v1/users/me/export?x=1", as: ann).status == 422)
         }
 
-        @Test("of a large account takes no more memory than of a small one, even if the client stops reading")
+        @Test("of a large account needs no more memory than of a small one, even if the client stops reading")
         func isBounded() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
@@ -79,7 +79,7 @@ extension SystemTests {
             let before = try await memory()
             let idle = Connection(node.address)
             #expect(try await idle.open(request).status == 200)
-            // 50 MB; what the node has ready of it, it would have by now.
+            // 50 MB. The node has had enough time to prepare as much of it as it ever does.
             var most = try await memory()
             let answer = try await node.curl.get("/v1/users/me/export", as: ann, within: .seconds(60))
             most = max(most, try await memory())

@@ -23,7 +23,7 @@ extension SystemTests {
                 "PARLEY_SMTP_URL": "smtp://parley:s3cret%40%3A%2F@127.0.0.1:\(relay.ports.startTLS)?starttls=required",
                 "PARLEY_MAIL_FROM": "chat@parley.example", "PARLEY_CA_FILE": relay.certificate,
                 "PARLEY_APP_NAME": "Ännchens <Plausch>",
-                // One of the tests has twelve tries of one address at once.
+                // One of the tests makes twelve attempts from one address at once.
                 "PARLEY_ACCOUNT_SIGN_INS_MAX": "12", "PARLEY_ADDRESS_SIGN_INS_MAX": "12",
             ]
         }
@@ -61,7 +61,7 @@ extension SystemTests {
             #expect(answer.status == 202 && answer.body.isEmpty, "\(answer)")
         }
 
-        /// A code that isn't this one.
+        /// Returns a code that differs from this one.
         private func wrong(_ code: String) -> String { code == "000000" ? "000001" : "000000" }
 
         @Test("create an account on one node and sign in to it on another; mails use STARTTLS, text and HTML")
@@ -85,7 +85,7 @@ extension SystemTests {
             let me = try await a.get("/v1/users/me", as: device)
             #expect(me.json["id"].string == made.json["user"]["id"].string)
 
-            // Used is used, on every node; registering again signs in.
+            // A used code is invalid on every node; registering again signs in.
             #expect(try await logIn(ann, code, at: a).status == 401)
             try await register(ann.uppercased(), at: b)
             let second = try #require(try await relay.mail(to: ann, count: 2).code)
@@ -112,7 +112,7 @@ extension SystemTests {
             try await refused(stranger, code, b)
             try await refused(ann, "", b)
 
-            // The next code is good, but the failures stay counted until one is right.
+            // The next code is valid, but failures count until a right code is entered.
             try await ask(ann, at: b)
             let next = try #require(try await relay.mail(to: ann, count: 2).code)
             try await refused(ann, wrong(next), a)
@@ -121,7 +121,7 @@ extension SystemTests {
             #expect(try await sql("select failed from mail_codes where email_key = '\(ann)'") == "0")
             try await refused(ann, next, a)
 
-            // Too old.
+            // The code has expired.
             try await ask(ann, at: a)
             let last = try #require(try await relay.mail(to: ann, count: 3).code)
             _ = try await sql("update mail_codes set code_expires_at = now() where email_key = '\(ann)'")
@@ -159,7 +159,7 @@ extension SystemTests {
             try await settled(ann)
             try await settled(stranger)
             #expect(try relay.attempts(to: ann) == 1 && relay.attempts(to: stranger) == 0)
-            // A day later all is well again.
+            // A day later the limits are over.
             _ = try await sql(
                 "update mail_codes set counted_from = now() - interval '1 day' where email_key = '\(ann)'")
             try await ask(ann, at: b)
@@ -187,7 +187,7 @@ extension SystemTests {
             }
             for ann in lasting { #expect(try relay.attempts(to: ann) == 1) }
             try await eventually("a second try") { try relay.attempts(to: full) >= 2 ? true : nil }
-            // Its time is up.
+            // The mail is too old to be retried.
             _ = try await sql(
                 "update mails set asked_at = now() - interval '10 minutes', due_at = now() where email_key = '\(full)'")
             try await settled(full)

@@ -110,7 +110,7 @@ extension SystemTests {
                 Refusal(
                     "PUT", stage.receipts, [400, 422], as: stage.ann, raw: Data("{\"read\": \($0)}".utf8))
             }
-            // In what an app keeps in its own payload a number may be of any size: kept as it is, or refused.
+            // A number in an app's own payload may have any size: it is stored unchanged, or refused.
             let kept = numbers.map {
                 refusal(#"{"type": "x-big", "payload": {"n": \#($0)}}"#, [400, 422], mayPass: true)
             }

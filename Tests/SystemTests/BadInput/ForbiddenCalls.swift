@@ -1,4 +1,4 @@
-// Calls without permission: no token, somebody else's thread, somebody else's message.
+// Calls without permission: no token, another person's thread, another person's message.
 
 import Foundation
 import Testing
@@ -48,7 +48,7 @@ extension SystemTests {
             #expect(first.body == second.body)
         }
 
-        @Test("can't tell somebody else's thread from one that does not exist")
+        @Test("cannot distinguish another person's thread from one that does not exist")
         func strangers() async throws {
             let message = stage.groupMessage
             let calls: [(String, String, JSON?)] = [

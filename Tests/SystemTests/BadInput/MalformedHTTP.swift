@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// What is sent, and what may come of it.
+/// The bytes that are sent, and the statuses that may answer them.
 private let brokenRequests: [(bytes: String, statuses: Set<Int>)] = [
     ("GET / HTTP/1.1\r\n\r\n", [400]),
     ("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", [400]),

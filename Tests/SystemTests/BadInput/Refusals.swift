@@ -10,7 +10,7 @@ struct Refusal: Sendable {
     var code: String?
     /// A field that the problem's `errors` must name.
     var field: String?
-    /// A 2xx is as good: the value is odd and legal.
+    /// A 2xx is accepted, too, because the value is unusual but valid.
     var mayPass = false
     let sourceLocation: SourceLocation
 
@@ -38,7 +38,7 @@ struct Refusal: Sendable {
     static func expect(_ refusals: [Refusal], from node: Node) async throws {
         try await withThrowingTaskGroup(of: (Refusal, Answer).self) { group in
             var rest = refusals[...]
-            // As many at once as keeps two cores busy.
+            // Enough requests at once to keep two cores busy.
             for refusal in rest.prefix(4) { group.addTask { (refusal, try await node.curl.send(refusal.request)) } }
             rest = rest.dropFirst(4)
             while let (refusal, answer) = try await group.next() {
@@ -47,7 +47,7 @@ struct Refusal: Sendable {
             }
         }
         #expect(try await node.curl.get("/health/ready").status == 200)
-        // Neither does it say so nor does it log so: nothing was a fault of its own.
+        // None of the requests caused a line with the level error.
         #expect(!node.program.errors.contains(" error "), "\(node.program.errors)")
     }
 
@@ -65,7 +65,7 @@ struct Refusal: Sendable {
 }
 
 extension Answer {
-    /// That it is an RFC 9457 document as the contract has it, with the headers that go with its status.
+    /// Expects an RFC 9457 document as the contract defines it, with the headers of its status.
     func expectProblem(_ note: Comment, sourceLocation: SourceLocation) {
         let mediaType = headers["content-type"] ?? "none"
         #expect(mediaType.hasPrefix("application/problem+json"), note, sourceLocation: sourceLocation)

@@ -47,7 +47,7 @@ struct ChaosPlan: Sequence, IteratorProtocol {
 
     private static func milliseconds(of fault: Fault) -> ClosedRange<Int> {
         switch fault {
-        // Between a moment and long enough for every client to be affected.
+        // From a moment to a time in which every client is affected.
         case .nodeKilled, .databaseKilled: 0...3_000
         case .nodeStopped: 50...5_000
         case .clientsVanish, .slowReaders: 200...8_000

@@ -7,7 +7,7 @@ import Testing
 struct ChaosStage: Sendable {
     let cluster: TestCluster
     let nodes: RestartableNodes
-    /// By node: its way to PostgreSQL for statements and for listening, and some clients' way to it.
+    /// Each node's proxies: to PostgreSQL for statements and for listening, and from some clients to the node.
     private let pools: [Proxy]
     private let listeners: [Proxy]
     private let fronts: [Proxy]

@@ -1,10 +1,10 @@
-// What a client derives from events equals a fresh inbox, whatever has happened.
+// A client that follows events derives the same inbox as a fresh load, after any history.
 
 import Foundation
 import Testing
 
-/// `LAW_OPERATIONS=10000 LAW_SEED=7 swift test --filter ClientLaw` plays that many; without a seed one is taken by
-/// chance. Either way it is printed, and what fails with it is made as short as two minutes allow.
+/// `LAW_OPERATIONS=10000 LAW_SEED=7 swift test --filter ClientLaw` plays 10,000 operations. Without `LAW_SEED` the seed is
+/// random. The test prints the seed, and shortens a failing history for up to two minutes.
 private enum Law {
     private static let environment = ProcessInfo.processInfo.environment
     static let operationCount = environment["LAW_OPERATIONS"].map { Int($0) } ?? 1_200
@@ -17,7 +17,7 @@ extension SystemTests {
     @Suite("A client that follows events")
     struct ClientLaw {
         let nodes: TestNodes
-        /// With one of the people they are more than ten.
+        /// Together with one of the people these are more than ten.
         private let population: [String]
 
         init() async throws {
@@ -54,7 +54,7 @@ extension SystemTests {
             var generator = OperationGenerator(seed: seed)
             var history: History = []
             do {
-                // Bounded, should nothing be done any more.
+                // Bounded, in case the node accepts no operation any more.
                 while player.doneCount < count, history.count < 20 * count {
                     history.append(generator.draw(player, nodeCount: nodes.addresses.count))
                     try await player.play(history[history.count - 1])
@@ -68,17 +68,17 @@ extension SystemTests {
                 let operations = shortest.history.map { "- " + $0.map(\.description).joined(separator: "\n  ") }
                 Issue.record(
                     """
-                    LAW_SEED=\(seed): device \(shortest.failure.device) shows something else than a fresh inbox.
+                    LAW_SEED=\(seed): device \(shortest.failure.device) differs from a fresh inbox.
                     \(shortest.failure)
-                    It takes these, of \(history.count):
+                    These of the \(history.count) rounds reproduce it:
                     \(operations.joined(separator: "\n"))
                     """)
                 return nil
             }
         }
 
-        /// Only what concerns the threads that are shown wrongly, and what the device did that shows them so; nil if
-        /// that doesn't fail.
+        /// Returns the operations on the threads that are shown wrongly, and those of the device that shows them so.
+        /// Nil if these alone do not fail.
         private func withoutOthers(
             _ history: History, _ difference: Difference, _ player: HistoryPlayer
         ) async throws -> (History, Difference)? {
@@ -91,7 +91,7 @@ extension SystemTests {
             return try await failure(of: own).map { (own, $0) }
         }
 
-        /// What fails when other people play the same history, all of whose devices are compared at its end.
+        /// Plays the history again with new people and compares all devices at its end. Returns the first difference.
         private func failure(of history: History) async throws -> Difference? {
             var player = try await HistoryPlayer(at: nodes.addresses, population: population)
             do {

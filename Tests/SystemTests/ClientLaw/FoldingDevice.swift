@@ -1,9 +1,9 @@
 // A device that derives its inbox from events, and can compare it with a fresh one.
 
-/// What the device shows and shouldn't, or doesn't and should.
+/// A difference between the inbox that the device shows and a fresh one.
 struct Difference: Error, CustomStringConvertible {
     let device: Int
-    /// Ids of the threads that it shows wrongly.
+    /// Ids of the threads that the device shows wrongly.
     let threads: [String]
     let description: String
 }
@@ -13,7 +13,7 @@ struct FoldingDevice: Sendable {
     let person: Person
     private(set) var fold: InboxFold
     private var cursor: String
-    /// Of events that were applied; and the last of them.
+    /// How many events were applied; `latest` holds the last of them.
     private(set) var eventCount = 0
     private var latest: [JSON] = []
     private static let latestCountMax = 200
@@ -35,7 +35,7 @@ struct FoldingDevice: Sendable {
         return (InboxFold(inbox, of: person.id), inbox["cursor"].string ?? "")
     }
 
-    /// Applies some pages of events, at most; having all, it asks for what it lacks.
+    /// Applies at most `pages` pages of events. After the last event it fetches missing last messages.
     mutating func follow(pages: Int, limit: Int, waitS: Int, at caller: some Caller) async throws {
         for _ in 0..<pages {
             let path = "/v1/sync?cursor=\(cursor)&wait=\(waitS)&limit=\(limit)"
@@ -52,7 +52,7 @@ struct FoldingDevice: Sendable {
         for thread in fold.threadsToAsk {
             let path = "/v1/threads/\(thread)/messages?limit=1"
             let page = try await caller.get(path, as: person)
-            // The person may have left it meanwhile; the next events say so.
+            // The person may have left the thread meanwhile; the next events report that.
             if page.status == 200 { fold.learn(page.json, of: thread) }
         }
     }
@@ -61,8 +61,8 @@ struct FoldingDevice: Sendable {
         try await follow(pages: 1_000, limit: 100, waitS: 0, at: caller)
     }
 
-    /// Catches up, and compares with a fresh inbox between two polls of which the second has nothing new: marks of what
-    /// was delivered are written at any time.
+    /// Catches up, and compares with a fresh inbox loaded between two polls, of which the second returns no event.
+    /// Delivered marks are written at any time, so this may need several attempts.
     mutating func check(at caller: some Caller) async throws -> Difference? {
         for _ in 0..<20 {
             try await catchUp(at: caller)

@@ -9,7 +9,7 @@ struct HistoryPlayer: Names, Sendable {
 
     enum Part: Sendable { case invited, joined }
 
-    /// What is known of a thread by the answers: enough to do mostly what can be done.
+    /// A thread as the answers show it: enough to choose operations that are mostly possible.
     struct Thread: Sendable {
         let id: String
         let isDirect: Bool
@@ -26,12 +26,12 @@ struct HistoryPlayer: Names, Sendable {
     private let people: [Person]
     let population: [String]
     private(set) var devices: [FoldingDevice] = []
-    /// By device and node: one to do things, one to follow the log.
+    /// By device and node: `callers` for operations, `followers` to follow the log.
     private let callers: [[Connection]]
     private let followers: [[Connection]]
     private(set) var threads: [Int: Thread] = [:]
     private(set) var messages: [Int: Message] = [:]
-    /// Of operations that weren't refused, by name.
+    /// The number of accepted operations, by name.
     private(set) var doneCounts: [String: Int] = [:]
 
     init(at addresses: [Address], population: [String]) async throws {
@@ -58,10 +58,10 @@ struct HistoryPlayer: Names, Sendable {
     func thread(_ number: Int) -> String? { threads[number]?.id }
     func message(_ number: Int) -> String? { messages[number]?.id }
 
-    // MARK: playing
+    // MARK: Playing
 
-    /// Does some operations at once; of one device no two that change what it shows.
-    /// - Throws: `Difference`, if one of them compares and finds one.
+    /// Plays some operations at once. No two of them may change the inbox of the same device.
+    /// - Throws: `Difference` if an operation compares inboxes and they differ.
     mutating func play(_ operations: [Operation]) async throws {
         let before = self
         let outcomes = try await withThrowingTaskGroup(of: (Int, Outcome).self) { group in
@@ -127,7 +127,7 @@ struct HistoryPlayer: Names, Sendable {
         return .answer(try await send(Operation.Call(method: "DELETE", path: "\(path)/\(last)\(query)"), operation))
     }
 
-    // MARK: what came of it
+    // MARK: Recording outcomes
 
     private mutating func note(_ operation: Operation, _ outcome: Outcome) throws {
         switch outcome {

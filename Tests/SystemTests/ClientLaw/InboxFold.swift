@@ -1,15 +1,15 @@
 // The reference client: the list of threads as a function of one inbox and the events after it.
 
-/// What a device shows, kept by events alone. What a client does is what this does:
+/// The inbox that a device shows, kept by events alone. It follows the rules for clients:
 ///
-/// - Counts come from the server: from the inbox, and absolute with `thread.created`, `settings.updated`, its own
-///   `receipt.updated` and `message.deleted` for itself alone. Since the last of these each message of others counts one
-///   more, and each tombstone of what was unread one less. No message needs to be known for that.
-/// - Of the messages it knows those that were the last at some time. When the last one goes that it knows, and after it has
-///   joined a thread, it asks for the newest page: no event carries what was said before.
+/// - Counts come from the server: from the inbox, and as absolute numbers with `thread.created`, `settings.updated`, the
+///   user's own `receipt.updated`, and `message.deleted` for the user alone. After the last of these, each message of
+///   others adds one, and each tombstone of an unread message subtracts one. This needs no stored messages.
+/// - The device stores the messages that were the last of their thread at some time. It fetches the newest page when the
+///   last stored message is removed, and after it joins a thread: no event carries earlier messages.
 struct InboxFold: Sendable {
     fileprivate struct Message: Sendable {
-        /// As in events: reactions say how many, and not whether the caller is one of them.
+        /// As in events: reactions have a count, but not whether the caller is among them.
         var shown: [String: JSON]
         var ownReactions: Set<String> = []
     }
@@ -20,7 +20,7 @@ struct InboxFold: Sendable {
         var me: [String: JSON]
         /// By seq.
         var known: [Int: Message] = [:]
-        /// The server has said that there is no message to be seen.
+        /// The server has returned a page without messages.
         var isKnownEmpty = false
 
         subscript(key: String) -> Int { shown[key]?.int ?? 0 }
@@ -43,9 +43,9 @@ struct InboxFold: Sendable {
         }
     }
 
-    // MARK: what it shows
+    // MARK: The inbox
 
-    /// What the inbox would say: the threads, newest activity first, and how much is unread in all.
+    /// The inbox as `GET /v1/inbox` returns it: the threads, newest activity first, and the unread total.
     var inbox: JSON {
         let shown = threads.values.sorted { left, right in
             (left.shown["last_activity_at"]?.string ?? "", left.shown["id"]?.string ?? "")
@@ -55,8 +55,8 @@ struct InboxFold: Sendable {
         return ["threads": .array(shown.map(\.inbox)), "unread_total": .init(total)]
     }
 
-    /// The same, less the content of last messages that are gone from a fresh inbox, though they were not deleted: it
-    /// goes once all have it, and they are told nothing.
+    /// The same inbox without the content of last messages that a fresh inbox shows without content. Content that is
+    /// kept until it is delivered disappears without an event.
     func inbox(without inbox: JSON) -> JSON {
         var fold = self
         for last in inbox["threads"].items.map(\.["last_message"]) where last["payload"] == .null {
@@ -83,9 +83,9 @@ struct InboxFold: Sendable {
     /// A thread's last seq; 0 without such a thread.
     func head(of thread: String) -> Int { threads[thread]?["head"] ?? 0 }
 
-    // MARK: what it asks for
+    // MARK: Missing messages
 
-    /// Threads of which it doesn't know what to show as the last message.
+    /// Threads whose last message is unknown and has to be fetched.
     var threadsToAsk: [String] {
         threads.filter { _, entry in
             entry.isJoined && entry.lastSeq == nil && !entry.isKnownEmpty
@@ -98,7 +98,7 @@ struct InboxFold: Sendable {
         threads[thread]?.learn(page["messages"].items.last ?? .null)
     }
 
-    // MARK: what it is told
+    // MARK: Events
 
     mutating func apply(_ event: JSON) {
         let data = event["data"]
@@ -114,7 +114,7 @@ struct InboxFold: Sendable {
         case "receipt.updated" where data["user_id"].string == user:
             threads[id]?.set(["read_seq", "delivered_seq"], countsFrom: data)
         case "receipt.updated":
-            // Of many at once: what others see of each. One's own read mark has been told by itself.
+            // The marks of many members, as others see them. The user's own read mark comes in an event of its own.
             let own = data["receipts"].items.first { $0["user_id"].string == user } ?? .null
             if own != .null { threads[id]?.me["delivered_seq"] = own["delivered_seq"] }
         case "settings.updated":
@@ -122,7 +122,7 @@ struct InboxFold: Sendable {
             threads[id]?.isKnownEmpty = false
         case "user.updated" where event["thread_id"] != .null: threads[id]?.rename(data)
         case "user.updated":
-            // The own account. What others are told comes thread by thread, and is true of each for itself.
+            // The user's own account. Other people's changes come as one event per thread and apply to that thread only.
             for id in threads.keys { threads[id]?.rename(data) }
         default: break
         }
@@ -140,7 +140,7 @@ struct InboxFold: Sendable {
         var shown = data.members
         shown["members"] = nil
         if case .object(let me)? = shown.removeValue(forKey: "me") { return Entry(shown: shown, me: me) }
-        // It was made just now, with all its members, and nothing has been said in it.
+        // The thread is new, has all its members, and has no messages.
         let members = data["members"].items
         let mine = members.first { $0["user"]["id"].string == user } ?? .null
         let other = members.first { $0["user"]["id"].string != user } ?? .null
@@ -166,7 +166,7 @@ extension InboxFold.Entry {
         return .object(inbox)
     }
 
-    /// Returns a message as a GET returns it; nil if there is none.
+    /// Stores a message as a GET returns it; null means that the thread has none.
     fileprivate mutating func learn(_ message: JSON) {
         guard let seq = message["seq"].int else { return isKnownEmpty = true }
         let own = message["reactions"].members.filter { $0.value["me"] == true }
@@ -176,7 +176,7 @@ extension InboxFold.Entry {
         isKnownEmpty = false
     }
 
-    /// A direct thread is called by the other one's name, and shown with their image.
+    /// A direct thread has the other member's name and image.
     fileprivate mutating func update(_ thread: JSON) {
         for key in ["kind", "retention", "member_count"] { shown[key] = thread[key] }
         for (key, own) in [("title", "name"), ("image", "profile_image")] {
@@ -184,7 +184,7 @@ extension InboxFold.Entry {
         }
     }
 
-    /// Somebody has another name, image or status than before.
+    /// Applies a person's new name, image or status.
     fileprivate mutating func rename(_ user: JSON) {
         func renamed(_ person: JSON?) -> JSON? {
             guard case .object(let shown)? = person, shown["id"] == user["id"] else { return person }
@@ -216,7 +216,7 @@ extension InboxFold.Entry {
             for key in ["unread_count", "mention_count"] { shown[key] = 0 }
         case nil: break
         default:
-            // Counted, too, when it comes as a tombstone, having been withdrawn since: its message.deleted is still to
+            // A message withdrawn meanwhile arrives as a tombstone. It counts, too: its message.deleted is still to
             // come.
             shown["unread_count"] = .init(self["unread_count"] + 1)
             if message["mentions"].items.contains(.string(user)) {

@@ -1,6 +1,6 @@
 // One action of a person on a device, described so that it can be repeated when other actions are left out.
 
-/// One operation of a history. Threads and messages go by the number of the operation that made them.
+/// One operation of a history. Threads and messages have the number of the operation that created them.
 struct Operation: Sendable, CustomStringConvertible {
     enum Kind: Sendable {
         /// A large group has further silent members, so that receipts are combined.
@@ -23,7 +23,7 @@ struct Operation: Sendable, CustomStringConvertible {
 
     enum ThreadKind: Sendable {
         case send(replyTo: Int?, mentions: [Int], expiresInS: Int?)
-        /// Of the thread's last message, a system message perhaps.
+        /// Deletes the thread's last message, which may be a system message.
         case deleteLast(forAll: Bool)
         case read(Int)
         case delivered(Int)
@@ -51,7 +51,7 @@ struct Operation: Sendable, CustomStringConvertible {
     let node: Int
     let kind: Kind
 
-    /// The thread that the operation is about; nil for actions that nobody else sees.
+    /// The thread that the operation is about; nil for actions that no other person sees.
     var thread: Int? {
         switch kind {
         case .thread(let thread, _), .message(in: let thread, _, _): thread
@@ -60,10 +60,10 @@ struct Operation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// So many names there are of what the service is asked for.
+    /// The number of different names of operations that call the service.
     static let nameCount = 22
 
-    /// What is done, without to whom and what.
+    /// The operation's kind without its parameters.
     var name: String {
         let text =
             switch kind {
@@ -77,12 +77,12 @@ struct Operation: Sendable, CustomStringConvertible {
     var description: String { "\(number): device \(device) at node \(node): \(kind)" }
 }
 
-/// What people, threads and messages are called by the service.
+/// The service's ids of people, threads and messages.
 protocol Names {
     func user(_ person: Int) -> String
     /// The ids of the silent members.
     var population: [String] { get }
-    /// Nil for what hasn't come about.
+    /// Nil if the operation did not create a thread. `message` returns nil likewise.
     func thread(_ number: Int) -> String?
     func message(_ number: Int) -> String?
 }
@@ -94,7 +94,7 @@ extension Operation {
         var body: JSON?
     }
 
-    /// What it asks the service for; nil where it is about something that doesn't exist.
+    /// The operation's request; nil if the operation needs a thread or message that does not exist.
     func call(_ names: some Names) -> Call? {
         func users(_ people: [Int]) -> JSON { .array(people.map { .string(names.user($0)) }) }
         switch kind {

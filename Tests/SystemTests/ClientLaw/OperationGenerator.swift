@@ -2,7 +2,7 @@
 
 import TestSupport
 
-/// Draws operations that mostly can be done, numbered from 1.
+/// Draws operations that are mostly possible, numbered from 1.
 struct OperationGenerator {
     private var random: SplitMix64
     private var number = 0
@@ -18,7 +18,7 @@ struct OperationGenerator {
         return devices.map { device in
             number += 1
             let isQuiet = random.chance(3)
-            // Alone: a message that is sent at the same time may have been put down with the name of before.
+            // Never together with others: a message sent at the same time may be stored with the previous name.
             let kind = isQuiet ? quiet() : count == 1 && random.chance(40) ? .profile : loud(device, player)
             return Operation(number: number, device: device, node: random.below(nodeCount), kind: kind)
         }

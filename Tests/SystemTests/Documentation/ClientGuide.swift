@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("The client guide")
     struct ClientGuide {
-        /// The guide's examples in their order: what to run, and what each prints.
+        /// The guide's examples in their order: the commands, and the output of each.
         private func examples() throws -> [(script: String, output: String)] {
             var examples: [(script: String, output: String)] = []
             for block in try Document("docs/client-guide.md").markedBlocks {
@@ -20,13 +20,13 @@ extension SystemTests {
             return examples
         }
 
-        @Test("has examples that print what it says")
+        @Test("has examples that print the output it shows")
         func runs() async throws {
             let examples = try examples()
             try #require(examples.count >= 7)
             let directory = try TemporaryDirectory()
             let node = try await TestNodes.own(on: try await TestCluster.shared())
-            // One shell for all, as a reader has it. A line of its own ends what each prints.
+            // One shell for all examples, as a reader has it. A separate line ends the output of each.
             let end = "-- end of example --"
             let script = examples.map { $0.script + "\necho '\(end)'\n" }.joined()
             let program = try await TestProcess.start(
@@ -42,7 +42,7 @@ extension SystemTests {
         func expiredCursor() async throws {
             let blocks = try Document("docs/client-guide.md").markedBlocks
             let example = try #require(blocks.first { $0.marker == "example: cursor expired" })
-            // A cursor of a log that has come further: what a client has after its server's backup was restored.
+            // A cursor from a longer log: clients have one after the server was restored from a backup.
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")
             let noisy = try await nodes.a.curl.thread("group", by: ann, with: [])
@@ -57,7 +57,7 @@ extension SystemTests {
             let shown = try JSON(parsing: Data(example.code.utf8))
             #expect(shown.differences(from: answer.json) == [])
             #expect(shown["detail"] == answer.json["detail"])
-            // The guide's order: the inbox anew, then from its cursor on.
+            // The guide's order: load the inbox again, then continue from its cursor.
             let inbox = try await restored.b.curl.get("/v1/inbox", as: ben).json
             #expect(inbox["threads"].items.map { $0["id"].string } == [thread])
             let cursor = try #require(inbox["cursor"].string)

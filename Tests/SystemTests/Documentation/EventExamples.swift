@@ -33,7 +33,7 @@ extension SystemTests {
 
 /// Ann, Ben and Cleo cause each event once. Ben's second device receives most of them.
 private struct EventPlay {
-    /// By the name of the example.
+    /// The recorded events, by the name of the example.
     private(set) var events: [String: JSON] = [:]
     private let curl: Curl
     private let ann: Person
@@ -50,7 +50,7 @@ private struct EventPlay {
 
     private var path: String { "/v1/threads/\(thread)" }
 
-    /// Does something, and keeps the first event of a type that a person receives by it.
+    /// Runs `body` and records the first event of a type that a person receives after it.
     private mutating func record(
         _ name: String, for person: Person, where isWanted: @Sendable (JSON) -> Bool = { _ in true },
         by body: () async throws -> Answer
@@ -66,7 +66,7 @@ private struct EventPlay {
         }
     }
 
-    /// A group of Ann and Ben, and what is said in it.
+    /// A group of Ann and Ben, and its messages.
     mutating func playThread() async throws {
         let (curl, ann, ben) = (curl, ann, ben)
         try await record("thread.created", for: ben) {
@@ -121,7 +121,7 @@ private struct EventPlay {
         }
     }
 
-    /// What concerns an account and its devices.
+    /// Events of an account and its devices.
     mutating func playAccount() async throws {
         try await playProfile("user.updated", for: ben, "On the road", isOwn: false)
         try await playProfile("user.updated own", for: ann, "At home", isOwn: true)
@@ -149,10 +149,10 @@ private struct EventPlay {
         }
     }
 
-    /// What is sent only to polls that wait at that moment.
+    /// Events that are sent only to polls that wait at that moment.
     mutating func playPassing() async throws {
         let (curl, ann, ben, path) = (curl, ann, ben, path)
-        // Ben has polled before, so he is online already. Somebody new comes online by a first poll.
+        // Ben has polled before, so he is online already. A new person comes online with their first poll.
         let eve = try await curl.register("Eve")
         _ = try await curl.thread("direct", by: ann, with: [eve])
         try await passing("presence.updated", for: ann, where: { $0["data"]["user_id"].string == eve.id }) {
@@ -161,7 +161,7 @@ private struct EventPlay {
         try await passing("typing", for: ann) { try await curl.put("\(path)/typing", [:], as: ben) }
     }
 
-    /// The same as `record`, with a poll that waits before anything is done. Done again until the event comes: a poll that
+    /// The same as `record`, with a poll that already waits. Repeats `body` until the event arrives, because a poll that
     /// has just ended misses it.
     private mutating func passing(
         _ name: String, for person: Person, where isWanted: @escaping @Sendable (JSON) -> Bool = { _ in true },

@@ -1,4 +1,4 @@
-// Clients that stop reading, and clients that vanish: both leave connections without anyone at the other end.
+// Clients that stop reading, and clients that vanish: both leave connections that no client serves.
 
 import Foundation
 import TestSupport
@@ -22,13 +22,13 @@ extension SystemTests.Faults {
             }
             try await traffic.flow(100)
             // The node closes a connection whose client has read nothing for 30 s.
-            try await eventually("the silent connections' end", within: .seconds(40), every: .milliseconds(100)) {
+            try await eventually("silent connections to close", within: .seconds(40), every: .milliseconds(100)) {
                 peak = max(peak, node.residentMemoryMiB)
                 let count = try await node.metric("parley_http_timeouts_total") ?? 0
                 return count >= 100 ? true : nil
             }
             clients.close()
-            // A page has 1 MiB, here and there twice while it is put together.
+            // A page has 1 MiB, and at times a second copy while it is assembled.
             #expect(peak - before < 300, "\(before) MiB before, \(peak) at most")
             try await traffic.flow(60)
         }
@@ -44,7 +44,7 @@ extension SystemTests.Faults {
         let proxy = try Proxy(to: .tcp(node.address.port))
         let outcome = try await Traffic.run(through: [node]) { traffic in
             let (ann, bob) = (try await node.curl.register("Ann"), try await node.curl.register("Bob"))
-            // Neither shares presence, because an event about it would answer the other's polls.
+            // Neither person shares presence, because a presence event would answer the other's polls.
             let alone: JSON = ["preferences": ["share_presence": false]]
             for person in [ann, bob] { _ = try await node.curl.call("PATCH", "/v1/users/me", alone, as: person) }
             let thread = try await node.curl.thread("direct", by: ann, with: [bob])
@@ -55,14 +55,14 @@ extension SystemTests.Faults {
                 try SilentClients(pollCount / 2, to: proxy.port, asking: path, as: $0)
             }
             try await eventually("the polls through the proxy") { proxy.connectionCount == pollCount ? true : nil }
-            try await eventually("that many waiting polls", within: .seconds(10)) {
+            try await eventually("all polls to wait", within: .seconds(10)) {
                 try await node.metric("parley_polls_waiting") ?? 0 >= Double(pollCount) ? true : nil
             }
             proxy.strand()
             let id = try await node.curl.sent("nobody is there", in: thread, as: ann)
             try await traffic.flow(60)
-            // All were answered, although nobody reads; then nothing is left of them.
-            try await eventually("no polls but the followers'", within: .seconds(15)) {
+            // All polls were answered, although no client reads; afterwards none is left.
+            try await eventually("only the followers' polls to remain", within: .seconds(15)) {
                 try await node.metric("parley_polls_waiting") ?? 0 <= 10 ? true : nil
             }
             // A client that returns misses nothing.

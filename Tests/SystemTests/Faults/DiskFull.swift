@@ -1,4 +1,4 @@
-// PostgreSQL's disk is full: first its tables can't grow, then its write-ahead log can't, and it stops.
+// PostgreSQL's disk is full. First its tables cannot grow; then its write-ahead log cannot, and PostgreSQL stops.
 
 import TestSupport
 import Testing
@@ -6,7 +6,7 @@ import Testing
 extension SystemTests.Faults {
     @Test(
         "PostgreSQL's disk full: 503, no acknowledged message is lost, and service resumes when there is space",
-        .enabled(if: SmallDisk.isPermitted, "a small disk can't be mounted here: it takes root and CAP_SYS_ADMIN"))
+        .enabled(if: SmallDisk.isPermitted, "no small disk can be mounted: this requires root and CAP_SYS_ADMIN"))
     func diskFull() async throws {
         let cluster = try await TestCluster.own(diskByteCount: 160 << 20)
         let disk = try #require(cluster.disk)
@@ -15,14 +15,14 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
             try disk.fill()
             let before = traffic.refusalCount
-            // A batch has 5 s of patience.
+            // A batch waits at most 5 s.
             try await eventually("a refused message", within: .seconds(15)) {
                 traffic.refusalCount > before ? true : nil
             }
             disk.free()
             try await traffic.flow(60)
 
-            // Without room for a next piece of its own log PostgreSQL ends, and can't start again.
+            // Without room for the next segment of its write-ahead log PostgreSQL stops, and cannot start again.
             try disk.fill()
             await #expect(throws: Psql.Failure.self) { try await cluster.psql("select pg_switch_wal(); checkpoint") }
             try await nodes.waitUntil(ready: false)

@@ -45,7 +45,7 @@ extension TestCluster {
 
     /// Returns a connection string that leads through a proxy.
     static func conninfo(_ direct: String, through proxy: Proxy) -> String {
-        // `host='…' port=5432 …`: what comes after the port says nothing of the place.
+        // `host='…' port=5432 …`: the address is in the first two keywords.
         let rest = direct.split(separator: " ").filter { !$0.hasPrefix("host=") && !$0.hasPrefix("port=") }
         return "host=127.0.0.1 port=\(proxy.port) " + rest.joined(separator: " ")
     }

@@ -19,7 +19,7 @@ extension SystemTests.Faults {
             proxy.strand()
             // The loss is not detected yet, but events still arrive within a second.
             let before = try await node.unheardReadCount()
-            try await eventually("reads that find news unheard of", within: .seconds(5)) {
+            try await eventually("safety reads that find events without a notification", within: .seconds(5)) {
                 try await node.unheardReadCount() > before + 2 ? true : nil
             }
             #expect(node.loggedCount("listening for notifications") == 2)
@@ -34,7 +34,7 @@ extension SystemTests.Faults {
 }
 
 extension Node {
-    /// Reads for safety, and those for what this node wrote itself after others had written.
+    /// The number of safety reads, and of reads for the node's own writes after other nodes' writes.
     fileprivate func unheardReadCount() async throws -> Double {
         var count = 0.0
         for cause in ["safety", "own"] { count += try await metric(#"parley_log_reads_total{cause="\#(cause)"}"#) ?? 0 }

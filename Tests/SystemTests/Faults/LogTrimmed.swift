@@ -6,7 +6,7 @@ import Testing
 
 extension SystemTests.Faults {
     @Test(
-        "the log trimmed under load: nobody waits, no retained event is lost, later clients reload"
+        "the log trimmed under load: no call waits, no retained event is lost, later clients reload"
     )
     func logTrimmed() async throws {
         let log = try await ShortLog.make(on: try await TestCluster.shared())
@@ -53,7 +53,7 @@ extension SystemTests.Faults {
         try await nodes.stopAll()
     }
 
-    /// Bob comes back too late for the log, but not for what is written from now on.
+    /// Bob returns after his events were trimmed, reloads, and receives later events.
     private func expectReload(
         of thread: String, not quiet: String, _ bob: Person, from cursor: String, at address: Address,
         writer ann: Person
@@ -77,7 +77,7 @@ private struct LateReader: Sendable {
     var cursor: String
     let connection: Connection
     var readAt = ContinuousClock.now
-    /// Messages.
+    /// The number of messages.
     var seen: [String] = []
 
     var isDue: Bool { readAt.duration(to: .now) > .seconds(1.5) }

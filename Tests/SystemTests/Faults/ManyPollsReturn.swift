@@ -1,4 +1,4 @@
-// Thousands of polls wait while nodes and PostgreSQL end: all return, receive everything and delay nobody.
+// Thousands of polls wait while nodes and PostgreSQL stop. All return, receive everything and delay no other user.
 
 import TestSupport
 import Testing

@@ -9,7 +9,7 @@ extension SystemTests.Faults {
         let cluster = try await TestCluster.shared()
         let database = try await cluster.createDatabase()
         let bouncer = try await cluster.pooler(.transaction)
-        // Both through the pooler, to an empty database: it is migrated that way, too. One knows a way past it.
+        // Both nodes connect through the pooler to an empty database and migrate it there. One has a direct URL for LISTEN.
         let deaf = try await Node.start(database: bouncer.conninfo(database))
         let hearing = try await Node.start(
             database: bouncer.conninfo(database), settings: ["PARLEY_LISTEN_URL": database])
@@ -27,7 +27,7 @@ extension SystemTests.Faults {
         _ = try await (deaf.stop(), hearing.stop())
     }
 
-    /// From sending to its arrival at a waiting poll; the middle one of five.
+    /// Returns the median time, of five, from sending a message to its arrival at a waiting poll.
     private func delay(on node: Node) async throws -> Duration {
         let (ann, bob) = (try await node.curl.register("Ann"), try await node.curl.register("Bob"))
         let connections = (Connection(node.address), Connection(node.address))

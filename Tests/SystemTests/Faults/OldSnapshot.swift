@@ -1,5 +1,5 @@
 // A forgotten transaction, or a backup, keeps PostgreSQL from cleaning up. `parley bench send --old-snapshot` measures
-// what that costs in the long run.
+// the cost over a longer time.
 
 import Bench
 import TestSupport

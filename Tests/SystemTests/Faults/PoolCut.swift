@@ -20,7 +20,7 @@ extension SystemTests.Faults {
             try await node.waitUntil(ready: false, within: .seconds(5))
             try await traffic.flow(100, within: .seconds(20))
             #expect(try await Connection(node.address).get("/health/live").status == 200)
-            // A statement may take 15 s in the server, and its answer 5 s more.
+            // A statement may run for 15 s in the server, and its answer may arrive 5 s later.
             try await node.waitUntil(ready: true, within: .seconds(30))
             try await traffic.flow(60)
         }

@@ -11,7 +11,7 @@ extension SystemTests.Faults {
         let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
             for round in 0..<20 {
                 try await traffic.flow(10)
-                // What PostgreSQL has of it, PostgreSQL finishes: no lock is left behind.
+                // PostgreSQL finishes the statements that it has received, so no lock is left behind.
                 await nodes[round % 2].whileStopped {
                     await traffic.tryToFlow(5, within: .milliseconds(500))
                 }
@@ -33,8 +33,8 @@ extension SystemTests.Faults {
             try await traffic.flow(60)
             let pid = try await cluster.stopHolderOfLog()
             defer { kill(pid, SIGCONT) }
-            // Waiting for the lock ends after 5 s, and so does a message's patience; a call that has begun by then may
-            // wait as long again.
+            // The wait for the lock ends after 5 s, and a message waits at most 5 s. A call that has begun by then may
+            // wait another 5 s.
             try await eventually("a refused message", within: .seconds(15)) { traffic.refusalCount > 0 ? true : nil }
             kill(pid, SIGCONT)
             try await traffic.flow(60)
@@ -46,9 +46,9 @@ extension SystemTests.Faults {
 }
 
 extension TestCluster {
-    /// Stops sessions until one is found to hold the log's lock, and a node that has messages waits for it; that one
-    /// stays stopped. If none does, all messages may be in its hands, which are given up with its connection only, or
-    /// wait for one of PostgreSQL's own locks that it was stopped with besides: for those no wait ends.
+    /// Stops sessions one by one until one holds the log's lock and a node with messages waits for that lock. This session
+    /// stays stopped. If no node waits, the stopped session may hold all messages, which fail only with its connection.
+    /// Or nodes wait for one of PostgreSQL's internal locks that it holds, and such waits have no timeout.
     fileprivate func stopHolderOfLog() async throws -> pid_t {
         try await eventually("a session stopped with the log's lock", within: .seconds(30)) {
             guard let pid = try await sessions().first else { return nil }

@@ -19,7 +19,7 @@ extension SystemTests.Faults {
             let cursor = try await writer.cursor(of: bob)
             async let poll = reader.sync(bob, from: cursor, wait: 50)
             try await traffic.flow(100)
-            // It ends once the standby has all of it.
+            // The shutdown ends when the standby has received everything.
             await primary.stop(.fast)
             try await standby.promote()
             try await traffic.flow(100)
@@ -39,7 +39,7 @@ extension SystemTests.Faults {
         await primary.close()
     }
 
-    @Test("a standby promoted without the log's tail: clients that saw the tail reload, others need not")
+    @Test("a standby promoted without the log's tail: clients that saw the tail reload, others do not")
     func standbyPromotedWithLoss() async throws {
         let primary = try await TestCluster.own()
         let standby = try await primary.standby()
@@ -54,7 +54,7 @@ extension SystemTests.Faults {
         await primary.close()
     }
 
-    @Test("a dump restored into a new cluster while the old one takes writes: the same")
+    @Test("a dump restored into a new cluster while the old one accepts writes: clients that saw the tail reload")
     func dumpRestored() async throws {
         let cluster = try await TestCluster.own()
         try await loseTail(of: cluster) { database, witnesses, traffic in
@@ -66,9 +66,9 @@ extension SystemTests.Faults {
         await cluster.close()
     }
 
-    /// Has two nodes go over from a cluster to another that lacks the last they have written. The first runs on, with
-    /// nobody at it: what was lost is there to be asked for.
-    /// - Parameter makeOther: gives the other one, after the witnesses have written in the database what is lost.
+    /// Switches two nodes from one cluster to another that lacks their last writes. The first cluster keeps running without
+    /// nodes, so that the test can read the lost messages from it.
+    /// - Parameter makeOther: returns the other cluster, after the witnesses have written the messages that will be lost.
     private func loseTail(
         of cluster: TestCluster,
         _ makeOther: @Sendable @escaping (String, inout LostTailWitnesses, Traffic) async throws -> TestCluster
@@ -91,7 +91,7 @@ extension SystemTests.Faults {
         #expect(answersUnderFaults.union([410]).isSuperset(of: outcome.statuses.keys), "\(outcome.statuses)")
         let left = try await Node.start(database: database)
         let verdict = try await outcome.checkDelivery(on: nodes[1], left: left)
-        // All of the population had seen of it.
+        // Every device had received a part of the lost tail, so all were refused.
         #expect(verdict.lostCount > 0 && verdict.refusedCount == outcome.followers.count, "\(verdict)")
         try await left.stop()
         try await nodes.stopAll()

@@ -1,4 +1,4 @@
-// What /openapi.yaml says, as far as fuzzing needs it: a new route is fuzzed without further code. Another test checks
+// The parts of /openapi.yaml that fuzzing needs, so that a new route is fuzzed without further code. Another test checks
 // that the document lists exactly the existing routes.
 
 import Foundation
@@ -12,7 +12,7 @@ struct DescribedAPI: Sendable {
     /// Names of parameters and of members of bodies.
     var names: [String] = []
 
-    /// By lines: the document is the service's own, and a reader of all YAML would say no more.
+    /// Reads the document line by line: it is the project's own, so a full YAML parser would find nothing more.
     init(_ node: Node) async throws {
         let text = try await node.curl.get("/openapi.yaml").text
         var path: String?

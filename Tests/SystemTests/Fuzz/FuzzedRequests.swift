@@ -3,7 +3,7 @@
 import Foundation
 import TestSupport
 
-/// The same requests for the same seed, but for the ids that the service gave.
+/// Makes the same requests for the same seed, except for the ids that the service created.
 struct FuzzedRequests {
     var random: SplitMix64
     let api: DescribedAPI
@@ -12,7 +12,7 @@ struct FuzzedRequests {
     static let adminToken = "fuzz-admin-token-fuzz-admin-token"
     private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE"]
 
-    /// What no id, name, number or time is; as it stands in a target.
+    /// Values that are no valid id, name, number or time, as they are written in a target.
     private static let oddities = [
         "x", "0", "-1", "1e3", "%00", "%2F", "..", "%2e%2e", "%c0%af", "%25", "%252e%252e%252f", "null", "%zz", "%",
         "%F0%9F%98%80", "%ff", "%ed%a0%80", "%E2%80%AE", "%0d%0aX:%20y", "99999999999999999999", "%27%20or%201=1--",
@@ -21,7 +21,7 @@ struct FuzzedRequests {
         "00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
     ]
 
-    /// In place of a JSON value.
+    /// Values to put in place of a JSON value.
     private static let values = [
         "null", "true", "-0", "1e400", "18446744073709551616", "-9223372036854775808", "0.1", "\"\"", "\"\\u0000\"",
         "\"\\ud800\"", "\"\u{202e}\"", "[]", "{}", "[[[[[]]]]]", "\"\u{1F600}\"", "[null]", "{\"\":{}}", "01", "+1",
@@ -43,8 +43,8 @@ struct FuzzedRequests {
         return request
     }
 
-    /// Those that cost a slow hash, their own or that of the accounts that they end, come seldom: else the test would
-    /// be mostly hashing.
+    /// Calls that hash a password, or end accounts that must be created again, are rare: otherwise the test would mostly
+    /// hash.
     private mutating func route() -> (method: String, path: String) {
         while true {
             let route = api.routes[random.below(api.routes.count)]
@@ -71,7 +71,7 @@ struct FuzzedRequests {
         }
         var path = "/" + segments.joined(separator: random.chance(60) ? "//" : "/")
         if random.chance(40) { path += "/" }
-        // Nothing here is about waiting.
+        // No request should wait.
         var pairs = pattern.hasSuffix("sync") || pattern.hasSuffix("changes") ? ["wait=0"] : []
         if random.chance(3) { for _ in 0...random.below(3) { pairs.append(parameter()) } }
         if random.chance(150) { pairs += (0..<random.below(400)).map { "a\($0)=b" } }
@@ -83,7 +83,7 @@ struct FuzzedRequests {
     private mutating func parameter() -> String {
         let known = ["limit", "page", "cursor", "before", "after", "query", "q", "thread", "for", "unread", "messages"]
         let name = random.chance(4) ? pick(api.names) : pick(known)
-        // What isn't zero is refused; a whole number of seconds would be waited for.
+        // Always invalid, because a valid number of seconds would make the poll wait.
         if name == "wait" { return "wait=x" }
         return
             "\(random.chance(20) ? pick(Self.oddities) : name)=\(random.chance(2) ? pick(Self.oddities) : pick(ground.values(for: name)))"
@@ -145,7 +145,7 @@ struct FuzzedRequests {
         }
     }
 
-    /// Any of the members that some call knows.
+    /// A body of random members of any call.
     private mutating func object(depth: Int) -> String {
         let members = (0..<random.below(5)).map { _ in
             let name = pick(api.names)

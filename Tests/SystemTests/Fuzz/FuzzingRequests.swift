@@ -1,5 +1,5 @@
-// Ten thousand requests over all routes, most of them wrong in some part: none causes a server fault, and memory does
-// not grow. For longer runs: FUZZ_REQUESTS=1000000 FUZZ_SEED=7 swift test --filter SystemTests/FuzzingRequests
+// Ten thousand requests over all routes, most of them partly invalid: none causes a server fault, and memory does not
+// grow. For longer runs: FUZZ_REQUESTS=1000000 FUZZ_SEED=7 swift test --filter SystemTests/FuzzingRequests
 
 import Foundation
 import Synchronization
@@ -13,8 +13,8 @@ extension SystemTests {
         private static let requestCount = environment["FUZZ_REQUESTS"].flatMap { Int($0) } ?? 10_000
         private static let seed = environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999)
         private static let connectionCount = 4
-        /// From a fifth of the requests on: what the allocator keeps of the largest bodies, and pages that a hash table
-        /// or a statement's plan is met in for the first time. Measured: 1. A leak of 2 KiB a request would be 16.
+        /// The allowed growth after the first fifth of the requests. Memory that the allocator keeps after the largest
+        /// bodies, and first uses of hash tables and plans. Measured: 1. A leak of 2 KiB a request would be 16.
         private static let growthMaxMiB = 12
 
         @Test("returns only documented answers, and the node's memory does not grow")
@@ -38,7 +38,7 @@ extension SystemTests {
             #expect(tally.missing.isEmpty, "no request got through to \(tally.missing)")
             #expect(after - before <= Self.growthMaxMiB, "FUZZ_SEED=\(Self.seed): from \(before) to \(after) MiB")
             #expect(!node.program.errors.contains(" error "), "\(node.program.errors)")
-            // It serves as before.
+            // The node still serves requests.
             let ground = try await FuzzTargets(node.curl)
             #expect(try await node.curl.sync(ground.bob, from: ground.cursor).status == 200)
             #expect(try await node.curl.get("/health/ready").status == 200)
@@ -70,7 +70,7 @@ extension SystemTests {
                 do {
                     let answer = try await connection.send(request)
                     tally.check(request, answer, node)
-                    // To the operator's calls, people are strangers.
+                    // A person's token is not valid for the operator's calls.
                     let isSignedOut =
                         answer.status == 401 && !request.path.hasPrefix("/v1/admin")
                         && request.headers.contains {
@@ -87,7 +87,7 @@ extension SystemTests {
     }
 }
 
-/// What came of the requests, over all connections.
+/// The outcomes of the requests, over all connections.
 final class FuzzTally: Sendable {
     private static let mistakeCountMax = 20
 
@@ -110,7 +110,7 @@ final class FuzzTally: Sendable {
             + counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
     }
 
-    /// Codes that were never seen don't matter; statuses that say that requests get somewhere do.
+    /// Statuses that prove that requests pass the first checks, and that never occurred. Problem codes may be missing.
     var missing: [Int] { state.withLock { state in [200, 201, 204, 404, 422].filter { state.byStatus[$0] == nil } } }
 
     func fail(_ mistake: String) {
@@ -131,7 +131,7 @@ final class FuzzTally: Sendable {
         guard answer.status >= 400 else { return nil }
         if answer.headers["content-type"] != "application/problem+json" { return "no problem document" }
         if isHead { return answer.status >= 500 && answer.status != 503 ? "a fault" : nil }
-        guard let code = answer.code, api.codes.contains(code) else { return "no code that is described" }
+        guard let code = answer.code, api.codes.contains(code) else { return "a problem code that is not documented" }
         if answer.status >= 500, code != "mail_not_configured" { return "a fault" }
         let json = answer.json
         guard json["status"].int == answer.status, json["title"].string != nil, json["detail"].string != nil,

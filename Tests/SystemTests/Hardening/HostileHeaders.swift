@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("Hostile headers")
     struct HostileHeaders {
-        /// A well-formed session token that belongs to nobody: `parley_`, 32 bytes and their CRC-32.
+        /// A well-formed session token of no session: `parley_`, 32 bytes and their CRC-32.
         static let madeUpToken: String = {
             var bytes = (0..<32).map { _ in UInt8.random(in: 0...255) }
             var crc = ~UInt32(0)
@@ -21,7 +21,7 @@ extension SystemTests {
             return "parley_" + text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
         }()
 
-        /// A header of some 30 KB that is one piece again and again.
+        /// A header of some 30 KB that repeats one piece.
         struct Hostile: CustomTestStringConvertible, Sendable {
             let name: String
             let start: String
@@ -50,7 +50,7 @@ extension SystemTests {
                 let answer = try await connection.send(request)
                 #expect(answer.status == 401, "\(answer)")
             }
-            // It was some 300 before.
+            // The ratio was some 300 before the fix.
             notice.expect(header.testDescription, ratioMax: 30)
         }
     }

@@ -30,7 +30,7 @@ extension SystemTests {
             return (room, message)
         }
 
-        @Test("receipts of a message come in pages with each member once, and reading them delays nobody")
+        @Test("receipts of a message come in pages with each member once, and reading them delays no other user")
         func receipts() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database)
@@ -68,7 +68,7 @@ extension SystemTests {
             let eve = try await node.curl.register("Eve")
             let (room, _) = try await room(node, database, by: eve, memberCount: 5_000)
             let message = try await node.curl.sent("who is there?", in: room, as: eve)
-            // Three have got it.
+            // Three members have received it.
             let ids = try await Psql.run(
                 """
                 update members set delivered_seq = 2, delivered_at = now() where user_id in (
@@ -91,7 +91,7 @@ extension SystemTests {
             try await node.stop()
         }
 
-        /// 300 messages as long as they may be, which all have the word that is looked for, in a group of `person`'s.
+        /// Stores 300 messages of the maximum length, each with the searched word, in a group of `person`.
         private func longMessages(_ node: Node, by person: Person) async throws -> String {
             let thread = try await node.curl.thread("group", by: person, with: [])
             let letters = Array("abcdefghijklmnop")
@@ -118,7 +118,7 @@ extension SystemTests {
             _ = try await node.curl.sent("Hello", in: others.thread, as: others.sender)
             let notice = try await others.notice(connectionCount: 8) { connection, _ in
                 let answer = try await connection.get("/v1/search?q=a&limit=200", as: eve)
-                // The third and those after it wait in a line, which is short.
+                // From the third on searches wait in a queue, which is short.
                 #expect(answer.status == 200 || (answer.status == 429 && answer.headers["retry-after"] != nil))
                 if answer.status == 429 { try await Task.sleep(for: .milliseconds(100)) }
             }

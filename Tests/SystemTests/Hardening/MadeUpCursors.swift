@@ -1,4 +1,4 @@
-// Pages and cursors that no answer returned, and strangers who name a thread.
+// Pages and cursors that no answer has returned, and calls of strangers on a thread.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("Invented cursors, pages and ids")
     struct MadeUpCursors {
-        /// As the service makes them: a version, big-endian fields, a check byte; base64url.
+        /// A text in the service's own format: a version, big-endian fields and a check byte, as base64url.
         private static func opaque(version: UInt8, _ fields: [UInt8]) -> String {
             var bytes = [version] + fields
             bytes.append(bytes.reduce(0x5a) { ($0 << 1 | $0 >> 7) ^ $1 })
@@ -73,7 +73,7 @@ extension SystemTests {
             }
         }
 
-        @Test("a cursor just returned by another node is never taken for one from the future")
+        @Test("a cursor just returned by another node never counts as one from the future")
         func cursorsOfOtherNodes() async throws {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")
@@ -142,7 +142,7 @@ extension SystemTests {
                 let answer = try await curl.call(method, path, body, as: eve)
                 #expect(answer.status == 404 && answer.code == "thread_not_found", "\(method) \(path): \(answer)")
             }
-            // A lock is waited for for 5 s.
+            // The wait for a lock ends after 5 s.
             #expect(ContinuousClock.now - began < .seconds(4))
             try await Psql.wake(in: nodes.database)
             _ = try await holder

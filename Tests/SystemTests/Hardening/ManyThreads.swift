@@ -37,7 +37,7 @@ extension SystemTests {
                 """, conninfo: database)
         }
 
-        /// How many events say `name`, and to how many different readers.
+        /// Counts the events that contain `name`, and their different recipients.
         private static func told(_ name: String, in database: String) async throws -> String {
             try await Psql.run(
                 """
@@ -46,7 +46,7 @@ extension SystemTests {
                 """, conninfo: database)
         }
 
-        @Test("renames itself without delaying others, and everybody gets the last name once")
+        @Test("renames itself without delaying others, and every reader receives the last name once")
         func renames() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(database: database, settings: ["PARLEY_RATE_LIMITS": "on"])
@@ -58,7 +58,7 @@ extension SystemTests {
                 _ = try await connection.call("PATCH", "/v1/users/me", ["name": name], as: eve)
             }
             notice.expect("profile changes of an account with \(Self.threadCount) threads", ratioMax: 12)
-            // The bucket has been used up by then.
+            // The attack has used up the bucket.
             let last = try await node.curl.get("/v1/users/me", as: eve).json["name"].string ?? ""
             try await eventually("all to have been told", within: .seconds(30)) {
                 try await Self.told(last, in: database) == "\(Self.threadCount)|\(Self.threadCount)" ? true : nil
@@ -99,7 +99,7 @@ extension SystemTests {
                 _ = try await connection.sync(eve, from: cursor)
             }
             notice.expect("syncing from an old cursor with \(Self.threadCount) threads", ratioMax: 25)
-            // Eight clients that are answered sooner ask more often, so what one read costs is bounded, too.
+            // Eight clients send more requests when answers are faster, so the cost of one read is bounded, too.
             var times: [Double] = []
             let connection = Connection(node.address)
             for _ in 0..<9 {

@@ -21,7 +21,7 @@ extension SystemTests {
             let eve = try await node.curl.register("Eve")
             let flooded = try await node.curl.thread("group", by: eve, with: [])
             let attack: @Sendable (Connection, Int) async throws -> Void = { connection, _ in
-                // With a type of an app's own: `text` is searched in messages of every type.
+                // With an app's own type, because search covers `text` in messages of every type.
                 let body: JSON = ["type": "x-flood", "payload": ["text": .string(Self.words)]]
                 _ = try await connection.post("/v1/threads/\(flooded)/messages", body, as: eve)
             }
@@ -35,7 +35,7 @@ extension SystemTests {
             }
             let notice = try await others.notice(connectionCount: 2, seconds: 4, attack)
             notice.expect("words for the search index", ratioMax: 20)
-            // What was withdrawn while the index was at work isn't in it, once it has come to its end.
+            // Messages withdrawn while indexing ran are not in the index once it has caught up.
             let withdrawn = """
                 select count(*) from message_words w join messages m using (thread_id, seq) where m.payload is null
                 """
@@ -63,7 +63,7 @@ extension SystemTests {
                 #expect(answer.status == 422, "\(answer)")
                 #expect(answer.json["errors"].items.first?["field"].string == "payload.\(field)", "\(answer)")
             }
-            // What isn't searched may be longer.
+            // Fields that search does not cover may be longer.
             let note: JSON = ["type": "x-note", "payload": ["text": ["a": long], "data": long]]
             #expect(try await curl.post("/v1/threads/\(thread)/messages", note, as: ann).status == 201)
         }

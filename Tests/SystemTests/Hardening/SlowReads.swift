@@ -1,4 +1,4 @@
-// One account whose reads take seconds each: how much they delay others, and what the account itself gets.
+// One account whose reads take seconds each: how much they delay others, and the answers that the account receives.
 
 import Foundation
 import Synchronization
@@ -8,7 +8,7 @@ import Testing
 extension SystemTests {
     @Suite("Slow reads of one account", .timeLimit(.minutes(1)))
     struct SlowReads {
-        /// A node on which reading one's blocks takes this long, as an example of any slow read.
+        /// A node on which reading the caller's blocks takes this long, as an example of any slow read.
         private static func node(blocksTake seconds: Double, settings: [String: String] = [:]) async throws -> Node {
             let cluster = try await TestCluster.shared()
             let database = try await MigratedDatabase.create()
@@ -28,7 +28,7 @@ extension SystemTests {
 
         private static let slowPath = "/v1/users/me/blocks"
 
-        /// How long a bystander's calls took at most, and what they were answered.
+        /// The longest time of a bystander's calls, and the statuses of the answers.
         private final class Bystander: Sendable {
             private let state = Mutex((slowest: Duration.zero, statuses: Set<Int>()))
             var slowest: Duration { state.withLock { $0.slowest } }
@@ -44,7 +44,7 @@ extension SystemTests {
             }
         }
 
-        @Test("do not delay others' sends, sign-ins and reads, and are answered or told to retry")
+        @Test("do not delay others' sends, sign-ins and reads, and are answered or refused with Retry-After")
         func others() async throws {
             let node = try await Self.node(blocksTake: 2)
             let others = try await OtherUsers.join(node)
@@ -64,7 +64,7 @@ extension SystemTests {
             }
             notice.expect("slow reads of one account", ratioMax: 8)
             #expect(seen.statuses == [200] && seen.slowest < .seconds(2), "\(seen.statuses) \(seen.slowest)")
-            // Four run for two seconds each, and the others have a second to wait for one of them.
+            // Four reads run for two seconds each, and the others wait at most a second for a free slot.
             #expect(answers.statuses == [200, 429] && answers.slowest < .seconds(6), "\(answers.slowest)")
             try await node.stop()
         }
@@ -76,7 +76,7 @@ extension SystemTests {
             let ann = try await node.curl.register("Ann")
             async let first = Connection(node.address).get(Self.slowPath, as: ann)
             try await Task.sleep(for: .milliseconds(300))
-            // Asking where the log stands is a read as well.
+            // A request for the log's current position is a read, too.
             for path in ["/v1/inbox", "/v1/sync"] {
                 let answer = try await Connection(node.address).get(path, as: ann)
                 #expect(answer.status == 429 && answer.code == "rate_limited", "\(answer)")
@@ -99,7 +99,7 @@ extension SystemTests {
             #expect(answer.headers["retry-after"].flatMap { Int($0) } ?? 0 >= 5, "\(answer)")
             let metrics = try await Connection(node.address).get("/metrics").text
             #expect(metrics.contains("parley_database_errors_total{pool=\"reads\",kind=\"timeout\"} 1\n"))
-            // Nobody tried it again.
+            // The node did not retry the read.
             try await Task.sleep(for: .seconds(1))
             let later = try await Connection(node.address).get("/metrics").text
             #expect(later.contains("parley_database_errors_total{pool=\"reads\",kind=\"timeout\"} 1\n"))

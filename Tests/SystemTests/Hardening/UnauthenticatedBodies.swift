@@ -36,7 +36,7 @@ extension SystemTests {
             }
         }
 
-        @Test("take no memory where unwanted, and bounded memory elsewhere, which is freed afterwards")
+        @Test("use no memory where the call has no body, and bounded memory elsewhere, which is freed afterwards")
         func memory() async throws {
             let database = try await TestCluster.shared().createDatabase()
             let node = try await Node.start(
@@ -49,7 +49,7 @@ extension SystemTests {
             for (path, token) in [("/nothing/here", nil), (thread, token)] as [(String, String?)] {
                 let head = head("POST", path, Self.mebibyte, token: token)
                 var peak = 0
-                // Each keeps its connection open with all but ten bytes, as long as it may.
+                // Each client sends all but ten bytes and keeps its connection open as long as the node allows.
                 try await withThrowingTaskGroup(of: Connection.self) { group in
                     for _ in 0..<200 {
                         group.addTask {
@@ -65,7 +65,7 @@ extension SystemTests {
                         connections.append(connection)
                         peak = max(peak, node.residentMemoryMiB)
                     }
-                    // Others go on meanwhile.
+                    // Other clients are served meanwhile.
                     let times = try await others.sends(for: 1)
                     #expect(times.refusedCount == 0 && times.max < 2_000)
                     peak = max(peak, node.residentMemoryMiB)
@@ -76,7 +76,7 @@ extension SystemTests {
                 #expect(peak - idle <= 110, "\(path): \(idle) -> \(peak) MiB")
             }
             #expect(try await node.metric("parley_http_bodies_refused_total") ?? 0 >= 50)
-            try await eventually("the memory given back", within: .seconds(30)) {
+            try await eventually("the memory to be returned to the system", within: .seconds(30)) {
                 node.residentMemoryMiB - idle <= 40 ? true : nil
             }
             #expect(try await node.metric("parley_http_body_bytes") == 0)

@@ -36,7 +36,7 @@ extension SystemTests {
                     refusal(
                         ["platform": "apns", "token": .string(token), "environment": "production"], "token"))
             }
-            // Changed in one bit, the point is beside the curve.
+            // With one bit changed, the point is not on the curve.
             var bytes = TestBrowser().key
             bytes[64] ^= 1
             let beside = TestBrowser.text(bytes)

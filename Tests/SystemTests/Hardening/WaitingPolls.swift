@@ -11,7 +11,7 @@ extension SystemTests {
             try await Node.start(database: try await MigratedDatabase.create(), settings: settings)
         }
 
-        /// Begins polls on a connection each; the node knows the session and has its mailbox.
+        /// Starts `count` polls, each on its own connection. The node has cached the session and opened its mailbox before.
         private static func open(_ count: Int, of person: Person, at node: Node) async throws -> [Connection] {
             let cursor = try await node.curl.cursor(of: person)
             _ = try await node.curl.sync(person, from: cursor, wait: 0)
@@ -25,7 +25,7 @@ extension SystemTests {
             return connections
         }
 
-        /// Has all that still wait get an event, and counts those that were answered before, with none.
+        /// Sends an event to all polls that still wait, and returns how many were answered before, without events.
         private static func emptyAnswers(of polls: [Connection], of person: Person, at node: Node) async throws -> Int {
             _ = try await node.curl.thread("group", by: person, with: [])
             var count = 0

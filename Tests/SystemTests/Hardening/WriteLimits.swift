@@ -4,15 +4,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A call of the finding, made again and again. `number` counts the rounds.
+/// A limited call, which the test repeats. `number` counts the rounds.
 private typealias WriteCall = @Sendable (Connection, Attacker, _ number: Int) async throws -> Answer
 
-/// Somebody with a group of their own and a message in it.
+/// A person with their own group and a message in it.
 private struct Attacker: Sendable {
     let person: Person
     let group: String
     let message: String
-    /// Is invited to the group and withdrawn again.
+    /// The person whose invitation to the group is made and withdrawn.
     let invited: Person
 
     /// - Parameter others: two other people: a member, and one who gets invited.
@@ -27,7 +27,7 @@ private struct Attacker: Sendable {
     var messagePath: String { "\(groupPath)/messages/\(message)" }
 }
 
-/// The rows of the finding, each with the limit that stops it.
+/// The limited calls, each with the limit that stops it.
 private let writeCalls: [(limit: String, what: String, call: WriteCall)] = [
     ("account-writes", "rename", { try await $0.call("PATCH", $1.groupPath, ["title": "T \($2)"], as: $1.person) }),
     (
@@ -256,7 +256,7 @@ extension SystemTests {
                         default:
                             let members: JSON = .array([.string(ann.id)])
                             let body: JSON = ["kind": "group", "members": members, "invite": .bool(lane % 2 == 0)]
-                            // Bob has a bound, too.
+                            // Bob has a limit, too.
                             return lane < bound ? try await connection.post("/v1/threads", body, as: bob).status : 0
                         }
                     }
@@ -282,9 +282,9 @@ extension SystemTests {
             for refusal in refusals {
                 #expect(refusal.status == 422 && refusal.code == "too_many_threads", "\(refusal)")
             }
-            // The answer names nobody else.
+            // The answer names no other member.
             #expect(refusals.dropFirst(2).allSatisfy { !$0.text.contains(ann.id) && !$0.text.contains("Ann") })
-            // To leave makes room for one.
+            // Leaving makes room for one thread.
             let left = try #require(own.first { $0["me"]["status"].string == "joined" }?["id"].string)
             #expect(try await node.curl.delete("/v1/threads/\(left)/members/me", as: ann).status == 204)
             #expect(try await node.curl.post("/v1/rooms", ["title": "Full"], as: ann).status == 200)

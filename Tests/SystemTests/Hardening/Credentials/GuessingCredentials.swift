@@ -20,7 +20,7 @@ extension SystemTests {
             let ann = try await nodes.a.curl.register("Ann")
             let nobody = Person(id: "", username: unique("nobody"), password: "", session: "", token: "")
             func fail(_ person: Person, _ number: Int) async throws -> Answer {
-                // Each from another address: it isn't the address that is refused.
+                // Each attempt comes from another address, so that no limit of an address refuses it.
                 try await connections[number % 2].signIn(person, from: "192.0.2.\(number)", password: "wrong \(number)")
             }
             var details: Set<String> = []
@@ -32,21 +32,21 @@ extension SystemTests {
                     let named = try #require(refusal.headers["retry-after"].flatMap { Int($0) })
                     #expect((1...waitS).contains(named))
                     details.insert(refusal.json["detail"].string ?? "")
-                    // Trying meanwhile doesn't make it longer.
+                    // Attempts during the wait do not extend it.
                     #expect(try await fail(person, 11).status == 429)
                     try await Task.sleep(for: .seconds(Double(waitS) + 0.1))
                     #expect(try await fail(person, 12).status == 401)
                 }
             }
             #expect(details.count == 1)
-            // Not for ever, and the right password ends it.
+            // The wait ends, and the right password clears the count.
             #expect(try await fail(ann, 13).status == 401)
             #expect(try await connections[0].signIn(ann, from: "192.0.2.20").status == 429)
             try await Task.sleep(for: .seconds(2.1))
             #expect(try await connections[0].signIn(ann, from: "192.0.2.20").status == 200)
             #expect(try await fail(ann, 21).status == 401)
             #expect(try await connections[1].signIn(ann, from: "192.0.2.20").status == 200)
-            // One who has a device's token can't guess any faster.
+            // An attacker with a device's token cannot guess any faster.
             for number in 0..<10 {
                 let body: JSON = ["current": .string("wrong \(number)"), "new": "a new password"]
                 let answer = try await connections[number % 2].put("/v1/users/me/password", body, as: ann)
@@ -93,7 +93,7 @@ extension SystemTests {
             }
             let answer = try await connection.post("/v1/auth/code", ["email": .string(ann)])
             #expect(answer.status == 202)
-            try await eventually("the mail's end") {
+            try await eventually("the mail to be handled") {
                 try await node.metric("parley_mails_total") == 3 ? true : nil
             }
             #expect(try relay.attempts(to: ann) == 2)
@@ -110,7 +110,7 @@ extension SystemTests {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(), settings: relay.settings)
             let connection = Connection(node.address)
-            // The code that the owner's own request brought, and the one that the stranger's did.
+            // The code mailed for the owner's request, and the code mailed for the stranger's.
             for used in [0, 1] {
                 let ann = "\(unique("ann-"))@mail.example"
                 let own: JSON = ["email": .string(ann), "name": "Ann", "device_name": "phone"]
@@ -125,7 +125,7 @@ extension SystemTests {
                 #expect(made.status == 200, "\(made)")
                 #expect(made.json["user"]["name"] == "Ann")
                 #expect(made.json["session"]["device_name"] == "phone")
-                // There is an account now: what a stranger calls a device means nothing at all.
+                // The account exists now, so the device name in a stranger's registration has no effect.
                 #expect(try await connection.post("/v1/auth/register", strange).status == 202)
                 let third = try #require(try await relay.mail(to: ann, count: 3).code)
                 let again = try await connection.post(
@@ -139,7 +139,7 @@ extension SystemTests {
 }
 
 extension TestRelay {
-    /// What a node needs to send its mail through here.
+    /// A node's settings for sending mail through this relay.
     fileprivate var settings: [String: String] {
         [
             "PARLEY_SMTP_URL": "smtp://parley:s3cret%40%3A%2F@127.0.0.1:\(ports.startTLS)?starttls=required",

@@ -1,4 +1,4 @@
-// Any number of sessions of one account.
+// Many sessions of one account.
 
 import Foundation
 import TestSupport
@@ -51,7 +51,7 @@ extension SystemTests {
             #expect(answer.status == 401 || answer.json["events"][0]["type"] == "session.revoked", "\(answer)")
             for node in [nodes.a, nodes.b] {
                 for device in [first, second] {
-                    try await eventually("a token that is dead everywhere", within: .seconds(2)) {
+                    try await eventually("all nodes to refuse the token", within: .seconds(2)) {
                         try await node.curl.get("/v1/users/me", as: device).status == 401 ? true : nil
                     }
                 }

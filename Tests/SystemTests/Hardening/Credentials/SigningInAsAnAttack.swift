@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// People who sign in one after another from an address of their own.
+/// People who sign in one after another from their own address.
 struct OtherSignIns: Sendable {
     static let clientAddress = "198.51.100.7"
 
     let address: Address
-    /// Several, so that none of them uses up its account's sign-ins.
+    /// Several people, so that none uses up the sign-ins of an account.
     let people: [Person]
 
     /// Signs in again and again, and times each.
@@ -56,13 +56,13 @@ extension SystemTests {
                 connectionCount: 100, timing: { try await others.times(for: $0) }
             ) { connection, lane in
                 let answer = try await connection.signIn(own[lane % own.count], from: "203.0.113.1")
-                // Else it would be a test of how quickly requests can be refused.
+                // Otherwise the test would measure how quickly the node refuses requests.
                 if answer.status == 429 { try await Task.sleep(for: .milliseconds(100)) }
             }
             notice.expect("right passwords, 10 accounts, 100 connections of one address", ratioMax: 6, msMax: 5_000)
             #expect(try await node.metric("parley_sign_ins_refused_total") ?? 0 > 0)
 
-            // An account's right passwords are counted on their own: they use up nothing of its wrong ones.
+            // Right passwords of an account have their own limit, separate from wrong ones.
             let (mallory, connection) = (attackers[0], Connection(node.address))
             var statuses: [Int] = []
             for number in 0..<80 where statuses.last != 429 {

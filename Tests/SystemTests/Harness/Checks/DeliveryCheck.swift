@@ -1,10 +1,10 @@
-// The delivery guarantee from outside: what people sent and received, compared with the archive and the log.
+// The delivery guarantee from outside: compares the events that people sent and received with the archive and the log.
 
 import Foundation
 import Testing
 
 extension Traffic.Outcome {
-    /// What was found wrong; all zero, or the service has broken its promise.
+    /// The number of faults of each kind. The delivery guarantee requires that all are zero.
     struct Verdict: Sendable, Equatable {
         var lost = 0
         var doubled = 0
@@ -14,8 +14,8 @@ extension Traffic.Outcome {
     /// Every acknowledged message is in its archive once, in dense order; every device got every event that concerns
     /// its person, each once, in the order of the log, which is the archives' order too. Reads all of it again from
     /// `node`.
-    /// - Parameter isTrimmed: the log doesn't reach back to the beginning any more. What a person's first device saw
-    ///   stands for it.
+    /// - Parameter isTrimmed: the log no longer reaches back to the beginning. The events that a person's first device
+    ///   received replace it.
     @discardableResult
     func checkDelivery(
         on node: Node, isTrimmed: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
@@ -26,7 +26,7 @@ extension Traffic.Outcome {
             let entries = try await archive(of: thread, on: node, &verdict, sourceLocation)
             archives[UUID(uuidString: thread.id) ?? UUID()] = entries
         }
-        // The log's one promise, as the node's own tail has seen it.
+        // The log has no gaps, as the node's own tail has seen it.
         #expect(try await node.metric("parley_log_gaps_total") == 0, sourceLocation: sourceLocation)
 
         for person in population.people + population.wanderers {
@@ -44,7 +44,7 @@ extension Traffic.Outcome {
         return verdict
     }
 
-    /// A message as the archive has it.
+    /// A message as the archive returns it.
     struct Entry: Decodable, Equatable {
         let id: UUID?
         let seq: Int
@@ -91,7 +91,7 @@ extension Traffic.Outcome {
         return entries
     }
 
-    /// The log gives the messages of each thread as its archive does.
+    /// Expects the messages of each thread in the log to be those of its archive.
     private func compare(
         _ log: [SeenEvent], with archives: [UUID: [Entry]], of person: Person, _ verdict: inout Verdict,
         _ sourceLocation: SourceLocation
@@ -111,13 +111,13 @@ extension Traffic.Outcome {
         }
     }
 
-    /// What comes after the last message (marks of who has got it, wanderers) is waited for by nobody, and comes to
-    /// some with it in one answer.
+    /// Returns the events up to the last message. Later events (delivered marks, people who come and go) are not waited
+    /// for, and reach some devices in the same answer.
     private func upToLast(_ events: [SeenEvent]) -> [SeenEvent] {
         Array(events[..<(events.firstIndex { $0.subject == last }.map { $0 + 1 } ?? events.count)])
     }
 
-    /// A device saw what the log holds: nothing else, nothing twice, nothing missing, in its order.
+    /// Expects a device to have received the log's events, each once and in the log's order, and no others.
     private func compare(
         _ seen: [SeenEvent], with log: [SeenEvent], _ note: String, _ verdict: inout Verdict,
         _ sourceLocation: SourceLocation
@@ -125,7 +125,7 @@ extension Traffic.Outcome {
         let seen = upToLast(seen)
         let expected = upToLast(log)
         guard let difference = difference(seen, expected) else { return }
-        // Some come more than once as they should: who comes to a room and leaves it is seen to come again.
+        // Some events repeat legitimately: a person who joins a room and leaves it joins again later.
         var surplus: [SeenEvent: Int] = [:]
         for event in seen { surplus[event, default: 0] += 1 }
         for event in expected { surplus[event, default: 0] -= 1 }

@@ -1,11 +1,11 @@
 // Bounded waiting for things without an event: a file's growth, a process's end, a health check.
 
-/// What was waited for and did not come.
+/// The awaited condition did not become true in time.
 struct TimedOut: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Asks until there is an answer; what `body` throws counts as none.
+/// Calls `body` until it returns a value. An error thrown by `body` counts as no value.
 /// - Throws: `TimedOut` after `limit`, naming `what`, and the last error.
 @discardableResult
 func eventually<Value>(

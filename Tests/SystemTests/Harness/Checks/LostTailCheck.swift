@@ -4,12 +4,12 @@ import Foundation
 import Testing
 
 extension Traffic.Outcome {
-    /// Judges a run during which the nodes went over to a database that lacked the tail of what they had written.
+    /// Checks a run during which the nodes switched to a database that lacked the last messages they had written.
     ///
-    /// Acknowledged messages are in the archive that stayed, or were written after the two went apart and are in the
-    /// other. A device that was never refused saw the log that stayed and nothing else. One that was had followed the
-    /// other log up to there, was told of all its threads, and from its fresh cursor on saw the rest of what stayed.
-    /// - Parameter old: a node on the database that was left, as it was left.
+    /// Acknowledged messages are in the kept archive, or were written after the two databases diverged and are in the
+    /// abandoned one. A device that was never refused received exactly the kept log. A refused device had followed the
+    /// abandoned log, was told to reload all its threads, and from its fresh cursor on received the rest of the kept log.
+    /// - Parameter old: a node on the abandoned database, which is unchanged since.
     /// - Returns: how many messages were lost, and how many devices were refused.
     @discardableResult
     func checkDelivery(
@@ -41,7 +41,7 @@ extension Traffic.Outcome {
         return (lostCount, followers.count { !$0.reloads.isEmpty })
     }
 
-    /// One thread's archives; gives how many of its messages were lost.
+    /// Checks one thread's archives. Returns how many of its messages were lost.
     private func checkDelivery(
         _ stayed: [Entry], _ left: [Entry], _ acknowledged: [String], _ sourceLocation: SourceLocation
     ) -> Int {
@@ -57,8 +57,8 @@ extension Traffic.Outcome {
         return missing.count
     }
 
-    /// A device that was refused once.
-    /// - Parameter rest: what the database that was left gives after the refused cursor.
+    /// Checks a device that was refused once.
+    /// - Parameter rest: the events that the abandoned database returns after the refused cursor.
     private func checkDelivery(
         _ follower: Follower.Log, _ reload: ReloadAnswer, _ log: [SeenEvent], _ other: [SeenEvent], rest: [SeenEvent],
         _ note: Comment, _ sourceLocation: SourceLocation
@@ -70,7 +70,7 @@ extension Traffic.Outcome {
         found = difference(after, Array(log.suffix(after.count)))
         #expect(found == nil, "after it was refused: \(note)", sourceLocation: sourceLocation)
 
-        // What it loaded ends where its events go on.
+        // The loaded state ends where the device's next events begin.
         let between = log.dropLast(after.count).filter { $0.type == "message.created" }
         guard let person = population.people.firstIndex(where: { $0.id == follower.person.id }) else { return }
         for thread in population.threads(of: person) {
@@ -80,7 +80,7 @@ extension Traffic.Outcome {
         }
     }
 
-    /// What a wanderer may see after the last message is not waited for.
+    /// Returns the log up to the last message. Later events of people who come and go are not waited for.
     private func upTo(_ last: UUID, of log: [SeenEvent]) -> [SeenEvent] {
         Array(log[..<(log.firstIndex { $0.subject == last }.map { $0 + 1 } ?? log.count)])
     }

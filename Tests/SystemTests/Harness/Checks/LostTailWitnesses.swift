@@ -3,8 +3,8 @@
 import Foundation
 import Testing
 
-/// Ann writes to Cora, Dan and Eve: of what is lost Cora has fetched nothing, Dan's poll waits through it, and Eve has
-/// it.
+/// Ann writes to Cora, Dan and Eve. Cora has received none of the lost messages, Dan's poll waits while they are lost,
+/// and Eve has received all of them.
 struct LostTailWitnesses: Sendable {
     private struct Friend: Sendable {
         let person: Person
@@ -29,7 +29,7 @@ struct LostTailWitnesses: Sendable {
             let person = try await connection.register(name)
             let thread = try await connection.thread("direct", by: ann, with: [person])
             _ = try await connection.sent("before", in: thread, as: ann)
-            // Else the mark that says so comes by itself, some time, and perhaps with what will be lost.
+            // Otherwise the node writes the mark itself at some later time, perhaps within the lost tail.
             _ = try await connection.put("/v1/threads/\(thread)/receipts", ["read": 1], as: person)
             friends.append(Friend(person: person, thread: thread, cursor: try await connection.cursor(of: person)))
         }
@@ -59,10 +59,10 @@ struct LostTailWitnesses: Sendable {
         let connections = addresses.map(Connection.init)
         var fresh: [String] = []
         for connection in connections {
-            let answer = try await eventually("a refused cursor", within: .seconds(5)) { () -> Answer? in
+            let answer = try await eventually("Eve's cursor to be refused", within: .seconds(5)) { () -> Answer? in
                 let answer = try await connection.sync(eve.person, from: eve.cursor)
                 if answer.status == 410 { return answer }
-                // For a moment a node may not have noticed yet; then it has no new events either.
+                // For a moment a node may not have noticed the loss; until then it has no new events either.
                 #expect(answer.status == 200 && answer.told.isEmpty, "\(answer)")
                 return nil
             }

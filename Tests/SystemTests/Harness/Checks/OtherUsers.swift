@@ -10,7 +10,7 @@ struct OtherUsers: Sendable {
     let address: Address
     let sender: Person
     let thread: String
-    /// What they do, and whether it was accepted: a send unless the test is about another call.
+    /// The call that they repeat; returns whether it was accepted. A send unless the test is about another call.
     var act: @Sendable (OtherUsers, Connection) async throws -> Bool = { others, connection in
         try await connection.say("Hello", in: others.thread, as: others.sender).status == 201
     }
@@ -24,7 +24,7 @@ struct OtherUsers: Sendable {
 
     /// Runs `attack` on `connectionCount` connections at once, each again and again until `seconds` are over, and times
     /// the others' sends: first for as long as that without the attack, then during it.
-    /// - Parameter timing: times something else than sends, for as many seconds as given.
+    /// - Parameter timing: replaces `sends`: times other calls for the given number of seconds.
     /// - Parameter attack: one round over the given connection. An error (a refused connection, a time-out) does not end
     ///   the attack: the next round begins with a new connection.
     func notice(
@@ -63,7 +63,7 @@ struct OtherUsers: Sendable {
         let roundCount = Atomic(0)
     }
 
-    /// Sends, or does what `act` says, every 10 ms and returns how each went.
+    /// Calls `act` every 10 ms and returns the times and refusals.
     func sends(for seconds: Double) async throws -> SendTimes {
         let connection = Connection(address)
         var times = SendTimes()
@@ -97,11 +97,11 @@ struct SendTimes: Sendable {
 struct Notice: Sendable, CustomStringConvertible {
     let idle: SendTimes
     let during: SendTimes
-    /// Of the attack, on all its connections together.
+    /// The number of the attack's rounds, on all its connections together.
     let roundCount: Int
 
-    /// How many times as long the median send took. An idle median below 1 ms counts as 1 ms: on a machine of two cores
-    /// the attacker's own work costs as much.
+    /// The median time of sends during the attack, divided by the idle median. An idle median below 1 ms counts as 1 ms:
+    /// on a machine of two cores the attacker's own work costs as much.
     var ratio: Double { during.p50 / Swift.max(1, idle.p50) }
 
     var description: String {

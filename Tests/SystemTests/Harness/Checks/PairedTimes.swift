@@ -1,8 +1,8 @@
 // Whether two kinds of calls take the same time.
 import Foundation
 
-/// The times of calls for what is known and what isn't, always one right after the other: the machine has its better
-/// and worse seconds. Which comes first changes: what one has the node do afterwards is in the way of the next.
+/// The times of calls with known and with unknown names, in pairs, because the machine's speed varies from second to
+/// second. The order within a pair alternates, because the node's work after one call delays the next.
 struct PairedTimes: CustomStringConvertible {
     /// Pairs of times in milliseconds.
     private(set) var times: [(known: Double, unknown: Double)] = []

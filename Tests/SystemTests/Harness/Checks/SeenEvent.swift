@@ -1,4 +1,4 @@
-// What a device keeps of each received event: small enough for hundreds of thousands, enough to tell events apart.
+// The part of a received event that a device keeps: enough to distinguish events, small enough for hundreds of thousands.
 
 import Foundation
 

@@ -12,7 +12,7 @@ struct CountingDatabase: Sendable {
     }
 
     let cluster: TestCluster
-    /// libpq's.
+    /// A libpq connection string.
     let conninfo: String
 
     /// Shared by all tests, which never stop it.
@@ -30,8 +30,8 @@ struct CountingDatabase: Sendable {
     @discardableResult
     func sql(_ text: String) async throws -> String { try await cluster.psql(text, database: conninfo) }
 
-    /// What was called since the last `reset`, by the name of the function; a statement that calls none is its own
-    /// name.
+    /// The calls since the last `reset`, by the function's name. A statement that calls no function is listed by its
+    /// own text.
     func counts() async throws -> [String: Count] {
         let output = try await sql(
             """
@@ -56,8 +56,8 @@ struct CountingDatabase: Sendable {
 
 /// Signed-in people, inserted by SQL: thousands within a moment.
 enum InsertedPeople {
-    /// Makes them in a migrated database, and a room that all are members of; gives their tokens, and the room's id.
-    /// The first owns the room.
+    /// Creates `count` people in a migrated database, and a room with all of them. Returns their tokens and the room's
+    /// id. The first person owns the room.
     static func room(
         of count: Int, in database: String, on cluster: TestCluster
     ) async throws -> (tokens: [String], room: String) {

@@ -21,7 +21,7 @@ func tables(with text: String, in database: String) async throws -> String {
 
 /// Stores `count` messages with this text (no quotes), as a node would.
 func fill(_ thread: String, by sender: String, with text: String, count: Int, in database: String) async throws {
-    // `g.n` makes each batch a call of its own.
+    // `g.n` makes each batch a separate call.
     try await Psql.run(
         """
         select sum((select count(*) from message_append(
