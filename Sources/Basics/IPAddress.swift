@@ -63,7 +63,8 @@ package struct IPAddress: Hashable, Sendable {
         bitCount <= 0 ? 0 : bitCount >= 64 ? .max : .max << UInt64(64 - bitCount)
     }
 
-    /// What counts as one client: an IPv4 address, or an IPv6 network of 64 bits, because one host may use all of it.
+    /// The address or network that counts as one client: an IPv4 address, or an IPv6 network of 64 bits, because one
+    /// host may use all of it.
     package var client: IPAddress { isV4 ? self : prefix(64) }
 }
 

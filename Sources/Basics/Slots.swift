@@ -33,7 +33,7 @@ package enum SlotRefusal: Error {
 }
 
 /// Slots for jobs of many lanes (accounts, addresses), which are served in turn: a lane with many jobs waits behind its
-/// own jobs and delays another lane by one job at most. A caller that is cancelled in line gives up its place.
+/// own jobs and delays another lane by one job at most. A caller that is cancelled in line loses its place.
 package final class Slots<Lane: Hashable & Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Void, any Error>
     private struct State {
@@ -74,7 +74,7 @@ package final class Slots<Lane: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Frees a slot that `enter` gave for this lane.
+    /// Frees a slot of this lane that `enter` returned.
     package func leave(_ lane: Lane) {
         state.withLock { $0.line.leave(lane) }?.resume()
     }

@@ -2,7 +2,7 @@
 #ifndef PARLEY_CLIBCURL_SHIM_H
 #define PARLEY_CLIBCURL_SHIM_H
 
-// The type checks are macros around the variadic calls, and know nothing of the wrappers' types.
+// The type checks are macros around the variadic calls. The wrappers' typed parameters replace them.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -10,7 +10,7 @@ static const long parley_curl_global = CURL_GLOBAL_ALL;
 static const long parley_curl_http_2 = CURL_HTTP_VERSION_2TLS;
 static const size_t parley_curl_error_size = CURL_ERROR_SIZE;
 
-/// Reads or writes `size * count` bytes; gives how many it did.
+/// Reads or writes up to `size * count` bytes. Returns how many.
 typedef size_t (*parley_curl_io)(char *bytes, size_t size, size_t count, void *context);
 
 static inline CURLcode parley_curl_set_text(CURL *easy, CURLoption option, const char *value) {
@@ -57,16 +57,16 @@ static inline CURLMcode parley_curl_set_multi_number(CURLM *multi, CURLMoption o
     return curl_multi_setopt(multi, option, value);
 }
 
-/// Where libcurl is about to connect to.
+/// Returns the address that libcurl is about to connect to.
 static inline const struct sockaddr *parley_curl_address(const struct curl_sockaddr *address) { return &address->addr; }
 
-/// The last status that the server gave: HTTP's, or SMTP's reply code. 0 for none.
+/// Returns the last status that the server sent: HTTP's, or SMTP's reply code. 0 for none.
 static inline long parley_curl_status(CURL *easy) {
     long status = 0;
     return curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
 }
 
-/// Of a message that says that a transfer is done.
+/// Returns the result in a message about the end of a transfer.
 static inline CURLcode parley_curl_result(const CURLMsg *message) { return message->data.result; }
 
 #endif

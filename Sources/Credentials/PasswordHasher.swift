@@ -10,7 +10,7 @@ import Foundation
 ///
 /// Each call names its lane: the client's address, or the kind of work where no client waits for it. Lanes are served
 /// in turn, so a client with many passwords in line delays another client by one computation. A caller that is
-/// cancelled in line gives up its place; a computation that has begun runs to its end.
+/// cancelled in line loses its place; a computation that has begun runs to its end.
 package final class PasswordHasher: Sendable {
     /// The cost of new hashes.
     package let cost: ScryptCost

@@ -5,7 +5,7 @@ import Basics
 import COpenSSL
 
 /// `parley_` and 48 characters of base64url: 32 random bytes and their CRC-32. A scanner of leaked secrets, and
-/// `init(parsing:)` before any query, can tell a token from similar text.
+/// `init(parsing:)` before any query, can distinguish a token from similar text.
 package struct SessionToken: Sendable, Equatable {
     package static let prefix = "parley_"
     /// Characters of the whole text.
@@ -50,8 +50,8 @@ package struct SessionToken: Sendable, Equatable {
         Self.prefix + Base64.urlSafe.encode(secret + Self.checksum(secret[...]))
     }
 
-    /// SHA-256 of the random bytes: the database and caches store only this. A fast hash is safe here, because nobody
-    /// guesses 256 random bits. Computed at each call (0.15 µs), so keep the result.
+    /// SHA-256 of the random bytes: the database and caches store only this. A fast hash is safe here, because
+    /// 256 random bits cannot be guessed. Computed at each call (0.15 µs), so keep the result.
     package var digest: [UInt8] { SHA256.digest(secret) }
 
     /// Big-endian CRC-32.

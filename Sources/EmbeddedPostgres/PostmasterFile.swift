@@ -43,7 +43,7 @@ struct PostmasterFile: Sendable {
         var here = stat()
         var there = stat()
         guard stat(dataDirectory, &here) == 0, stat("/proc/\(pid)/cwd", &there) == 0 else {
-            // A zombie has no working directory. A process that we may not inspect is not our server.
+            // A zombie has no working directory. A process that this one may not inspect is not its server.
             return .stranger
         }
         return here.st_dev == there.st_dev && here.st_ino == there.st_ino ? .server : .stranger

@@ -61,7 +61,8 @@ enum SocketDirectory {
         } else if errno != EEXIST {
             throw FileError("make", path)
         }
-        // In a directory that all users can write, another user may have created it first, to listen in our place.
+        // In a directory that all users can write, another user may have created it first, to listen in the server's
+        // place.
         guard let found = try Files.status(path), Files.isDirectory(found), found.st_uid == owner else {
             throw EmbeddedPostgresError(
                 .notWritable, "\(path), the directory for PostgreSQL's socket, belongs to someone else: remove it.")

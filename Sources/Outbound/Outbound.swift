@@ -81,7 +81,7 @@ package final class Outbound: Sendable {
         return try result.get()
     }
 
-    /// Accepts no more transfers, fails the waiting ones, and gives those under way this time to end.
+    /// Accepts no more transfers, and fails the waiting ones. Those under way have this time to end.
     package func close(within time: Duration) { shared.close(deadline: .now + time) }
 }
 

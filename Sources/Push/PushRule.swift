@@ -58,7 +58,7 @@ struct PushRule: Sendable {
     }
 }
 
-/// What an answer says besides its status.
+/// The facts in an answer besides its status.
 struct AnswerFacts {
     /// The service's word for what happened.
     var reason: String?

@@ -1,4 +1,4 @@
-// Which connections a node has to PostgreSQL, and what each of them is for.
+// A node's connections to PostgreSQL, and the purpose of each pool.
 import Logging
 import Postgres
 

@@ -69,7 +69,7 @@ struct Pool: Sendable {
     }
 }
 
-/// Runs a decoding. A value of an unexpected type is our own fault, and becomes an internal error.
+/// Runs a decoding. A value of an unexpected type is Parley's own fault, and becomes an internal error.
 func decoded<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
         return try await body()

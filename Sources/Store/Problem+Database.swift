@@ -23,7 +23,7 @@ extension Problem {
     }
 
     private init(server error: ServerError) {
-        // Class PY belongs to our functions: the message is the problem's code; for a 422 the hint is the field.
+        // Class PY belongs to Parley's functions: the message is the problem's code; for a 422 the hint is the field.
         if error.sqlState.hasPrefix("PY"), let code = ProblemCode(rawValue: error.message) {
             let detail = error.detail ?? ""
             self = code == .invalid ? .invalid(error.hint ?? "", detail) : Problem(code, detail)

@@ -29,7 +29,7 @@ package final class RateLimitedLog: Sendable {
     }
 }
 
-/// Which lines were logged within the last minute. Pure: the time is given.
+/// The lines that were logged within the last minute. Pure: the time is a parameter.
 struct Repetitions {
     typealias Instant = ContinuousClock.Instant
 

@@ -1,4 +1,4 @@
-// What a node consists of, as its list of parts names it.
+// One entry in the list of a node's parts.
 import Telemetry
 
 /// A part of a node: what it counts, and what runs for as long as the node does. A node lists its parts once,

@@ -1,4 +1,4 @@
-// How one task tells another that there is work.
+// Signals from one task to another that there is work.
 
 /// Wake-ups of a task. Those that come while the task is busy are kept as one. Several tasks may iterate: each wake-up
 /// goes to one of them.

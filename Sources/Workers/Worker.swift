@@ -50,7 +50,7 @@ package struct Worker: Sendable {
         }
     }
 
-    /// Runs `body` until it succeeds: for work that must not be lost, as when it was taken out of a queue.
+    /// Runs `body` until it succeeds: for work that must not be lost, such as items already removed from a queue.
     package func retry<Value>(_ body: () async throws -> Value) async throws -> Value {
         while true {
             if let value = try await attempt(body) { return value }

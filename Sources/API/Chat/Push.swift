@@ -1,4 +1,4 @@
-// Where the caller's device receives alerts while it does not poll.
+// The push target of the caller's device: the address for alerts while the device does not poll.
 import Domain
 
 extension API {

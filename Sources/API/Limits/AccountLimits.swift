@@ -1,5 +1,5 @@
 // The rate limits of each call of a signed-in account. The table has no default, so a new call does not compile without
-// a row. docs/limits.md gives the reasons.
+// a row. docs/limits.md has the reasons.
 import Domain
 
 extension OperationID {

@@ -1,5 +1,5 @@
 // Rate limits of sign-ins. Failures and successes have separate buckets. Which of them counts is known only after the
-// attempt, so an attempt takes a token of both and gives one back.
+// attempt, so an attempt takes a token from both and then returns one.
 import Domain
 import Store
 

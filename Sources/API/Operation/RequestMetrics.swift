@@ -7,7 +7,7 @@ package final class RequestMetrics: Sendable {
     private static let classes = ["2xx", "3xx", "4xx", "5xx"]
     /// The classes of the first operation, then those of the next.
     private let answered: [Counter]
-    /// Without requests that waited for an event.
+    /// The durations of requests, except those that waited for an event.
     private let took: [Histogram]
 
     package init() {

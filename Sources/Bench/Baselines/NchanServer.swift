@@ -12,7 +12,7 @@ struct NchanServer: Sendable {
     private let process: ChildProcess
     private let directory: ScratchDirectory
 
-    /// Where Debian and other distributions install them.
+    /// The paths at which Debian and other distributions install nginx.
     private static let programs = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
     private static let modules = [
         "/usr/lib/nginx/modules/ngx_nchan_module.so", "/usr/lib64/nginx/modules/ngx_nchan_module.so",

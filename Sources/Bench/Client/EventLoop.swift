@@ -14,7 +14,7 @@ package final class EventLoop {
     private var timers = TimerQueue()
     private var isStopped = false
 
-    /// A slot's generation tells its present connection from the ones before.
+    /// A slot's generation distinguishes its present connection from earlier ones.
     private var slots: [(connection: Connection?, generation: UInt32)] = []
     private var freeSlots: [Int] = []
 
@@ -73,7 +73,7 @@ package final class EventLoop {
         slots[slot].connection = connection
         slots[slot].generation &+= 1
         let token = UInt64(slots[slot].generation) << 32 | UInt64(slot)
-        // It fails only without memory. The connection is then never ready, and its owner gives it up.
+        // It fails only without memory. The connection is then never ready, and its owner's time limit ends it.
         _ = sockets.add(socket, token: token, isWriting: true)
         return token
     }

@@ -144,7 +144,7 @@ private final class Swarm: PollObserver {
     private let openingCountMax: Int
     private var pollers: [PolledDevice] = []
     private var startedCount = 0
-    /// By index.
+    /// The members that have received an answer, by index.
     private var greeted: Set<Int> = []
     private var reconnects: [Int]
 

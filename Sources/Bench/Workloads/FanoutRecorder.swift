@@ -50,7 +50,7 @@ final class FanoutRecorder: Sendable {
 
     var latencies: FanoutLatencies { state.withLock { $0.latencies } }
 
-    /// Of the message received last.
+    /// The duration of the last complete fan-out.
     var lastMs: Double? { state.withLock(\.lastMs) }
 }
 

@@ -10,7 +10,7 @@ struct Sender: Sendable {
 
 /// The result of a lane of senders.
 struct SendOutcome: Sendable {
-    /// By the thread's number.
+    /// The acknowledged seqs, by the thread's number.
     var acknowledged: [Int: SeqSet] = [:]
     /// Answers within the measured time.
     var measuredCount = 0

@@ -25,7 +25,8 @@ extension String {
     }
 }
 
-/// By small letters. Some look alike only as capitals (В, Н); they are here too, because both cases must have one key.
+/// Latin letters by their look-alikes, in lower case. Some look alike only as capitals (В, Н); they are here too,
+/// because both cases must have one key.
 private let lookalikes: [Unicode.Scalar: Unicode.Scalar] = {
     let pairs = [
         ("авекмнорстухіјѕԁһӏԛԝѵёї", "abekmhopctyxijsdhlqwvëï"),

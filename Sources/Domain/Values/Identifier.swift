@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// A UUID of one kind of thing. Printed in lower case; parsed in either case.
 package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
-    /// Of the printed form.
+    /// The length of the printed form.
     package static var textByteCount: Int { 36 }
 
     package let uuid: UUID

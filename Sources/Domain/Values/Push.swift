@@ -21,7 +21,8 @@ package enum PushTarget: Hashable, Sendable {
     /// - token: the app installation's registration token.
     case fcm(token: String)
     /// - endpoint: an https URL that the client's push service made. key: the client's public key, an uncompressed
-    ///   point on P-256 (65 bytes). secret: what the client shares with us (16 bytes). RFC 8291, section 2.
+    ///   point on P-256 (65 bytes). secret: the secret that the client shares with Parley (16 bytes). RFC 8291, section
+    ///   2.
     case webPush(endpoint: String, key: [UInt8], secret: [UInt8])
 
     package var platform: PushPlatform {
@@ -73,12 +74,12 @@ package struct PushMessage: Sendable {
     package var thread: ThreadID
     package var message: MessageID
     package var seq: Seq
-    /// Of a group or room.
+    /// The title of a group or room.
     package var title: String?
     package var senderName: String
     /// As in `type`. `encrypted` and `x-…` never show a text.
     package var type: String
-    /// Of a `message`; nil for other types.
+    /// The text of a `message`; nil for other types.
     package var text: String?
     package var privacy: PushPrivacy
 

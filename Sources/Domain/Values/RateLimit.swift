@@ -36,8 +36,8 @@ package struct RateLimit: Hashable, Sendable {
 }
 
 extension RateLimit {
-    /// Failed sign-ins of one account, whether there is such an account or not. Wrong passwords wait for each other
-    /// besides.
+    /// Failed sign-ins of one account, whether there is such an account or not. In addition, wrong passwords in a row
+    /// must wait longer and longer (`sign_in_wait`).
     package static let signInsOfAccount = RateLimit(
         "account-sign-ins", quota: 30, windowS: 900, .service, "failed sign-ins to one account")
     package static let signInsFromAddress = RateLimit(

@@ -23,12 +23,12 @@ package struct Program: Sendable {
         self.signalAtOurDeath = signalAtOurDeath
     }
 
-    /// Messages in English, because they are searched and shown. Nothing is inherited that would change PostgreSQL's
-    /// ways.
+    /// The whole environment. Messages are in English, because they are searched and shown. Nothing is inherited that
+    /// would change how PostgreSQL works.
     static let environment = ["PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C", "TZ=UTC", "HOME=/"]
 
-    /// The command line, through setpriv where another user or a signal at our death is wanted. setpriv replaces itself
-    /// with the program, so the process id is the program's.
+    /// Returns the command line. It starts with setpriv if another user, or a signal at this process's death, is
+    /// wanted. setpriv replaces itself with the program, so the process id is the program's.
     /// - Throws: `SetprivMissing` when another user is wanted.
     func commandLine() throws -> [String] {
         var options: [String] = []

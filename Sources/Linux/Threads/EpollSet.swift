@@ -19,7 +19,7 @@ package final class EpollSet: Sendable {
     package init(waker: Waker) throws(SystemFailure) {
         descriptor = clinux_epoll_create()
         guard descriptor >= 0 else { throw SystemFailure(code: errno) }
-        // Edge-triggered, so that nobody has to read the eventfd.
+        // Edge-triggered, so that the eventfd need not be read.
         let events = clinux_epoll_in | clinux_epoll_edge
         guard clinux_epoll_control(descriptor, EPOLL_CTL_ADD, waker.descriptor, events, Self.wakerToken) == 0 else {
             throw SystemFailure(code: errno)

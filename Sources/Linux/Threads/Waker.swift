@@ -17,10 +17,10 @@ package final class Waker: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Makes the descriptor readable. Nobody reads it, so it stays readable; an `EpollSet` watches its edges.
+    /// Makes the descriptor readable. It is never read, so it stays readable; an `EpollSet` watches its edges.
     package func wake() { eventfd_write(descriptor, 1) }
 
-    /// Wakes the thread and asks it to stop. There is no way back.
+    /// Wakes the thread and asks it to stop. This cannot be undone.
     package func interrupt() {
         interrupted.store(true, ordering: .releasing)
         wake()

@@ -5,7 +5,7 @@ import Store
 /// The users who came to this node and who went since the last `takePresence`.
 package struct PresenceChanges: Sendable {
     package var came: [UserID] = []
-    /// With the milliseconds since they were last seen.
+    /// The users who went, with the milliseconds since they were last seen.
     package var went: [(user: UserID, agoMs: Int64)] = []
     package var isEmpty: Bool { came.isEmpty && went.isEmpty }
 }

@@ -7,7 +7,7 @@ struct BatchQueue<Item> {
         /// Items of one batch. Measured: appending is fastest with 50 to 100 items a call.
         var batchCountMax = 100
         var batchByteCountMax = 2 << 20
-        /// Of all waiting items.
+        /// Items that wait.
         var queueCountMax = 10_000
         var queueByteCountMax = 64 << 20
     }

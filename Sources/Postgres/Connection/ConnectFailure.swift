@@ -4,7 +4,7 @@
 struct ConnectFailure: Error, Equatable, Sendable {
     /// Short, and free of secrets.
     let reason: String
-    /// A retry is useless until somebody changes a setting, so waiting callers fail at once.
+    /// A retry is useless until an operator changes a setting, so waiting callers fail at once.
     let isRefusal: Bool
 
     init(reason: String, isRefusal: Bool = false) {

@@ -10,8 +10,8 @@ final class PipelinedConnection {
     enum Outcome: Sendable {
         case rows(Rows)
         case failure(ServerError)
-        /// It did not run, because its prepared form is missing or outdated. When it is sent again, it is prepared
-        /// again.
+        /// The statement did not run, because its prepared form is missing or outdated. When it is sent again, it is
+        /// prepared again.
         case mustPrepareAgain(ServerError)
     }
 
@@ -25,8 +25,8 @@ final class PipelinedConnection {
     private var prepared: [Statement: Int] = [:]
     private var generations: [Statement: Int] = [:]
     private var segments = Deque<Segment>()
-    /// Statements received while the socket was full. libpq would buffer them, and after a broken connection nobody
-    /// would know which ones were sent.
+    /// Statements received while the socket was full. libpq would buffer them, and after the connection broke it
+    /// would be unknown which of them were sent.
     private var backlog = Deque<Request>()
     private(set) var isBlocked = false
 

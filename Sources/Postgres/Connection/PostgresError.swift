@@ -37,7 +37,7 @@ extension PostgresError: CustomStringConvertible, CustomDebugStringConvertible {
 /// An error that PostgreSQL reported. Its text may hold users' data, so printing it shows only `sqlState` and
 /// `constraint`.
 package struct ServerError: Error, Equatable, Sendable {
-    /// Five characters, see PostgreSQL's appendix A; our own functions use class `PY`.
+    /// Five characters, see PostgreSQL's appendix A; Parley's functions use class `PY`.
     package let sqlState: String
     package let message: String
     package let detail: String?

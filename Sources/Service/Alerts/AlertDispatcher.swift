@@ -1,4 +1,5 @@
-// Sends the alerts that are due, each platform in a lane of its own, so that one that is down doesn't delay the others.
+// Sends the alerts that are due, each platform in a lane of its own, so that a platform that is down doesn't delay the
+// others.
 import Domain
 import Log
 import Logging

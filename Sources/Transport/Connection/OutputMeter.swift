@@ -1,14 +1,14 @@
-// Tells whether a client reads the bytes that were written for it. A value: no I/O, no clock.
+// Detects whether a client reads the bytes that were written for it. A value: no I/O, no clock.
 
 import NIOCore
 
 /// Counts written bytes, and detects a client that reads nothing.
 struct OutputMeter {
     enum State: Equatable {
-        /// The kernel has taken everything.
+        /// The kernel has accepted everything.
         case empty
         case moving
-        /// The client has taken nothing for the whole timeout.
+        /// The client has read nothing for the whole timeout.
         case stalled
     }
 

@@ -7,7 +7,7 @@ import NIOCore
 /// The allowed origins and the header lines for each of them, rendered once. Credentials are not allowed: a caller is
 /// identified by a token that the page sends, never by a cookie.
 package struct CrossOriginPolicy: Sendable {
-    /// The headers that a page may read besides those that it always may.
+    /// The headers that a page may read in addition to those that it always may.
     private static let exposed =
         "Retry-After, RateLimit, RateLimit-Policy, Location, Allow, WWW-Authenticate, Preference-Applied, X-Request-Id"
 

@@ -14,8 +14,8 @@ enum MixedCall: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Of a hundred calls. An estimate of a busy chat: nearly every message is read, and sometimes a user scrolls back
-    /// or returns from elsewhere.
+    /// How many of a hundred calls are of this kind. An estimate of a busy chat: nearly every message is read, and
+    /// sometimes a user scrolls back or returns from elsewhere.
     private var share: Int {
         switch self {
         case .send: 40
@@ -61,7 +61,7 @@ enum MixedCall: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Ascending without a hole.
+    /// Checks that the seqs of a page ascend without a hole.
     private static func checkPage(_ walker: inout JSONWalker) throws(BadResponse) {
         var last: Int64?
         try walker.enterObject()

@@ -1,16 +1,16 @@
 // A share of the users of `parley bench mixed` on one event loop. Each polls on one connection and calls on another.
 import Synchronization
 
-/// What the lanes and the workload share.
+/// The plan of a run, shared by the lanes and the workload.
 struct MixedPlan: Sendable {
     let endpoints: [Endpoint]
     let stage: MixedStage
-    /// Of all lanes together.
+    /// Calls per second of all lanes together.
     let perSecond: Int
     let loopCount: Int
     let text: String
     let control: LaneControl
-    /// By call.
+    /// One for each kind of call, by its number.
     let meters: [Meter]
     /// From the start of a send until another user's poll returns the message.
     let deliveryMeter: Meter

@@ -37,7 +37,8 @@ struct MixedWorkload: Sendable {
         }
     }
 
-    /// Begins when all polls wait. At the end it tells the lanes which messages they must have received.
+    /// Begins when all polls wait. At the end it passes the heads of the threads to the lanes, which wait for the last
+    /// messages.
     private func play(_ plan: MixedPlan) async throws -> (BenchRun.Observation, faults: [String]) {
         let settings = bench.settings
         try await poll("a waiting poll of every user", within: 120) {
