@@ -1,4 +1,4 @@
-// What all workloads share: settings, nodes, accounts, and what is observed while they run.
+// The parts that all workloads share: settings, nodes, accounts, and observations while they run.
 import Domain
 import Linux
 

@@ -2,7 +2,7 @@
 
 /// The text format of a value.
 package struct ValueFormat<Value: Sendable>: Sendable {
-    /// What a valid value is; completes the sentence "… is not": "a whole number from 1 to 9".
+    /// Describes a valid value; completes the sentence "… is not": "a whole number from 1 to 9".
     package let expectation: String
     /// Returns nil for invalid text.
     package let parse: @Sendable (String) -> Value?

@@ -6,7 +6,7 @@ import Foundation
 
 /// The user that a token names. A value of this type means that the token's signature and times are valid.
 package struct DelegatedToken: Sendable, Equatable {
-    /// What a token must contain besides its signature; nil means that any value is accepted.
+    /// The claims that a token must have; nil means that any value is accepted.
     package struct Expectations: Sendable, Equatable {
         package var issuer: String?
         package var audience: String?

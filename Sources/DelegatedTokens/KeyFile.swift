@@ -5,7 +5,7 @@ import Synchronization
 
 /// The current keys of a file. If the file cannot be read, the previous keys stay, and the error is logged once.
 package final class KeyFile: Sendable {
-    /// What identifies a version of the file.
+    /// The properties that identify a version of the file.
     private struct Mark: Equatable {
         let inode: UInt64
         let byteCount: Int

@@ -4,7 +4,7 @@
 
 import Foundation
 
-/// What embed.json says; see EmbedFilesPlugin.
+/// The contents of embed.json; see EmbedFilesPlugin.
 struct Configuration: Decodable {
     let `enum`: String
     /// Paths in the target's directory, by the name that the constant gets.

@@ -37,7 +37,8 @@ struct PostmasterFile: Sendable {
         case stranger
     }
 
-    /// What the process id belongs to now. A postmaster works in its data directory, and no other process does.
+    /// Returns the present owner of the process id. A postmaster works in its data directory, and no other process
+    /// does.
     func owner(dataDirectory: String) -> Owner {
         guard kill(pid, 0) == 0 || errno == EPERM else { return .nobody }
         var here = stat()

@@ -105,7 +105,7 @@ extension Exchange {
     }
 
     /// The answer, if enough of it has arrived although libcurl reports no success. A server that answers before it has
-    /// read the request closes the stream: libcurl fails to send the rest, or waits for ever to send it. Another
+    /// read the request closes the stream: libcurl fails to send the rest, or waits forever to send it. Another
     /// transfer may have caused a reset of the connection before the end of this answer was read.
     var sufficientAnswer: TransferAnswer? {
         let status = parley_curl_status(easy)

@@ -1,4 +1,4 @@
-// What every platform's payload holds besides the text: ids and counts, for the app to act on.
+// The part of every platform's payload besides the text: ids and counts, for the app to act on.
 import Domain
 
 extension PushAlert {

@@ -1,4 +1,4 @@
-// What happens to an alert, and to the device's token, after a push service has answered or has not.
+// The consequences of a push service's answer, or of none, for the alert and for the device's token.
 import Domain
 
 /// The reasons are from closed sets, so a metric may have them as labels. docs/push.md lists them all.

@@ -5,7 +5,7 @@ import Telemetry
 /// Repeats a step until its task is cancelled. A step that throws is counted, logged once a minute for the same reason,
 /// and retried. Cancellation ends the loop at once; it is neither counted nor logged.
 package struct Worker: Sendable {
-    /// What a step leaves to do.
+    /// The work that a step leaves.
     package enum Progress: Sendable, Equatable {
         /// There may be more: the next step runs at once.
         case more

@@ -1,7 +1,7 @@
 // Parses the command line of `parley bench`.
 import CommandLineFlags
 
-/// What `parley bench` was asked to do.
+/// The task that the command line gives `parley bench`.
 package enum BenchInvocation: Sendable, Equatable {
     /// Print this text to standard output and exit with status 0.
     case show(String)

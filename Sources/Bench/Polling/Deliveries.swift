@@ -1,6 +1,6 @@
 // Checks what a device received: nothing lost, duplicated or out of order.
 
-/// What a device received of one thread. Seqs have no holes, so each must follow the last.
+/// The messages of one thread that a device received. Seqs have no holes, so each must follow the last.
 package struct Stretch: Sendable, Equatable {
     package private(set) var last: Int64
     package private(set) var count = 0
@@ -33,7 +33,7 @@ package struct Stretch: Sendable, Equatable {
     }
 }
 
-/// What a device received of all its threads.
+/// The messages of all its threads that a device received.
 package struct Deliveries: Sendable {
     package private(set) var threads: [ThreadKey: Stretch] = [:]
 

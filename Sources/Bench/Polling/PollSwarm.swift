@@ -119,7 +119,7 @@ package final class PollSwarm: Sendable {
     }
 }
 
-/// What a swarm's thread shares with other threads.
+/// The state that a swarm's thread shares with other threads.
 final class SwarmControl: Sendable {
     let waker: Waker
     private let state = Mutex((counts: PollSwarm.Counts(), isStopped: false))
@@ -144,7 +144,7 @@ private final class Swarm: PollObserver {
     private let openingCountMax: Int
     private var pollers: [PolledDevice] = []
     private var startedCount = 0
-    /// The members that have received an answer, by index.
+    /// The members that have received a 200, by index.
     private var greeted: Set<Int> = []
     private var reconnects: [Int]
 

@@ -21,7 +21,7 @@ package enum PollOutcome: Equatable {
     case refused(Int)
     case failed(ConnectionFailure)
 
-    /// What was wrong, as a phrase; nil for outcomes that are part of polling.
+    /// The fault, as a phrase; nil for outcomes that are part of polling.
     var fault: String? {
         switch self {
         case .events, .nothing: nil

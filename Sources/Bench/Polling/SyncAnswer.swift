@@ -1,4 +1,5 @@
-// What a device needs of an answer to `GET /v1/sync`: the seqs of messages in their threads, and the next cursor.
+// Reads the parts of an answer to `GET /v1/sync` that a device needs: the seqs of messages in their threads, and the
+// next cursor.
 
 /// A thread's id in a form that hashes fast.
 package struct ThreadKey: Hashable, Sendable, CustomStringConvertible {

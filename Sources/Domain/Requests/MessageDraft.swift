@@ -1,6 +1,6 @@
 // A message as a client sends it, checked. MessagePayload.swift has the rules for each type's payload.
 
-/// What a client may set in a new message.
+/// The parts of a new message that a client may set.
 package struct MessageDraft: Sendable {
     package static let mentionCountMax = 100
 
@@ -37,7 +37,7 @@ package struct MessageDraft: Sendable {
     }
 }
 
-/// What a client may change in a message.
+/// The parts of a message that a client may change.
 package struct MessageEdit: Sendable {
     /// Compact, an object.
     package var payload: JSONText

@@ -1,4 +1,4 @@
-// What all texts for people share: normal form, trimming, folding, words. The only file that needs the whole
+// Operations on all texts for people: normal form, trimming, folding, words. The only file that needs the whole
 // Foundation, because FoundationEssentials has no normal forms.
 import Foundation
 

@@ -72,7 +72,7 @@ package struct ExternalID: Hashable, Sendable, TextField {
     }
 }
 
-/// What happens to the messages of an erased account.
+/// Whether the messages of an erased account are kept or erased.
 package enum MessagesFate: String, WordField { case keep, erase }
 
 /// The name of a device.

@@ -1,4 +1,4 @@
-// What a device has received, as the cursor of its poll shows.
+// How far a device has received the log, as the cursor of its poll shows.
 
 /// A user has received everything up to a position of the log: of one thread or, if nil, of all their threads.
 package struct Delivery: Hashable, Sendable {

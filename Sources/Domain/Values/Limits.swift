@@ -1,6 +1,6 @@
 // The configurable limits of the contract. The limits of a single value are next to its type.
 
-/// What happens when a user names members with whom the user shares no thread.
+/// The rule for users who name members with whom they share no thread.
 package enum StrangerRule: String, CaseIterable, Sendable {
     /// They are added.
     case join

@@ -16,7 +16,7 @@ package struct RateLimit: Hashable, Sendable {
     package let quota: Int
     package let windowS: Int
     package let scope: Scope
-    /// What counts, as a phrase: "messages sent by one account".
+    /// The counted actions, as a phrase: "messages sent by one account".
     package let subject: String
 
     package init(_ name: String, quota: Int, windowS: Int, _ scope: Scope = .node, _ subject: String = "") {

@@ -15,7 +15,7 @@ package final class Writer<Caller: Sendable>: Sendable {
     package let unpublished = UnpublishedReceipts()
 
     /// - Parameters:
-    ///   - tail: gets the written events before the callers get their answers.
+    ///   - tail: receives the written events before the callers receive their answers.
     ///   - answer: answers the callers; called without any lock held, from any thread, for a whole batch at once.
     package init(
         _ store: Store, tail: Tail, logger: Logger, answer: @escaping @Sendable ([(Caller, Appended)]) -> Void

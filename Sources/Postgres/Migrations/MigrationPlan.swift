@@ -56,7 +56,7 @@ struct AppliedMigration: Sendable, Equatable {
     let isBreaking: Bool
 }
 
-/// What to do, given what the database has applied.
+/// The migrations to apply, given those that the database has.
 struct MigrationPlan: Sendable, Equatable {
     /// In the order to apply them.
     let missing: [MigrationFile]

@@ -1,6 +1,6 @@
-// What the migrator reports and how it fails.
+// The migrator's reports and errors.
 
-/// What `migrate` did.
+/// The changes that `migrate` made.
 package struct MigrationReport: Sendable, Equatable {
     /// Names of the migrations that this call applied, in order.
     package var applied: [String] = []

@@ -1,4 +1,4 @@
-// What callers, the I/O thread and connecting threads share: the pool under its lock, and the wakers.
+// The state that callers, the I/O thread and connecting threads share: the pool under its lock, and the wakers.
 
 import CLibpq
 import Linux

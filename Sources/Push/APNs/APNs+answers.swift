@@ -1,4 +1,4 @@
-// What APNs' answers mean: by the reason in the body, or without one by the status.
+// The meaning of APNs' answers: by the reason in the body, or without one by the status.
 // https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
 import Domain
 import Outbound

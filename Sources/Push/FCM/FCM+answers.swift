@@ -1,4 +1,4 @@
-// What FCM's answers mean: by the error code in the details, or without one by Google's status, then by HTTP's.
+// The meaning of FCM's answers: by the error code in the details, or without one by Google's status, then by HTTP's.
 // https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode
 import Domain
 import Outbound

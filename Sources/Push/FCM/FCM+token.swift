@@ -1,4 +1,4 @@
-// How a service account gets its token for FCM (RFC 7523): in exchange for an assertion signed with its key.
+// Requests a service account's token for FCM (RFC 7523), in exchange for an assertion signed with its key.
 import CryptoExtras
 import Domain
 import Outbound

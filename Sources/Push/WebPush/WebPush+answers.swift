@@ -1,5 +1,5 @@
-// What Web Push services' answers mean: by the status alone, because services don't agree on reasons (RFC 8030, RFC
-// 8292). A client named the service, so no answer may stop other clients' alerts.
+// The meaning of Web Push services' answers: by the status alone, because services don't agree on reasons (RFC 8030,
+// RFC 8292). A client named the service, so no answer may stop other clients' alerts.
 import Domain
 import Outbound
 

@@ -4,7 +4,8 @@ import Domain
 
 /// The browser's half of a subscription.
 package struct WebPushKeys: Sendable {
-    /// What fits into one body of 4,096 bytes. A push service need not accept more (RFC 8030, 7.2).
+    /// The bytes of plaintext that fit into one body of 4,096 bytes. A push service need not accept more (RFC 8030,
+    /// 7.2).
     static let plaintextByteCountMax = recordByteCount - headerByteCount - 1 - tagByteCount
     private static let recordByteCount = 4_096
     private static let headerByteCount = 86

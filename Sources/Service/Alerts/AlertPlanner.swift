@@ -13,7 +13,7 @@ struct AlertPlanner: Sendable {
     private static let passLimit = 1_000
     /// From planning an alert to its being due. By then the node knows a device whose first poll is just arriving.
     private static let delayMs = 500
-    /// Between passes while the log stands still, because a node may have died in the middle of one.
+    /// The interval between passes while the log does not grow, because a node may have died in the middle of one.
     private static let checkInterval = Duration.seconds(15)
 
     let store: Store
@@ -21,7 +21,7 @@ struct AlertPlanner: Sendable {
     let metrics: AlertPlannerMetrics
     /// Returns the log's head, as this node knows it.
     let head: @Sendable () -> Position
-    /// Set when devices stopped polling: they may need alerts although the log stands still.
+    /// Set when devices stopped polling: they may need alerts although the log does not grow.
     let devicesWentAway: Flag
     /// Called when alerts are due.
     let wake: @Sendable () -> Void

@@ -16,7 +16,8 @@ struct SearchIndexer: Sendable {
     private static let wordCountMin = 100
     /// Between checks of the log's head. A check of a log that stands still costs nothing.
     private static let interval = Duration.seconds(1)
-    /// Between passes while the log stands still, because another node may have died in the middle of one.
+    /// The interval between passes while the log does not grow, because another node may have died in the middle of
+    /// one.
     private static let checkInterval = Duration.seconds(30)
     /// The pause after a pass, as a multiple of its length: 1 for each 50 events per second by which the log grows. So
     /// the index keeps up with some hundreds of events per second. At full speed of sending it costs 1 % of a

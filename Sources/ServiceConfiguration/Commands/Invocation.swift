@@ -1,7 +1,7 @@
 // Parses the command line: help, version, or a subcommand with its settings.
 import CommandLineFlags
 
-/// What the executable was asked to do.
+/// The task that the command line gives the executable.
 package enum Invocation: Sendable, Equatable {
     /// The one version number of this repository. A test compares docs/openapi.yaml and docs/changelog.md with it.
     package static let version = "0.1.0"

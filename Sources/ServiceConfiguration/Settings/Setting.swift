@@ -23,7 +23,7 @@ package struct Setting: Sendable {
     /// False only for the path of the configuration file itself.
     package let isAllowedInFile: Bool
 
-    /// What a valid value is: "a whole number from 1 to 9".
+    /// Describes a valid value: "a whole number from 1 to 9".
     package let expectation: String
     /// Parses the text and stores the value. Returns the rest of a sentence ("is not …") if the value is invalid.
     let accept: @Sendable (String, inout Settings) -> String?

@@ -1,4 +1,4 @@
-// Push targets: where devices get their alerts.
+// Push targets: the addresses at which devices receive their alerts.
 import Domain
 import Postgres
 

@@ -1,4 +1,4 @@
-// What a connection is doing, with the data that exists only meanwhile. Values: no I/O, no clock.
+// The phases of a connection, each with the data that exists only in it. Values: no I/O, no clock.
 
 import NIOCore
 

@@ -26,7 +26,7 @@ package protocol RequestHandler: Sendable {
     func ended(_ request: EndedRequest)
 }
 
-/// What to do with a body that has not arrived yet.
+/// The decision about a body that has not arrived yet.
 package enum BodyDecision: Sendable {
     /// Reads the body if it has at most this many bytes, and passes the whole request to the handler. A larger body is
     /// refused with the problem for `.bodyTooLarge`.

@@ -1,5 +1,5 @@
-// What the connections of one event loop share: the list of the sweep, the coarse clock, the date. Confined to its
-// loop.
+// The state that the connections of one event loop share: the list of the sweep, the coarse clock, the date. Confined
+// to its loop.
 
 import NIOCore
 

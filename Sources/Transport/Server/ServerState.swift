@@ -1,4 +1,4 @@
-// What all connections of a server share, from any thread: settings, counters, and whether the server drains.
+// The state that all connections of a server share, from any thread: settings, counters, and whether the server drains.
 
 import Logging
 import NIOCore

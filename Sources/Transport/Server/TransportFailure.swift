@@ -1,4 +1,5 @@
-// What the transport refuses by itself. The handler renders the answer: `RequestHandler.problem(for:)`.
+// The requests that the transport refuses without asking the handler. The handler renders the answer:
+// `RequestHandler.problem(for:)`.
 
 import HTTPTypes
 import NIOHTTP1
