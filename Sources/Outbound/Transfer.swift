@@ -141,7 +141,7 @@ extension TransferFailure: CustomStringConvertible {
         switch self {
         case .refused(_, let reason), .failed(let reason), .forbidden(let reason): reason
         case .timedOut: "it took too long"
-        case .overloaded: "too many wait already"
+        case .overloaded: "too many transfers are waiting"
         case .closed: "shut down"
         }
     }
