@@ -1,4 +1,4 @@
-// Two people, two nodes, one database: the purpose of everything else.
+// Two people chat over two nodes and one database.
 
 import Testing
 
@@ -18,7 +18,7 @@ extension SystemTests {
             let start = clock.now
             let sent = try await nodes.a.curl.say("hi", in: thread, as: ann)
             let answer = try await poll
-            // Two curl processes are in it; the log's own share is a few milliseconds.
+            // The time includes two curl processes; the log's own share is a few milliseconds.
             #expect(start.duration(to: clock.now) < .seconds(2))
             #expect(sent.status == 201)
             #expect(answer.status == 200)
@@ -67,7 +67,7 @@ extension SystemTests {
             }
             let events = try await nodes.a.curl.sync(ann, from: cursor, wait: 10).json["events"].items
             #expect(events.contains { $0["type"] == "receipt.updated" && $0["data"]["read_seq"] == 2 })
-            // A mark never moves back, and answering reads all.
+            // A mark never moves back, and sending a message reads all.
             #expect(try await nodes.a.curl.put("/v1/threads/\(thread)/receipts", ["read": 1], as: bob).status == 204)
             #expect(try await nodes.b.curl.get("/v1/inbox", as: bob).json["unread_total"] == 1)
             #expect(try await nodes.b.curl.say("four", in: thread, as: bob).status == 201)
@@ -95,7 +95,7 @@ extension SystemTests {
             let connection = Connection(nodes.b.address)
             #expect(try await connection.get("/v1/users/me", as: ann).status == 200)
             #expect(try await nodes.a.curl.call("POST", "/v1/auth/logout", as: ann).status == 204)
-            try await eventually("the token's end", within: .seconds(1)) {
+            try await eventually("the token to be refused", within: .seconds(1)) {
                 try await connection.get("/v1/users/me", as: ann).status == 401 ? true : nil
             }
             #expect(try await connection.get("/v1/sync", as: ann).status == 401)
@@ -115,7 +115,7 @@ extension SystemTests {
             async let poll = nodes.b.curl.sync(phone, from: cursor, wait: 25)
             try await nodes.b.waitForPolls()
             #expect(try await nodes.a.curl.delete("/v1/sessions/\(phone.session)", as: bob).status == 204)
-            // Told of its end either by the event or by 401; not left waiting.
+            // The poll ends with the event or with 401; it does not keep waiting.
             let answer = try await poll
             #expect(answer.status == 401 || answer.json["events"][0]["type"] == "session.revoked", "\(answer)")
             let sessions = try await nodes.b.curl.get("/v1/sessions", as: bob).json["sessions"].items

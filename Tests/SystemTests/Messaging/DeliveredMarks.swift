@@ -1,4 +1,4 @@
-// The cursor of a poll tells what its device has received, even when the node that was told dies.
+// The cursor of a poll acknowledges received events, even when the node that received the poll dies.
 
 import TestSupport
 import Testing
@@ -18,7 +18,7 @@ extension SystemTests {
             ]
             let got = try await nodes.b.curl.sync(bob, from: cursor).json
             #expect(got["events"].items.count == 2)
-            // Being handed out is not having got: that only the next poll says.
+            // A returned message does not count as received: only the next poll acknowledges it.
             _ = try await nodes.b.curl.sync(bob, from: got["cursor"].string ?? "", wait: 1)
 
             let mark = try await firstMark(nodes.a, ann, from: annFrom)
@@ -44,7 +44,7 @@ extension SystemTests {
             let id = try await nodes.a.curl.sent("one", in: thread, as: ann)
             let got = try await nodes.b.curl.sync(bob, from: cursor).json
             let next = got["cursor"].string ?? ""
-            // The mark can't be written meanwhile, nor by what the node has begun once it is gone.
+            // The mark cannot be written meanwhile, nor later by a statement that the killed node began.
             async let holding = Psql.run(
                 "begin; select 1 from members where user_id = '\(bob.id)' for update; \(Psql.sleep) commit;",
                 conninfo: nodes.database)

@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("Disappearing messages, on two nodes")
     struct DisappearingMessages {
-        /// Where a text still is in the database: the tables' names.
+        /// Returns the names of the tables that still contain a text.
         private func traces(of text: String, in database: String) async throws -> String {
             try await Psql.run(
                 """
@@ -22,7 +22,7 @@ extension SystemTests {
                 """, conninfo: database)
         }
 
-        /// Where a person still gets a text from a node: what of the API answers with it.
+        /// Returns the calls by which a person still receives a text from a node.
         private func answers(
             with text: String, on node: Node, _ person: Person, in thread: String, since cursor: String
         )
@@ -62,7 +62,7 @@ extension SystemTests {
             #expect(
                 try await nodes.a.curl.call("PATCH", path, ["payload": ["text": .string(text + " 2")]], as: ann).status
                     == 200)
-            // In both nodes' memories.
+            // Both nodes have the text in memory.
             for (node, person) in [(nodes.a, ann), (nodes.b, bob)] {
                 #expect(try await node.curl.sync(person, from: cursor, wait: 5).text.contains(text))
                 #expect(try await answers(with: text, on: node, person, in: thread, since: cursor).count == 5)
@@ -94,7 +94,7 @@ extension SystemTests {
             let text = unique("ephemeral")
             let id = try await nodes.a.curl.sent(text, in: thread, as: ann)
             let path = "/v1/threads/\(thread)/messages/\(id)"
-            // Each says that it has it by polling on; Bob's phone only has it.
+            // Two devices acknowledge the message with their next poll; Bob's phone has received it only.
             let head = try await nodes.a.curl.sync(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
             #expect(try await nodes.b.curl.sync(bob, from: cursor, wait: 5).text.contains(text))
             #expect(try await nodes.a.curl.sync(phone, from: cursor, wait: 5).text.contains(text))
@@ -120,7 +120,7 @@ extension SystemTests {
                 let message = try await node.curl.get(path, as: person).json
                 #expect(message["payload"] == .null && message["deleted_at"] == .null && message["seq"] == 1)
             }
-            // It stays as unread as it was, and no event says that the content is gone.
+            // The message stays unread, and no event reports the removal of the content.
             #expect(try await nodes.a.curl.get("/v1/inbox", as: bob).json["unread_total"] == 1)
             for (node, person) in pages {
                 let types = try await node.curl.sync(person, from: cursor).json["events"].items.map {
@@ -152,7 +152,7 @@ extension SystemTests {
             #expect(edited.status == 200)
             let head = try await nodes.a.curl.cursor(of: ann)
             for person in [ann, phone, tablet] { _ = try await nodes.b.curl.sync(person, from: created) }
-            // Has the message, and not what has become of it.
+            // Receives the message, but not its edit.
             _ = try await nodes.b.curl.sync(bob, from: created)
             _ = try await nodes.a.curl.sync(ann, from: head)
             try await Task.sleep(for: .seconds(2))
@@ -162,7 +162,7 @@ extension SystemTests {
                 "delivered": .init(try await nodes.a.curl.say("next", in: thread, as: ann).json["seq"].int ?? 0)
             ]
             #expect(try await nodes.b.curl.put("/v1/threads/\(thread)/receipts", mark, as: bob).status == 204)
-            // Two are left: the one signs out, the other hasn't been used for long.
+            // Two devices lack the edit: one signs out, the other has been silent for long.
             #expect(try await nodes.a.curl.delete("/v1/sessions/\(phone.session)", as: bob).status == 204)
             try await Task.sleep(for: .seconds(1))
             #expect(try await nodes.a.curl.get(path, as: ann).json["payload"]["text"].string == text + "!")
@@ -190,9 +190,9 @@ extension SystemTests {
                 let body: JSON = ["payload": ["text": .string("\(text) \(number)")], "expires_in_s": 6]
                 #expect(try await connection.post("/v1/threads/\(thread)/messages", body, as: ann).status == 201)
             }
-            // Two of the three die while they are at it, each at another time.
+            // Two of the three nodes are killed during the work, at different times.
             for index in 0...1 {
-                let left = try await eventually("the beginning of the end", within: .seconds(20)) {
+                let left = try await eventually("the first content to be removed", within: .seconds(20)) {
                     let left =
                         Int(
                             try await Psql.run(
@@ -200,10 +200,10 @@ extension SystemTests {
                             )) ?? 0
                     return left < count - index * 150 ? left : nil
                 }
-                #expect(left > 0, "they were too quick to be killed at it")
+                #expect(left > 0, "the node finished before it could be killed")
                 try await fleet.kill(index)
             }
-            try await eventually("no trace of them", within: .seconds(20)) {
+            try await eventually("all content to be removed", within: .seconds(20)) {
                 try await traces(of: text, in: database) == "" ? true : nil
             }
             let events = try await Follower.replay(ann, from: cursor, on: fleet.addresses[2])

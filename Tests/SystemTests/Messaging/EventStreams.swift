@@ -12,7 +12,7 @@ extension SystemTests {
 
         init() async throws { direct = try await DirectThread() }
 
-        /// Without what comes by itself.
+        /// Without the events that the service sends on its own.
         private func messageIDs(_ events: [JSON]) -> [String?] {
             events.filter { $0["type"] == "message.created" }.map { $0["data"]["id"].string }
         }

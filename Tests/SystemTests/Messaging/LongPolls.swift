@@ -23,7 +23,7 @@ extension SystemTests {
             #expect(try await nodes.a.curl.sync(bob, from: cursor).told.isEmpty)
         }
 
-        @Test("with wait=0 returns at once what there is, or nothing")
+        @Test("with wait=0 returns the present events at once, or none")
         func noWait() async throws {
             let nothing = try await nodes.a.curl.sync(bob, from: start, wait: 0)
             #expect(nothing.status == 200 && nothing.json["events"] == [] && nothing.json["cursor"].string != nil)
@@ -32,7 +32,7 @@ extension SystemTests {
             #expect(events.map { $0["data"]["id"].string } == ids)
         }
 
-        @Test("waits as long as the parameter or Prefer says, and returns Preference-Applied")
+        @Test("waits for the time of the parameter or of Prefer, and returns Preference-Applied")
         func waits() async throws {
             let clock = ContinuousClock()
             var began = clock.now
@@ -64,7 +64,7 @@ extension SystemTests {
                 cursor = answer.json["cursor"].string ?? ""
                 if answer.json["more"] != true { break }
             } while sizes.count < 10
-            // What the last one has beside the seventh message, comes by itself.
+            // Besides the seventh message the last answer may have events that the service sends on its own.
             #expect(sizes.prefix(2) == [3, 3] && sizes.count >= 3)
             #expect(seen == ids)
         }
@@ -78,7 +78,7 @@ extension SystemTests {
             }
             #expect(answers[0]["events"].items.count == 5)
             #expect(Set(answers.map { $0["events"] }).count == 1)
-            // A mailbox that has moved on must not stand in the way of an older cursor.
+            // An older cursor still works when the mailbox is past it.
             let cursor = answers[0]["cursor"].string ?? ""
             #expect(try await nodes.a.curl.sync(bob, from: cursor).told.isEmpty)
             #expect(try await nodes.a.curl.sync(bob, from: start).told == answers[0]["events"].items)
@@ -150,7 +150,7 @@ extension SystemTests {
 
         @Test("answers 410 with a fresh cursor for a position that the log does not hold")
         func lostTail() async throws {
-            // A cursor of another installation whose log has come further: what a restored backup looks like.
+            // A cursor of another installation with a longer log: clients have one after a restored backup.
             let other = try await TestNodes.own(on: try await TestCluster.shared())
             let cleo = try await other.a.curl.register("Cleo")
             let group = try await other.a.curl.thread("group", by: cleo, with: [])

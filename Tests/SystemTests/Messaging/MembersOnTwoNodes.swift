@@ -1,4 +1,4 @@
-// Who is notified when people join, leave and rename things: on two nodes at once, in the log's order.
+// Notifications when people join, leave and rename threads: on two nodes at once, in the log's order.
 
 import Testing
 
@@ -9,8 +9,8 @@ extension SystemTests {
 
         init() async throws { people = try await TwoPeople() }
 
-        /// Of a thread's events after a cursor, their types; with a system message its action, with a member the
-        /// status.
+        /// Returns the types of a thread's events after a cursor, with the action of a system message and the status of a
+        /// member.
         private func told(
             _ person: Person, from cursor: String, of thread: String, on node: Node
         ) async throws -> [String] {
@@ -50,7 +50,7 @@ extension SystemTests {
                 ann, from: cursors.0, of: group, ["thread.created", "message.created before"] + joined)
         }
 
-        @Test("declining notifies the members and one's own devices, and nobody else")
+        @Test("declining notifies the members and the person's own devices, and no other person")
         func declines() async throws {
             let group = try await nodes.a.curl.thread("group", by: ann, with: [bob], invite: true)
             let cursors = (try await nodes.a.curl.cursor(of: ann), try await nodes.b.curl.cursor(of: bob))
@@ -82,7 +82,7 @@ extension SystemTests {
             }
         }
 
-        @Test("settings reach one's own devices on every node and nobody else")
+        @Test("settings reach the person's own devices on every node, and no other person")
         func settings() async throws {
             let group = try await nodes.a.curl.thread("group", by: ann, with: [bob])
             for text in ["one", "two"] { _ = try await nodes.a.curl.sent(text, in: group, as: ann) }
@@ -96,7 +96,7 @@ extension SystemTests {
             let event = try #require(try await poll.told.first)
             #expect(event["type"] == "settings.updated" && event["thread_id"].string == group)
             #expect(event["data"] == set.json)
-            // The same again is no change.
+            // Setting the same values again is no change.
             let again = try await nodes.a.curl.call(
                 "PATCH", "/v1/threads/\(group)/settings", ["pinned": true], as: phone)
             #expect(again.json == set.json)

@@ -19,7 +19,7 @@ extension SystemTests {
             path = try await "/v1/threads/\(thread)/messages/\(nodes.a.curl.sent("helo", in: thread, as: ann))"
         }
 
-        /// The one event that a waiting poll on B is answered with when `change` is made on A.
+        /// Returns the one event with which node B answers a waiting poll when `change` is made on node A.
         private func event(for person: Person, after change: () async throws -> Void) async throws -> JSON {
             let cursor = try await nodes.b.curl.cursor(of: person)
             async let poll = nodes.b.curl.syncUntilTold(person, from: cursor, wait: 25)
@@ -56,7 +56,7 @@ extension SystemTests {
             #expect(try await nodes.b.curl.get(path, as: bob).json == deleted["data"])
         }
 
-        @Test("deleting a message for oneself removes it from one's other devices on any node, and from nobody else's")
+        @Test("a deletion for the user alone reaches the user's other devices on any node, and no other member's")
         func hides() async throws {
             let annsCursor = try await nodes.b.curl.cursor(of: ann)
             let hidden = try await event(for: bob) {

@@ -31,7 +31,7 @@ extension SystemTests {
             let connection = Connection(nodes.a.address)
             var threads: [String] = []
             for _ in 1...11 { threads.append(try await connection.thread("group", by: ann, with: [bob])) }
-            // Some come to the front again.
+            // Some threads move to the front again.
             for thread in [threads[3], threads[0]] { _ = try await connection.sent("hi", in: thread, as: bob) }
             let expected =
                 [threads[0], threads[3]] + threads.reversed().filter { $0 != threads[0] && $0 != threads[3] }

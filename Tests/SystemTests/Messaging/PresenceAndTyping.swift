@@ -78,7 +78,7 @@ extension SystemTests {
 
         @Test("typing reaches a waiting poll on the other node, moves no cursor and is not logged")
         func types() async throws {
-            // Of their own: what others have left behind may still come into the log, and move the cursor.
+            // Separate nodes: late events of other tests on shared nodes could move the cursor.
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
             let pair = try await Pair(nodes.a.curl)
             let path = "/v1/threads/\(pair.thread)/typing"

@@ -1,4 +1,4 @@
-// A hundred people who read at once: what each of them is notified of.
+// A hundred people who read at once, and the events that each of them receives.
 
 import Bench
 import TestSupport
@@ -31,7 +31,7 @@ extension SystemTests {
             }
             let heard = try await hear(of: 99, people[0], from: cursor, on: nodes.a)
             try await swarm.waitUntilWaiting(within: .seconds(10))
-            // To each: their own mark, and what a second brings together, some of it half a second late.
+            // Each receives their own mark, and the combined marks of each second, some of them half a second late.
             let bound = tokens.count * (Int(took.seconds.rounded(.up)) + 3)
             let counts = swarm.counts
             #expect(counts.events - before.events <= bound, "\(took)")
@@ -45,7 +45,7 @@ extension SystemTests {
             try await nodes.stop()
         }
 
-        /// Everyone reads, at one node or the other; what they then get from the other knows of it.
+        /// Everyone reads at one of the nodes; an answer of the other node then shows it.
         private func read(_ people: some Collection<Person>, _ room: String, on nodes: TestNodes) async throws {
             let people = Array(people)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -98,7 +98,7 @@ extension SystemTests {
             try await nodes.a.kill()
             let waiting = "select count(*) from receipt_news"
             #expect(try await cluster.psql(waiting, database: nodes.database) == "1")
-            let heard = try await eventually("the mark", within: .seconds(30)) { () -> JSON? in
+            let heard = try await eventually("the mark to be published", within: .seconds(30)) { () -> JSON? in
                 let answer = try await nodes.b.curl.sync(people[0], from: cursor, wait: 5).json
                 return answer["events"].items.first { $0["type"] == "receipt.updated" }
             }

@@ -25,7 +25,7 @@ extension SystemTests {
                 #expect(try await found("needle", on: nodes.b, by: ann) == ids)
             }
             let position = try #require(try await nodes.a.metric("parley_log_position"))
-            try await eventually("an index as far as the log") {
+            try await eventually("the index to catch up with the log") {
                 let a = try await nodes.a.metric("parley_search_position") ?? 0
                 let b = try await nodes.b.metric("parley_search_position") ?? 0
                 return max(a, b) >= position ? true : nil
@@ -51,7 +51,7 @@ extension SystemTests {
             let second = try await Node.start(
                 database: database, settings: ["PARLEY_SEARCH_CONFIGURATION": "english"])
             #expect(try await found("runs", on: second, by: ann) == [id])
-            try await eventually("a new index") {
+            try await eventually("the index to be rebuilt") {
                 try await second.metric("parley_search_indexed_total") ?? 0 > 0 ? true : nil
             }
             #expect(try await found("runs", on: second, by: ann) == [id])

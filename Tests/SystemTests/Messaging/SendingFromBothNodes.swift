@@ -60,7 +60,7 @@ extension SystemTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(sent.joined().allSatisfy { $0.status == 201 })
-            // Each writer's own come in the order in which it sent them.
+            // The messages of each writer arrive in the order in which it sent them.
             for answers in sent {
                 let seqs = answers.compactMap { $0.json["seq"].int }
                 #expect(seqs == seqs.sorted())

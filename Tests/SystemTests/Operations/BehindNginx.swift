@@ -1,4 +1,4 @@
-// Three nodes behind nginx, as in compose: every node shows what another acknowledged, and nodes can restart unnoticed.
+// Three nodes behind nginx, as in compose: each node shows the writes of the others, and nodes restart unnoticed.
 
 import Foundation
 import Synchronization
@@ -13,7 +13,7 @@ extension SystemTests {
             let nginx: Nginx
             let database: String
 
-            /// The last node gets no notification: it listens on another database, so that its tail lags.
+            /// The last node receives no notifications: it listens on another database, so that its tail lags.
             static func open(deaf: Bool = false, limitsRates: Bool = false) async throws -> Site {
                 let cluster = try await TestCluster.shared()
                 let database = try await cluster.createDatabase()
@@ -27,7 +27,7 @@ extension SystemTests {
                 return Site(nodes: nodes, nginx: nginx, database: database)
             }
 
-            /// Straight to each node, and through the proxy.
+            /// Connections directly to each node, and through the proxy.
             var addresses: [Address] { nodes.map(\.address) + [nginx.address] }
         }
 
@@ -49,7 +49,7 @@ extension SystemTests {
             let site = try await Site.open(deaf: true)
             for _ in 0..<3 {
                 let ann = try await Connection(site.nginx.address).register("Ann")
-                // Each node knows the token by now.
+                // Each node has cached the token.
                 for address in site.addresses {
                     #expect(try await Connection(address).get("/v1/users/me", as: ann).status == 200)
                 }
@@ -57,7 +57,7 @@ extension SystemTests {
                 let signedOut = ContinuousClock.now
                 for address in site.addresses {
                     let connection = Connection(address)
-                    try await eventually("the token's end at \(address)") {
+                    try await eventually("the token to be refused at \(address)") {
                         let asked = ContinuousClock.now
                         if try await connection.get("/v1/users/me", as: ann).status == 401 { return true }
                         #expect(signedOut.duration(to: asked) < .seconds(1))
@@ -124,7 +124,7 @@ extension SystemTests {
             let refusal = try #require(answers[429])
             #expect(refusal.code == "rate_limited" && refusal.headers["retry-after"] == "1", "\(refusal)")
             #expect(refusal.headers["content-type"] == "application/problem+json")
-            // A poll is not among what was too much, and neither is anything a second later.
+            // The limit does not cover polls, and a second later it has room again.
             let ann = try await site.nodes[0].curl.register("Ann")
             #expect(try await Connection(site.nginx.address).get("/v1/sync", as: ann).status == 200)
             try await eventually("the address to be served again") {
@@ -147,7 +147,7 @@ extension SystemTests {
     }
 }
 
-/// One client's chat through a proxy, each step looked for on every node as soon as it is answered.
+/// One client's chat through a proxy. After each answer the test looks for the change on every node.
 private struct ReadYourWrites {
     let writer: Connection
     let readers: [Connection]
@@ -174,7 +174,7 @@ private struct ReadYourWrites {
                 #expect(page["head"].int == round && page["messages"].items.last?["id"].string == id)
                 let inbox = try await reader.get("/v1/inbox", as: bob).json
                 #expect(inbox["threads"][0]["last_message"]["id"].string == id && inbox["unread_total"] == 1)
-                // Without a cursor: the point of now is past what was answered.
+                // Without a cursor: the current position is past the acknowledged message.
                 let now = try await reader.cursor(of: bob)
                 #expect(try await reader.sync(bob, from: now).told.isEmpty)
             }
@@ -195,13 +195,13 @@ private struct ReadYourWrites {
         }
     }
 
-    /// On every node, the poll that doesn't wait ends with this event.
+    /// Expects the poll without a wait, on every node, to end with this event.
     private func expect(
         _ type: String, _ subject: String, for person: Person, _ cursors: inout [String]
     ) async throws {
         for (index, reader) in readers.enumerated() {
             let answer = try await reader.sync(person, from: cursors[index])
-            // Delivered marks come by themselves, and may come after it.
+            // The service sends delivered marks on its own, possibly after this event.
             let events = answer.json["events"].items
             let last = events.last { $0["type"].string == type || $0["type"] != "receipt.updated" } ?? .null
             let subjects = [last["data"]["id"], last["data"]["user_id"], last["data"]["user"]["id"], last["thread_id"]]

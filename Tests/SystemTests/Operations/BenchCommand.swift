@@ -1,5 +1,4 @@
-// The load generator against real nodes, each workload for about a second: so that it keeps working, and detects what
-// it should detect.
+// The load generator against real nodes, each workload for about a second. Checks that it works and detects faults.
 
 import Foundation
 import TestSupport
@@ -7,7 +6,7 @@ import Testing
 
 @Suite("parley bench")
 struct BenchCommand {
-    /// A node of its own, its database, and a role that may do everything there.
+    /// A separate node, its database, and a role with all rights there.
     private struct Target {
         let node: Node
         let database: String
@@ -20,7 +19,7 @@ struct BenchCommand {
             return Target(node: node, database: database, cluster: cluster)
         }
 
-        /// The flags that name it all.
+        /// The flags that name the node, its process and its database.
         var flags: [String] {
             let name = database.firstMatch(of: /dbname='([a-z0-9_]+)'/).map { String($0.1) } ?? ""
             var flags = ["--url", node.address.description, "--server-pid", "\(node.program.pid)"]
@@ -30,7 +29,7 @@ struct BenchCommand {
         }
     }
 
-    /// The report of a run, which must end well unless said otherwise.
+    /// Returns the report of a run, which must succeed unless `isGood` is false.
     private func bench(
         _ workload: String, _ flags: [String], isGood: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> JSON {
@@ -52,7 +51,7 @@ struct BenchCommand {
         }
     }
 
-    @Test("send: counts acknowledged messages and finds them in the archives, beside pgbench", .timeLimit(.minutes(1)))
+    @Test("send: counts acknowledged messages, finds them in the archives, and runs pgbench", .timeLimit(.minutes(1)))
     func send() async throws {
         let target = try await Target.start()
         let report = try await bench(
@@ -86,12 +85,12 @@ struct BenchCommand {
         #expect(report["messages"] == 400 && report["round"].items.count == 2)
         for round in report["round"].items {
             for turn in [round["without"], round["with"]] {
-                // All are counted that were answered in the same moment as the last.
+                // Messages answered at the same moment as the last one count, too.
                 #expect((400...408).contains(turn["messages"].int ?? 0), "\(turn)")
                 #expect(turn["messages_per_s"].int ?? 0 > 10, "\(turn)")
             }
             #expect(round["without"]["transactions_since_snapshot"] == .null)
-            // Eight connections: no call holds more messages.
+            // Eight connections, so no call holds more than eight messages.
             #expect(round["with"]["transactions_since_snapshot"].int ?? 0 >= 50, "\(round)")
             #expect(round["ratio"] != .null)
         }
@@ -132,7 +131,7 @@ struct BenchCommand {
     private static let hasNchan = FileManager.default.fileExists(
         atPath: "/usr/lib/nginx/modules/ngx_nchan_module.so")
 
-    @Test("fanout: beside nginx with nchan", .enabled(if: hasNchan, "nchan is not installed"), .timeLimit(.minutes(1)))
+    @Test("fanout: compared with nginx nchan", .enabled(if: hasNchan, "nchan is not installed"), .timeLimit(.minutes(1)))
     func nchan() async throws {
         let target = try await Target.start()
         let report = try await bench(
@@ -197,9 +196,9 @@ struct BenchCommand {
     @Test("detects events that a poll missed or received twice", .timeLimit(.minutes(1)))
     func spoiledLog() async throws {
         let target = try await Target.start()
-        // What a node has written itself it needn't read in the log.
+        // A second node, because a node does not read its own writes from the log.
         let other = try await Node.start(database: target.database)
-        // In the log, and so in every poll of another node, the fifth message of a thread says that it is the fourth.
+        // In the log, and so in the polls of other nodes, the fifth message of a thread has the seq of the fourth.
         try await target.cluster.psql(
             """
             create function spoil() returns trigger language plpgsql as $$ begin
@@ -216,7 +215,7 @@ struct BenchCommand {
 
     /// Waits until pgbench has all its clients of the first round.
     private func pgbenchIsAtWork(_ target: Target) async throws {
-        try await eventually("pgbench at work", every: .milliseconds(50)) {
+        try await eventually("pgbench to start", every: .milliseconds(50)) {
             let sql = "select count(*) from pg_stat_activity where application_name = 'pgbench'"
             return try await target.cluster.psql(sql) == "16" ? true : nil
         }
@@ -249,7 +248,7 @@ struct BenchCommand {
         #expect(program.errors.contains("parley: pgbench exited with status 2"), "\(program.errors)")
     }
 
-    @Test("reports in one sentence why it can't run", .timeLimit(.minutes(1)))
+    @Test("reports in one sentence why it cannot run", .timeLimit(.minutes(1)))
     func cannotRun() async throws {
         let outcome = try await Parley.run(["bench", "latency", "--url", "http://127.0.0.1:1"])
         #expect(outcome.exit == .status(1))

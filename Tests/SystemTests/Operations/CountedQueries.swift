@@ -8,8 +8,8 @@ import Testing
 extension SystemTests {
     @Suite("Statement counts")
     struct CountedQueries {
-        /// What a node asks however many poll: the tail's reads, its look at the log's history twice a second, what it
-        /// does now and then for all, and what it asks once a connection.
+        /// The statements that do not depend on the number of polls: the tail's reads, its check of the log's history twice a
+        /// second, periodic work, and the statements of a new connection.
         private static let upkeep: Set = [
             "log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid", "receipt_deliver",
             "receipt_publish", "presence_put", "presence_heartbeat", "presence_sweep", "presence_announce",
@@ -50,7 +50,7 @@ extension SystemTests {
                 }
                 try await members.waitUntilWaiting(within: .seconds(5))
             }
-            try await eventually("polls that ran into their time") {
+            try await eventually("polls to time out") {
                 others.counts.answers >= before.1.answers + 10 ? true : nil
             }
             let seconds = Int(started.duration(to: .now).seconds.rounded(.up))
@@ -61,8 +61,8 @@ extension SystemTests {
             // The marks that polls report are written every five seconds, however many polls there were.
             let markCalls = counts["receipt_deliver"]?.calls ?? 0
             #expect((1...(seconds / 5 + 2)).contains(markCalls), "\(counts)")
-            // Two looks a second for safety. What the node wrote itself it doesn't read, unless a look comes first, or
-            // marks come between.
+            // Two safety reads a second. The node reads its own writes only if a safety read comes first, or marks come
+            // between them.
             #expect(counts["log_read"]?.calls ?? 0 <= 2 * seconds + 2 + 4 * markCalls, "\(counts)")
             #expect(counts["log_place"]?.calls ?? 0 <= 2 * seconds + 2, "\(counts)")
 
@@ -124,7 +124,7 @@ extension SystemTests {
             let rows = messageCount * (nodes.count - 1)...messageCount * nodes.count
             #expect(rows.contains(counts["log_read"]?.rows ?? 0), "\(counts)")
 
-            // All but the sender get delivered marks, in batches of a hundred, and nobody is notified.
+            // All but the sender get delivered marks, in batches of a hundred, without notifications.
             try await eventually("delivered marks", within: .seconds(30), every: .milliseconds(200)) {
                 let marked = "select count(*) from members where delivered_seq = \(messageCount)"
                 return try await database.sql(marked) == "1999" ? true : nil

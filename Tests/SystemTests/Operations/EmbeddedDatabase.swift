@@ -14,7 +14,7 @@ extension SystemTests {
             temporary = try TemporaryDirectory()
         }
 
-        /// The server's process id, by its own file.
+        /// The server's process id, read from its pid file.
         private func server() throws -> pid_t {
             let file = temporary.path + "/data/postgres/postmaster.pid"
             let first = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").first
@@ -53,7 +53,7 @@ extension SystemTests {
             let node = try await Node.start(database: nil, settings: settings)
             let running = try server()
             try await node.kill()
-            try await eventually("the end of PostgreSQL") { kill(running, 0) == -1 && errno == ESRCH ? true : nil }
+            try await eventually("PostgreSQL to end") { kill(running, 0) == -1 && errno == ESRCH ? true : nil }
         }
 
         @Test("restarts its PostgreSQL when that is killed")
@@ -62,7 +62,7 @@ extension SystemTests {
             let ann = try await node.curl.register("Ann")
             let running = try server()
             #expect(kill(running, SIGKILL) == 0)
-            try await eventually("another server", within: .seconds(20)) { try server() != running ? true : nil }
+            try await eventually("PostgreSQL to restart", within: .seconds(20)) { try server() != running ? true : nil }
             try await node.waitUntil(ready: true)
             #expect(try await node.curl.get("/v1/users/me", as: ann).status == 200)
             #expect(try await node.stop().exit == .status(0))

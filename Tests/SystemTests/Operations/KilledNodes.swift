@@ -14,7 +14,7 @@ extension SystemTests {
                 try await traffic.flow(200)
                 try await nodes.a.kill()
                 try await traffic.flow(200)
-                // On the same address, as a supervisor would have it.
+                // At the same address, as a supervisor restarts it.
                 let a = try await Node.start(database: nodes.database, port: nodes.a.address.port)
                 await restarted.keep(a)
                 try await traffic.flow(200)
@@ -40,7 +40,7 @@ extension SystemTests {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
             let outcome = try await Traffic.run(through: [nodes.a, nodes.b]) { traffic in
                 try await traffic.flow(200)
-                // The other's clients go on, unless the one that hangs holds the log's lock: never for long.
+                // The other node's clients go on, unless the hanging node holds the log's lock: never for long.
                 await nodes.a.whileStopped { await traffic.tryToFlow(200, within: .seconds(5)) }
                 try await traffic.flow(200)
             }

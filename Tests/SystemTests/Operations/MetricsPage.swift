@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("Metrics")
     struct MetricsPage {
-        /// A node after a chat over it: each kind of figure has something to show.
+        /// A node after a chat, so that each kind of metric has values.
         private func page() async throws -> PrometheusPage {
             let nodes = try await TestNodes.shared()
             let ann = try await nodes.a.curl.register("Ann")
@@ -41,7 +41,7 @@ extension SystemTests {
             #expect(value("parley_batch_call_seconds_count", ["stream": "receipts"]) ?? 0 >= 1)
             #expect(value("parley_log_events_total", ["cause": "notify"]) ?? 0 >= 1)
             #expect(value("parley_log_delivery_seconds_count") ?? 0 >= 1)
-            // Database and node are on one machine here, and so agree on the time.
+            // Database and node run on one machine here, so their clocks agree.
             let age =
                 (value("parley_log_event_age_seconds_sum") ?? 0) / (value("parley_log_event_age_seconds_count") ?? 0)
             #expect((0..<1).contains(age), "\(age) s")
@@ -69,7 +69,7 @@ extension SystemTests {
                 dashboard["panels"].items.flatMap { $0["targets"].items.compactMap { $0["expr"].string } }
                 + dashboard["templating"]["list"].items.compactMap { $0["query"].string }
             #expect(queries.count > 40)
-            // What Prometheus itself adds to each sample.
+            // Labels that Prometheus itself adds to each sample.
             let added: Set = ["instance", "job"]
             for query in queries {
                 var known = added

@@ -1,4 +1,4 @@
-// The client for thousands of polls, against real nodes: what other tests rely on.
+// The client for thousands of polls, against real nodes. Other tests rely on it.
 
 import Bench
 import TestSupport

@@ -27,8 +27,8 @@ extension SystemTests {
             func signIn(_ body: JSON, from address: String, on node: Int) async throws -> Answer {
                 try await signIn(body, from: address, over: connections[node])
             }
-            /// How many wrong passwords are taken, on both nodes at once and each from another address, until both
-            /// refuse.
+            /// Tries wrong passwords on both nodes at once, each from another address, until both refuse. Returns how many
+            /// were checked.
             func guesses(_ username: String) async throws -> (count: Int, refusal: Answer) {
                 var (count, refusal): (Int, Answer?) = (0, nil)
                 for round in 0..<40 {
@@ -45,7 +45,7 @@ extension SystemTests {
             }
 
             let (count, refusal) = try await guesses(ann.username)
-            // Ten, and what two nodes had under way at once.
+            // Ten, and the attempts that the two nodes had under way at once.
             #expect((10...12).contains(count), "\(count)")
             #expect(refusal.code == "rate_limited")
             let wait = try #require(refusal.headers["retry-after"].flatMap { Int($0) })
@@ -57,7 +57,7 @@ extension SystemTests {
             #expect(try await signIn(right, from: "203.0.113.200", on: 0).status == 429)
             #expect(try await connections[1].get("/v1/users/me", as: ann).status == 200)
 
-            // Somebody that there isn't is refused alike.
+            // Attempts for an unknown name are refused in the same way.
             let (unknown, other) = try await guesses("nobody")
             #expect((10...12).contains(unknown) && other.json["detail"] == refusal.json["detail"])
 
@@ -79,7 +79,7 @@ extension SystemTests {
             // 1,000 of 1,080, plus one for each 0.9 s of this test.
             #expect((60...80).contains(refused), "\(refused)")
             #expect(try await signIn(["token": "x"], from: "203.0.113.251", on: 0).status == 401)
-            // What succeeds counts in a bucket of its own.
+            // Successful sign-ins count in a separate bucket.
             let bob = try await nodes.a.curl.register("Bob")
             let good: JSON = ["username": .string(bob.username), "password": .string(bob.password)]
             for number in 0..<4 { #expect(try await signIn(good, from: "203.0.113.252", on: number % 2).status == 200) }

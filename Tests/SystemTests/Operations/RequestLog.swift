@@ -42,12 +42,12 @@ extension SystemTests {
             let node = try await Node.start(
                 database: try await TestCluster.shared().createDatabase(),
                 settings: ["PARLEY_LOG_FORMAT": "json", "PARLEY_SLOW_REQUEST_MS": "20"])
-            // A password's hash takes its time.
+            // Hashing a password is slow.
             let ann = try await node.curl.register("Ann")
             try await eventually("a slow request's line") {
                 try lines(node).first { $0["metadata"]["operation"] == "register" }
             }
-            // Not from `sync`, which would be answered at once, and could be slow.
+            // With a cursor from another call: a `sync` without a cursor is answered at once, and could be slow.
             let cursor = try #require(try await node.curl.get("/v1/inbox", as: ann).json["cursor"].string)
             let answer = try await node.curl.sync(ann, from: cursor, wait: 1)
             #expect(answer.status == 200)

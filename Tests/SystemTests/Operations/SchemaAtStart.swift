@@ -1,4 +1,4 @@
-// What a node does with the schema that it finds at start.
+// How a node handles the schema that it finds at start.
 
 import TestSupport
 import Testing
@@ -51,7 +51,7 @@ extension SystemTests {
             #expect(migrated.exit == .status(0), "\(migrated.errors)")
             try await cluster.psql("update schema_functions set checksum = 'of an older release'", database: database)
             try await serveWithoutMigrating().expectRefusal(mentioning: ["migrate"])
-            // Brought up to date at the next start that may.
+            // The next start with migration on upgrades the schema.
             try await Node.start(database: database).stop()
             try await Node.start(database: database, settings: ["PARLEY_MIGRATE": "off"]).stop()
         }

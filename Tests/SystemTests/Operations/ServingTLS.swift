@@ -75,7 +75,7 @@ extension SystemTests {
         func serves() async throws {
             let ground = try await Ground()
             #expect(ground.node.readyLine.contains("https://"))
-            // Two that never finish their greeting: see the end. Then one that has something else to say.
+            // Two clients that never finish their handshake, checked at the end. Then one that sends no TLS.
             let stalled = [Connection(ground.node.address), Connection(ground.node.address)]
             try await stalled[0].write(Data([0x16, 3, 1, 0, 200, 1, 0]))
             try await stalled[1].write(Data([0x16]))
@@ -92,7 +92,7 @@ extension SystemTests {
             let old = try await ground.answer("/health/live", ["--tls-max", "1.1", "--ciphers", "ALL:@SECLEVEL=0"])
             #expect(old.exit != .status(0), "\(old.text)")
             try await converses(ground)
-            // The greeting's time is the header's.
+            // The timeout of the handshake is the header timeout.
             for connection in stalled { #expect(try await connection.receiveEnd(within: .seconds(20))) }
             #expect(ContinuousClock.now - start < .seconds(18))
             try await ground.node.stop()
@@ -106,8 +106,8 @@ extension SystemTests {
             let poll = try await ground.curl("/v1/sync?wait=15&cursor=\(cursor)", ann)
             let stream = try await ground.curl(
                 "/v1/sync?cursor=\(cursor)", ann + ["--no-buffer", "--header", "Accept: text/event-stream"])
-            try await eventually("a begun stream") { stream.output.isEmpty ? nil : true }
-            // Larger than a record of TLS.
+            try await eventually("the stream to start") { stream.output.isEmpty ? nil : true }
+            // Larger than a TLS record.
             let text = String(repeating: "x", count: 16_000)
             _ = try await ground.json(
                 "/v1/threads/\(thread)/messages", ann + ["--json", #"{"payload":{"text":"\#(text)"}}"#])
@@ -143,7 +143,7 @@ extension SystemTests {
             try await ground.logged(Self.renewed)
             #expect(try await ground.answer("/health/live", trusting: "second").exit == .status(0))
             #expect(try await ground.answer("/health/live").exit != .status(0))
-            // The poll of before still waits, and is answered.
+            // The earlier poll still waits, and is answered.
             #expect(poll.exit == nil)
             _ = try await ground.answer(
                 "/v1/threads", trusting: "second", ann + ["--json", #"{"kind":"group","title":"T"}"#])

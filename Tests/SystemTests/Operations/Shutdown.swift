@@ -70,7 +70,7 @@ extension SystemTests {
             try await nodes.b.stop()
         }
 
-        @Test("under traffic loses and duplicates nothing, and takes less than 10 s")
+        @Test("under traffic loses and duplicates nothing, and ends within 10 s")
         func underTraffic() async throws {
             let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(), settings: ["PARLEY_DRAIN_SECONDS": "1"])

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension Parley.Outcome {
-    /// It ended by itself, not with 0, and what it printed at last is one sentence for people that holds these words.
+    /// Expects that the process exited with a status other than 0, and that its last line is one sentence with these words.
     func expectRefusal(mentioning words: [String], sourceLocation: SourceLocation = #_sourceLocation) {
         guard case .status(let status) = exit, status != 0 else {
             Issue.record("\(exit): \(errors)", sourceLocation: sourceLocation)
@@ -17,7 +17,7 @@ extension Parley.Outcome {
         for word in words {
             #expect(refusal.localizedStandardContains(word), "\(errors)", sourceLocation: sourceLocation)
         }
-        // A Swift error's, a crash's or a stack's looks.
+        // Traces of a Swift error, a crash or a stack.
         for trace in ["Error(", "Fatal error", "Swift/", "0x0", "Optional("] {
             #expect(!errors.contains(trace), "\(errors)", sourceLocation: sourceLocation)
         }

@@ -68,7 +68,7 @@ extension SystemTests {
             try await cluster.start()
             nodes.b.program.send(SIGCONT)
             try await nodes.b.waitUntil(ready: true)
-            try await eventually("the token's end", within: .seconds(5)) {
+            try await eventually("the token to be refused", within: .seconds(5)) {
                 try await nodes.b.curl.get("/v1/users/me", as: ann).status == 401 ? true : nil
             }
             try await nodes.stop()

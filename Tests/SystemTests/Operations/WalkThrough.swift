@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("The README's walk-through")
     struct WalkThrough {
-        /// The fenced block after a marker, as it stands in the README.
+        /// The fenced block after a marker in the README.
         private func block(_ marker: String) throws -> String {
             let blocks = try Document("README.md").markedBlocks.filter { $0.marker == marker }
             try #require(blocks.count == 1, "the README has one block marked \(marker)")
@@ -28,12 +28,12 @@ extension SystemTests {
             let directory = try TemporaryDirectory()
             let settings = ["PARLEY_DATA_DIR": directory.path + "/data"]
             let first = try await Node.start(database: nil, settings: settings)
-            // What the reader's shell would still know after the restart.
+            // The variables that the reader's shell still has after the restart.
             let keep = "\n{ declare -p ann ben thread cursor PARLEY; declare -f as field; } > known"
             #expect(
                 try await run(try block("walkthrough") + keep, against: first, in: directory)
                     == block("walkthrough prints"))
-            // What Ctrl-C sends.
+            // The signal that Ctrl-C sends.
             #expect(try await first.stop(by: SIGINT).exit == .status(0))
 
             let second = try await Node.start(database: nil, port: first.address.port, settings: settings)

@@ -57,7 +57,7 @@ extension SystemTests {
             let first = try await connection.sent("one", in: talk.thread, as: talk.ann)
             #expect(try await talk.told(by: .fcm, count: 1) == [first])
             #expect(try await talk.told(by: .webpush, count: 1) == [first])
-            try await eventually("a try that fails") {
+            try await eventually("a failed attempt") {
                 try await Psql.run("select count(*) from push_jobs where attempt > 0", conninfo: database) == "1"
                     ? true : nil
             }
@@ -76,12 +76,12 @@ extension SystemTests {
             #expect(try sinks.refusals(of: .apns) == ["InvalidProviderToken"])
             try await node.stop()
 
-            // The operator has put it right.
+            // The operator has fixed the key.
             try await sinks.cheer(.apns)
             let next = try await Node.start(database: database, settings: PushNodes.settings(sinks))
             #expect(try await talk.told(by: .apns, count: 3) == sent)
             #expect(try await next.metric("parley_push_halted") == 0)
-            try await eventually("nothing left") {
+            try await eventually("all alerts to be sent") {
                 try await Psql.run("select count(*) from push_jobs", conninfo: database) == "0" ? true : nil
             }
             for (service, _) in talk.devices { #expect(try sinks.accepted(service).count == 3, "\(service)") }
@@ -103,7 +103,7 @@ extension SystemTests {
             let next = try await Node.start(database: database, settings: PushNodes.settings(sinks))
             let stopped = try await node.stop()
             #expect(stopped.exit == .status(0) && stopped.took < .seconds(8), "\(stopped)")
-            // Within 20 s; a lease is 60.
+            // Within 20 s, while a lease is 60 s.
             #expect(try await talk.told(by: .apns, count: 1) == [message])
             try await next.stop()
         }

@@ -1,4 +1,4 @@
-// What alerts reveal, and where they can be sent: the account's preference, ended sessions, addresses that clients
+// The content of alerts, and where they can be sent: the account's preference, ended sessions, addresses that clients
 // name.
 import Foundation
 import TestSupport
@@ -41,7 +41,7 @@ extension SystemTests {
             ]
         }
 
-        /// Somebody with a device at each service.
+        /// A person with a device at each service.
         private func reader(_ preference: String) async throws -> (
             person: Person, devices: [(service: PushSinks.Service, token: String)]
         ) {
@@ -64,7 +64,7 @@ extension SystemTests {
             for preference in preferences { readers.append(try await reader(preference)) }
             let thread = try await a.thread("group", by: ann, with: readers.map(\.person))
             let title = try #require(try await a.get("/v1/threads/\(thread)", as: ann).json["title"].string)
-            // Longer than any alert needs.
+            // Longer than the text of any alert.
             let text = "the secret plan " + String(repeating: "👩‍👩‍👧‍👦\"", count: 400)
             let message = try await a.sent(text, in: thread, as: ann)
             let encrypted = try await a.post(
@@ -108,7 +108,7 @@ extension SystemTests {
             let (ann, ben) = (try await a.register("Ann"), try await a.register("Ben"))
             let cleo = try await a.register("Cleo")
             let phone = try await Phone.apns(ben, at: a)
-            // The phone is handed over.
+            // Another account registers the same phone.
             let taken = try await b.put(
                 Self.path, ["platform": "apns", "token": .string(phone.token), "environment": "production"], as: cleo)
             #expect((200...204).contains(taken.status), "\(taken)")
@@ -144,7 +144,7 @@ extension SystemTests {
             try await later.stop()
         }
 
-        @Test("can't be sent into a private network by registering an address there")
+        @Test("cannot be sent into a private network by registering an address there")
         func privateAddresses() async throws {
             let sinks = try await PushSinks.start()
             let settings = PushNodes.settings(sinks).merging(["PARLEY_PUSH_ALLOW_PRIVATE": "false"]) { $1 }
@@ -164,8 +164,8 @@ extension SystemTests {
                 return try await connection.put(Self.path, body, as: try await connection.logIn(again: ben))
             }
             #expect(try await register("http://push.example\(path)").status == 422)
-            // Each is a device, so each is asked for. A name may lead anywhere by the time an alert is sent: so here
-            // each target leads to a private address only after it was registered.
+            // Each registration is a device, so each gets an alert. A name may lead anywhere by the time an alert is sent:
+            // each target here leads to a private address only after it was registered.
             let hosts = ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "2130706433"]
             for (index, host) in hosts.enumerated() {
                 #expect(try await register("https://\(host):\(port)\(path)").status == 422)
@@ -178,10 +178,10 @@ extension SystemTests {
             let thread = try await connection.thread("direct", by: ann, with: [ben])
             _ = try await connection.sent("hi", in: thread, as: ann)
             try await eventually("all to be dropped") {
-                // Nothing else was to be sent yet.
+                // No other alert was due yet.
                 try await node.metric("parley_push_alerts_total") == Double(registeredCount) ? true : nil
             }
-            // The operator's own addresses may be anywhere.
+            // Addresses that the operator configures may be private.
             let phone = try await Phone.apns(try await connection.logIn(again: ben), at: connection)
             _ = try await connection.sent("hi again", in: thread, as: ann)
             try await sinks.accepted(.apns, token: phone.token, count: 1)

@@ -6,7 +6,7 @@ import Testing
 extension SystemTests {
     @Suite("Alerts of nodes that are killed")
     struct AlertsWhenNodesDie {
-        /// What a node had in hand when it was killed is another's after a minute. Here it is at once.
+        /// Other nodes claim a killed node's alerts after a minute. This ends the leases at once.
         private static let endLeases =
             "update push_jobs set due_at = now() where due_at > now() and due_at < 'infinity'"
 
@@ -22,7 +22,7 @@ extension SystemTests {
                 try await place.sinks.mood(.lost, of: .apns, for: phone.token)
                 try await place.sinks.mood(.hang, of: .apns, for: phone.token, times: 100)
                 _ = try await a.sent("one", in: thread, as: ann)
-                // It was taken, and the node can't know.
+                // The service accepted the alert, and the node cannot know.
                 try await place.sinks.accepted(.apns, token: phone.token, count: 1)
                 try await place.nodes.a.kill()
             }
@@ -52,7 +52,7 @@ extension SystemTests {
             for _ in 0..<3 {
                 let other = try await Node.start(database: database, settings: settings)
                 for _ in 0..<20 { messages.append(try await connection.sent("x", in: thread, as: ann)) }
-                // In the middle of it.
+                // In the middle of the work.
                 let count = try sinks.accepted(.apns).count
                 try await sinks.accepted(.apns, count: count + 20)
                 try await other.kill()
@@ -68,7 +68,7 @@ extension SystemTests {
                 #expect(Set(own.compactMap(\.messageID)) == Set(messages))
                 #expect(Set(own.compactMap(\.id)).count == messages.count)
             }
-            // What two had in hand, since its lease was ended above.
+            // The alerts that two nodes had claimed, because the leases were ended above.
             #expect(
                 alerts.count - messages.count * phones.count <= 3 * phones.count, "\(all.count) and \(alerts.count)")
             try await steady.stop()

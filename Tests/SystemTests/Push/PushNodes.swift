@@ -43,7 +43,7 @@ struct Phone: Sendable {
 extension PushSinks.Alert {
     var json: JSON { (try? JSON(parsing: Data(payload.utf8))) ?? .null }
     var badge: Int? { json["aps"]["badge"].int ?? json["badge"].int }
-    /// What is shown; nil for a silent one.
+    /// The shown text; nil for a silent alert.
     var text: String? { json["aps"]["alert"]["body"].string }
     var messageID: String? { json["message_id"].string }
     var isSilent: Bool { json["aps"]["alert"] == .null }

@@ -85,7 +85,7 @@ extension SystemTests {
             let answer = try await poll
             #expect(answer.told.first?["data"]["id"].string == first)
             let cursor = try #require(answer.json["cursor"].string)
-            // Another poll says that it has got that.
+            // The next poll acknowledges the event.
             _ = try await b.sync(desk.person, from: cursor, wait: 1)
             #expect(try await sinks.accepted(.apns, token: ben.token, count: 1).map(\.messageID) == [first])
             let second = try await a.sent("two", in: thread, as: ann)
@@ -178,7 +178,7 @@ extension SystemTests {
             let (ann, ben, thread) = try await pair()
             try await sinks.mood(.answer(410, reason: "Unregistered"), of: .apns, for: ben.token)
             _ = try await a.sent("one", in: thread, as: ann)
-            try await eventually("a forgotten token") {
+            try await eventually("the token to be deleted") {
                 try await place.sql("select count(*) from push_targets where token = '\(ben.token)'") == "0"
                     ? true : nil
             }

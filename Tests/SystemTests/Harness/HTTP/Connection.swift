@@ -117,7 +117,7 @@ final class Connection: Caller, @unchecked Sendable {
         return Data((text + "\r\n").utf8) + (request.body ?? Data())
     }
 
-    // MARK: on the queue
+    // MARK: On the queue
 
     private func connect() throws {
         buffer = Data()

@@ -13,10 +13,10 @@ struct Curl: Caller {
 
     func send(_ request: Request) async throws -> Answer {
         let directory = try TemporaryDirectory()
-        // Its path alone would not keep it until curl has read the body.
+        // Keeps the directory until curl has read the body; a path alone does not.
         defer { withExtendedLifetime(directory) {} }
         var line = ["/usr/bin/curl", "--disable", "--silent", "--show-error", "--include", "--globoff", "--path-as-is"]
-        // Nothing of curl's own that a test didn't ask for.
+        // An empty Expect header, so that curl does not add its own.
         line += ["--max-time", "\(request.waitMax.seconds)", "--header", "Expect:"]
         line += request.method == "HEAD" ? ["--head"] : ["--request", request.method]
         for header in request.headers { line += ["--header", "\(header.name): \(header.value)"] }

@@ -71,7 +71,7 @@ extension Follower {
                 log.cursor = reload.fresh
             }
             if status != 200 { try await Task.sleep(for: .milliseconds(10)) }
-            // A heartbeat is due every 20 s: only by those would a stream go on for ever.
+            // A heartbeat is due every 20 s. With heartbeats alone the stream would never end.
             while status == 200, !Task.isCancelled, ContinuousClock.now < deadline,
                 let block = try await source.next(within: .seconds(26))
             {
@@ -84,7 +84,7 @@ extension Follower {
                     if isLast(sighting) { return true }
                 }
                 if let id = block.id { log.cursor = id }
-                // Disconnects in the middle of whatever is in transit.
+                // Disconnects while bytes are in transit.
                 if hops, log.seenEvents.count - seen >= 37 { break }
             }
         } catch {

@@ -2,7 +2,7 @@
 
 extension JSON {
     /// The paths at which another value has other keys or another kind of value: `data.sender is null, not an object`.
-    /// Of arrays the first elements are compared, where both have one.
+    /// Compares only the first elements of arrays, where both have one.
     func differences(from other: JSON, at path: String = "") -> [String] {
         switch (self, other) {
         case (.object, .object):

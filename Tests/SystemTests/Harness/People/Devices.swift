@@ -24,7 +24,7 @@ struct Sender: Sendable {
         var retriedCount = 0
     }
 
-    /// Sends one message after another until the traffic is over, each to the end of its own retries.
+    /// Sends one message after another until the traffic is over. Retries each message until it is acknowledged.
     func run(_ traffic: Traffic) async throws -> Log {
         var log = Log()
         let connections = addresses.map(Connection.init)
@@ -101,7 +101,7 @@ struct Follower: Sendable {
     let addresses: [Address]
     var waitS = 5
     var limit = 100
-    /// Whether each poll goes to another node, not only after a failure.
+    /// Whether each poll goes to the next node; otherwise only a poll after a failure does.
     var hops = false
     /// Whether to use server-sent events instead of polling.
     var streams = false

@@ -1,4 +1,4 @@
-// Thousands of devices with waiting polls, and what is measured while a fault happens.
+// Thousands of devices with waiting polls, and the measurements while a fault happens.
 
 import Bench
 import Foundation
@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Members who wait in one room, and one other person who writes in a thread of their own.
+/// Members who wait in one room, and one other person who writes in a separate thread.
 struct ManyPolls: Sendable {
     let count: Int
     let swarm: PollSwarm

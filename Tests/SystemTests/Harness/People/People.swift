@@ -64,7 +64,7 @@ extension Caller {
         return try await post("/v1/threads/\(thread)/messages", .object(body), as: person)
     }
 
-    /// As somebody of whom only the token is known.
+    /// Sends a message as a person of whom only the token is known.
     func say(_ text: String, in thread: String, token: String) async throws -> Answer {
         let nobody = Person(id: "", username: "", password: "", session: "", token: token)
         return try await say(text, in: thread, as: nobody)
@@ -79,7 +79,7 @@ extension Caller {
         return try #require(answer.json["id"].string, sourceLocation: sourceLocation)
     }
 
-    /// The cursor of now.
+    /// Returns the current cursor.
     func cursor(of person: Person, sourceLocation: SourceLocation = #_sourceLocation) async throws -> String {
         let answer = try await get("/v1/sync", as: person)
         try #require(answer.status == 200, "\(answer)", sourceLocation: sourceLocation)
@@ -91,7 +91,7 @@ extension Caller {
             "/v1/sync?cursor=\(cursor)&wait=\(wait)&limit=\(limit)", as: person, within: .seconds(wait + 10))
     }
 
-    /// Polls on from a cursor until something is told that doesn't come by itself, some times at most.
+    /// Polls from a cursor, a few times at most, until an event arrives that the service does not send on its own.
     func syncUntilTold(_ person: Person, from start: String, wait: Int) async throws -> Answer {
         var answer = try await sync(person, from: start, wait: wait)
         for _ in 0..<5 where answer.told.isEmpty {
@@ -112,7 +112,7 @@ extension Caller {
             try #require(page.status == 200, "\(page)", sourceLocation: sourceLocation)
             messages += page.json["messages"].items
             if page.json["end"].bool ?? true { return messages }
-            // Else the next page would be this one again, without end.
+            // Otherwise the next page would be this page again, without end.
             try #require(!page.json["messages"].items.isEmpty, "\(page)", sourceLocation: sourceLocation)
         }
     }

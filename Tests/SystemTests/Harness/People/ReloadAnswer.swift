@@ -1,4 +1,4 @@
-// What a device does when its cursor has expired.
+// How a device reloads when its cursor has expired.
 
 import Foundation
 

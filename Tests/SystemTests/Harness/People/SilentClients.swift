@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Connections with one or more requests sent, whose answers nobody reads.
+/// Connections that have sent one or more requests and read no answer.
 final class SilentClients: Sendable {
     private let sockets: [Int32]
 

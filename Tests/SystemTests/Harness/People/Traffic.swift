@@ -107,8 +107,9 @@ final class Traffic: Sendable {
         }
     }
 
-    /// Two devices for everyone: one stays with a node as long as it answers, half of them with each; one hops. Some
-    /// take small bites. Some people have a third, which takes streams and breaks them off now and then.
+    /// Two devices for each person. The first stays at one node while that answers, half of them at each node. The second
+    /// changes nodes at each poll. Some devices use small limits. Some people have a third device, which uses streams and
+    /// closes them at times.
     private static func followers(of population: Population, _ addresses: [Address]) -> [Follower] {
         (population.people + population.wanderers).enumerated().flatMap { index, person in
             let order = index % 2 == 0 ? addresses : addresses.reversed()
@@ -152,7 +153,7 @@ final class Traffic: Sendable {
 
     /// Sends one more message to everyone, so that followers know when they have everything.
     private static func end(_ population: Population, _ addresses: [Address], _ last: UUID) async throws {
-        try await eventually("the last message's acknowledgement") {
+        try await eventually("the last message to be acknowledged") {
             for address in addresses {
                 let answer = try? await Curl(address: address).say(
                     "end", in: population.closing, as: population.people[0], id: last.uuidString.lowercased())

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// Ann and Bob, who know nobody yet. Ann registered at the first of the nodes that suites share, Bob at the second.
+/// Ann and Bob, who have no threads yet. Ann registered at the first of the nodes that suites share, Bob at the second.
 struct TwoPeople: Sendable {
     let nodes: TestNodes
     let ann: Person

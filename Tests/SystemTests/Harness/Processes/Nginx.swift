@@ -25,7 +25,7 @@ final class Nginx: Sendable {
 
     var errors: String { program.errors }
 
-    /// Starts it before three nodes, on a free port.
+    /// Starts nginx in front of three nodes, on a free port.
     /// - Parameter limitsRates: whether it keeps the bounds of requests and polls a second. All people of a test have one
     ///   address, and together they ask more often than one address may.
     static func start(_ nodes: [Address], limitsRates: Bool = false) async throws -> Nginx {
@@ -34,7 +34,7 @@ final class Nginx: Sendable {
         let file = directory.path + "/nginx.conf"
         try configuration(nodes, address, directory.path, limitsRates: limitsRates)
             .write(toFile: file, atomically: true, encoding: .utf8)
-        // One process: what ends with the tests must not leave workers behind.
+        // One process, because a killed nginx master would leave its workers behind.
         let program = try await TestProcess.start([
             "/usr/sbin/nginx", "-p", directory.path, "-c", file, "-e", "stderr",
             "-g", "daemon off; master_process off; pid \(directory.path)/pid;",
@@ -57,7 +57,7 @@ final class Nginx: Sendable {
             text = text.replacing(old, with: new)
         }
         for (index, node) in nodes.enumerated() {
-            // Debian's nginx 1.22 doesn't know `resolve`, which 1.27.3 brought.
+            // Debian's nginx 1.22 does not support `resolve`, which 1.27.3 introduced.
             try replace("server parley-\(index + 1):8080 resolve ", "server \(node.host):\(node.port) ")
         }
         try replace("    resolver 127.0.0.11 valid=2s ipv6=off;\n", "")

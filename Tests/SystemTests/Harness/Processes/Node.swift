@@ -54,19 +54,19 @@ final class Node: Sendable {
 
     /// Starts a node and returns once it reports ready. `database` is a libpq connection string; nil for an embedded
     /// PostgreSQL.
-    /// - Throws: with all that it printed, if it ends or isn't ready in time.
+    /// - Throws: an error with the node's output, if the node ends or is not ready in time.
     static func start(
         database: String?, port: Int = 0, settings: [String: String] = [:], arguments: [String] = [],
         within limit: Duration = .seconds(30)
     ) async throws -> Node {
         var environment = settings
         environment["PARLEY_HTTP_PORT"] = environment["PARLEY_HTTP_PORT"] ?? "\(port)"
-        // Tests do in seconds what people do in a day, so limits are off unless a test turns them on.
+        // Tests make a day's calls within seconds, so limits are off unless a test turns them on.
         environment["PARLEY_RATE_LIMITS"] = environment["PARLEY_RATE_LIMITS"] ?? "off"
         if let database { environment["PARLEY_DATABASE_URL"] = database }
         let program = try await TestProcess.start([Parley.executable, "serve"] + arguments, environment: environment)
         do {
-            let line = try await eventually("a ready node", within: limit) { () -> String? in
+            let line = try await eventually("the node to be ready", within: limit) { () -> String? in
                 if let exit = program.exit { return "ended: \(exit)" }
                 let output = String(decoding: program.output, as: UTF8.self)
                 return output.contains("\n") ? output : nil

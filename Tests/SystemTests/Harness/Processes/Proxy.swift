@@ -1,4 +1,4 @@
-// A network that a test can break: forwards TCP connections until it is told to drop everything, without notifying
+// A network that a test can break: forwards TCP connections until a test makes it drop everything, without notifying
 // either side.
 
 import Foundation
@@ -14,7 +14,7 @@ final class Proxy: Sendable {
 
     struct Failure: Error { let code: Int32 }
 
-    /// What the thread does with current connections and with new ones.
+    /// How the thread handles current connections and new ones.
     private struct Orders {
         var strands = false
         var buries = false
@@ -64,7 +64,7 @@ final class Proxy: Sendable {
     /// The number of connections that are forwarded now.
     var connectionCount: Int { count.load(ordering: .relaxed) }
 
-    /// Drops all traffic of current connections for ever, without notifying either side. New connections work.
+    /// Drops all further traffic of current connections, without notifying either side. New connections work.
     func strand() { order { $0.strands = true } }
 
     /// Resets stranded connections, as TCP keep-alive finally would.
@@ -119,7 +119,7 @@ private final class Waker: Sendable {
 
 /// State of the thread: all sockets, and the bytes in transit.
 private struct ProxyLoop {
-    /// One side's socket, and what waits to be sent to it.
+    /// One side's socket, and the bytes that wait to be sent to it.
     struct Side {
         let socket: Int32
         var pending = Data()
@@ -205,7 +205,7 @@ private struct ProxyLoop {
         }
     }
 
-    /// False once one side has closed, and all that it sent before is sent on as far as the other takes it.
+    /// Returns false once one side has closed, and its bytes are forwarded as far as the other side accepts them.
     private static func move(from source: Side, to sink: inout Side) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         var isOpen = true

@@ -54,8 +54,8 @@ actor RestartableNodes {
         return try await nodes[index].stop().exit
     }
 
-    /// SIGTERM while anything may be broken: a node whose database doesn't answer leaves without an orderly end, but
-    /// never late.
+    /// Sends SIGTERM while anything may be broken. A node whose database does not answer exits without an orderly end,
+    /// but on time.
     func end(_ index: Int) async throws {
         expectAlive(index)
         let (exit, took) = try await nodes[index].end()
@@ -71,7 +71,7 @@ actor RestartableNodes {
     /// Restarts a node that has ended. Retries while the database is not available.
     func restart(_ index: Int, within limit: Duration = .seconds(30)) async throws {
         let (place, port) = (places[index], addresses[index].port)
-        nodes[index] = try await eventually("a new life of node \(index)", within: limit, every: .milliseconds(200)) {
+        nodes[index] = try await eventually("node \(index) to restart", within: limit, every: .milliseconds(200)) {
             try await Self.start(place, port: port)
         }
     }

@@ -8,7 +8,7 @@ import Testing
 struct TestNodes: Sendable {
     let a: Node
     let b: Node
-    /// libpq's.
+    /// A libpq connection string.
     let database: String
 
     var addresses: [Address] { [a.address, b.address] }

@@ -1,4 +1,4 @@
-// A program in a process of its own: the executable under test, curl, bash. Knows nothing of their purpose.
+// A program in a separate process: the executable under test, curl or bash. Independent of the program's purpose.
 
 import Foundation
 import Synchronization
@@ -23,8 +23,8 @@ final class TestProcess: Sendable {
         self.streams = streams
     }
 
-    /// Starts it with this environment and no other, `input` as its standard input, in the directory given or the root.
-    /// Each has a thread that starts it and waits for it: the kernel's parent-death signal is the thread's.
+    /// Starts the program with exactly this environment, `input` as its standard input, in `directory` or in the root.
+    /// A separate thread starts it and waits for it, because the kernel sends the parent-death signal when a thread ends.
     static func start(
         _ line: [String], environment: [String: String] = [:], input: Data = Data(), in directory: String = "/"
     ) async throws -> TestProcess {
@@ -59,7 +59,7 @@ final class TestProcess: Sendable {
     @discardableResult
     func waitForExit(within limit: Duration) async throws -> Exit {
         do {
-            return try await eventually("the end of process \(pid)", within: limit, every: .milliseconds(1)) { exit }
+            return try await eventually("process \(pid) to end", within: limit, every: .milliseconds(1)) { exit }
         } catch {
             send(SIGKILL)
             throw error
@@ -86,7 +86,7 @@ final class TestProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, streams.input.descriptor, 0)
         posix_spawn_file_actions_adddup2(&actions, streams.output.descriptor, 1)
         posix_spawn_file_actions_adddup2(&actions, streams.errors.descriptor, 2)
-        // Some beyond the highest, for those that other threads open just now: closing what isn't open is no error.
+        // 256 more, because other threads may open files at this moment. Closing a file that is not open is no error.
         let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
         for file in 3...((open.max() ?? 2) + 256) { posix_spawn_file_actions_addclose(&actions, file) }
 
@@ -101,7 +101,7 @@ final class TestProcess: Sendable {
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
-        // Both replace themselves by the program they run, so the process id is the program's.
+        // env and setpriv replace themselves by the program, so the process id is the program's.
         let command =
             ["/usr/bin/env", "-C", directory, "/usr/bin/setpriv", "--pdeathsig", "KILL", "--"] + line
         let usual = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"]
