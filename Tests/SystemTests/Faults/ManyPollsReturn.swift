@@ -5,7 +5,7 @@ import Testing
 
 extension SystemTests.Faults {
     @Test(
-        "10,000 waiting polls while nodes and PostgreSQL end: all are served again and delay nobody else",
+        "10,000 waiting polls while nodes and PostgreSQL end: all are served again and delay no other user",
         .timeLimit(.minutes(3)))
     func manyPollsReturn() async throws {
         let cluster = try await StoppableCluster.running()

@@ -24,7 +24,7 @@ extension SystemTests {
             try await poll.begin(request)
             try await node.waitForPolls()
 
-            // Clients that keep idle connections delay nobody.
+            // Clients that keep idle connections do not delay others.
             var hoard: [Connection] = []
             for _ in 0..<Self.countMax * 2 {
                 let connection = Connection(node.address)

@@ -131,7 +131,7 @@ struct BenchCommand {
     private static let hasNchan = FileManager.default.fileExists(
         atPath: "/usr/lib/nginx/modules/ngx_nchan_module.so")
 
-    @Test("fanout: compared with nginx nchan", .enabled(if: hasNchan, "nchan is not installed"), .timeLimit(.minutes(1)))
+    @Test("fanout: compared with nchan", .enabled(if: hasNchan, "nchan is not installed"), .timeLimit(.minutes(1)))
     func nchan() async throws {
         let target = try await Target.start()
         let report = try await bench(
