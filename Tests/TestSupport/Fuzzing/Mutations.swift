@@ -5,7 +5,7 @@ import Foundation
 package struct Mutations {
     package var random: SplitMix64
     private let corpus: [[UInt8]]
-    /// Pieces that mean something to what is tested.
+    /// Pieces that have a meaning for the tested code.
     private let words: [[UInt8]]
 
     package init(of corpus: [String], words: [String] = [], seed: UInt64) {
@@ -20,7 +20,7 @@ package struct Mutations {
         return bytes
     }
 
-    /// The next one that is UTF-8; others become replacement characters, as in a target that was not UTF-8.
+    /// The next input as UTF-8. Invalid bytes become replacement characters, as in a target that was not UTF-8.
     package mutating func nextText() -> String { String(decoding: next(), as: UTF8.self) }
 
     private mutating func mutate(_ bytes: inout [UInt8]) {
@@ -36,7 +36,7 @@ package struct Mutations {
         case 6: bytes.replaceSubrange(at..<end, with: words[random.below(words.count)])
         case 7: bytes.removeSubrange(at...)
         default:
-            // The end of another one.
+            // The end of another input.
             let other = corpus[random.below(corpus.count)]
             bytes.replaceSubrange(at..., with: other[random.below(other.count + 1)...])
         }

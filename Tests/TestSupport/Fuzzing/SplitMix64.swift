@@ -17,6 +17,6 @@ package struct SplitMix64: RandomNumberGenerator {
 
     package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
-    /// True once in so many times.
+    /// Returns true with a probability of 1 / `oneIn`.
     package mutating func chance(_ oneIn: Int) -> Bool { below(oneIn) == 0 }
 }

@@ -3,11 +3,11 @@
 import Foundation
 import Linux
 
-/// A directory, and a shell that waits for the end of a pipe which only the test process holds open: the kernel closes
-/// it at any kind of end.
+/// A directory, and a shell that waits for the end of a pipe. Only the test process holds the pipe open, so the kernel
+/// closes it however the process ends.
 final class Guardian: Sendable {
     let directory: String
-    /// Where a disk of its own may be mounted.
+    /// The path at which a separate disk may be mounted.
     var diskDirectory: String { directory + "/disk" }
     private let process: ChildProcess
     private let pipe: ProcessPipe
@@ -49,7 +49,7 @@ final class Guardian: Sendable {
         return account
     }
 
-    /// Has the directory removed now and waits for that.
+    /// Removes the directory now, and returns when it is gone.
     func end() async {
         pipe.closeWriteEnd()
         _ = await process.waitForExit(atMost: .seconds(20))

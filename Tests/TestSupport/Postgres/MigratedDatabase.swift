@@ -11,8 +11,8 @@ package enum MigratedDatabase {
         try await TestCluster.shared().createDatabase(template: try await template.value)
     }
 
-    /// The conninfo of a new database on a cluster (0.3 s). `partitionCount` partitions of the log, each for so many
-    /// events, are made before the usual ones.
+    /// Returns the conninfo of a new database on a cluster (0.3 s). The log starts with `partitionCount` partitions of the
+    /// given size, followed by the usual ones.
     package static func make(
         on cluster: TestCluster, partitionCount: Int = 0, eventsEach: Int = 10
     ) async throws -> String {

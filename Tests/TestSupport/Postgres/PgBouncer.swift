@@ -5,15 +5,15 @@ import Foundation
 import Linux
 import Synchronization
 
-/// A pooler, reached by a socket beside the cluster's. It ends with the test process, or when nothing holds it any
-/// more.
+/// A pooler on a socket in the directory of the cluster's socket. It ends with the test process, or when the last
+/// reference is released.
 package final class PgBouncer: Sendable {
     package enum Mode: String, Sendable { case session, transaction }
 
     private let process: ChildProcess
     private let directory: String
     private let port: Int
-    /// What it says of itself and of its clients.
+    /// The pooler's log.
     private let logFile: String
 
     private static let startCount = Atomic(0)
@@ -26,12 +26,12 @@ package final class PgBouncer: Sendable {
     }
 
     deinit {
-        // Drops all at once.
+        // SIGTERM drops all connections at once.
         process.send(SIGTERM)
     }
 
-    /// Starts one, its settings Debian's but for what is said here.
-    /// - Parameter sessionCountMax: how many sessions of PostgreSQL all clients of a database share.
+    /// Starts a pooler with Debian's settings except for those set here.
+    /// - Parameter sessionCountMax: the number of PostgreSQL sessions that all clients of a database share.
     package static func start(
         before cluster: PostgresCluster.Configuration, mode: Mode, sessionCountMax: Int
     ) async throws -> PgBouncer {
@@ -74,7 +74,7 @@ package final class PgBouncer: Sendable {
         throw Psql.Failure(description: "pgbouncer did not start: \(try log())")
     }
 
-    /// The way through it to a database: what `TestCluster.createDatabase` gave, with another port.
+    /// Returns the conninfo of a database through the pooler: that of `TestCluster.createDatabase` with another port.
     package func conninfo(_ direct: String) -> String { direct.replacing("port=5432", with: "port=\(port)") }
 
     package func log() throws -> String { try String(contentsOfFile: logFile, encoding: .utf8) }

@@ -1,17 +1,17 @@
-// SQL for the set-up of tests, through psql and none of our own code.
+// SQL for the set-up of tests, through psql and not through the code under test.
 
 import EmbeddedPostgres
 import Foundation
 import Linux
 
 package enum Psql {
-    /// What psql printed when it failed.
+    /// The output of psql after a failure.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Runs SQL (30 ms), each statement its own transaction; returns what it printed, without headers, columns apart by
-    /// `|`. Standard input takes at most 16 KB.
+    /// Runs SQL (30 ms), each statement in its own transaction. Returns the output without headers, with columns separated
+    /// by `|`. The SQL may have at most 16 KB.
     @discardableResult
     package static func run(_ sql: String, conninfo: String, account: Account? = nil) async throws -> String {
         let command = Program(
@@ -22,7 +22,7 @@ package enum Psql {
         return output.trimmingCharacters(in: .newlines)
     }
 
-    /// A statement that holds up its transaction, and with it the locks that it has, until `wake`; for 30 s at most.
+    /// A statement that keeps its transaction and the transaction's locks open until `wake`, for 30 s at most.
     package static let sleep = """
         do $$ begin perform pg_sleep(30); exception when query_canceled then null; end $$;
         """
@@ -30,18 +30,18 @@ package enum Psql {
     private static let sleepers = "pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'"
     private static let blocked = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
-    /// Ends `sleep`: its transaction goes on.
+    /// Ends `sleep`; its transaction continues.
     package static func wake(in conninfo: String) async throws {
         try await run("select pg_cancel_backend(pid) from \(sleepers)", conninfo: conninfo)
     }
 
-    /// Returns once somebody sleeps in the database; false if nobody comes to that.
+    /// Returns true once a session sleeps in the database; false if none does in time.
     package static func isAsleep(in conninfo: String) async throws -> Bool { try await isAny(of: sleepers, conninfo) }
 
-    /// Returns once somebody waits for another's lock; false if nobody comes to that.
+    /// Returns true once a session waits for another's lock; false if none does in time.
     package static func isBlocked(in conninfo: String) async throws -> Bool { try await isAny(of: blocked, conninfo) }
 
-    /// Ends the sessions that wait for another's lock.
+    /// Ends the sessions that wait for a lock of another session.
     package static func endBlocked(in conninfo: String) async throws {
         try await run("select pg_terminate_backend(pid) from \(blocked)", conninfo: conninfo)
     }

@@ -1,4 +1,4 @@
-// A database whose log is kept for seconds, with partitions to match, while its nodes assume days.
+// A database whose log is kept for seconds, with short partitions, while its nodes assume days.
 
 import Logging
 import Postgres
@@ -7,11 +7,11 @@ import Store
 package struct ShortLog: Sendable {
     package let conninfo: String
 
-    /// A new database on the cluster. An eighth of the time that the log is kept, which its partitions are made for, is
-    /// there 2 s long; and what is older than 3 s is trimmed.
+    /// Creates a database on the cluster. Its partitions, usually for an eighth of the log's time, are made for 2 s. Events
+    /// older than 3 s are trimmed.
     package static func make(on cluster: TestCluster) async throws -> ShortLog {
         let conninfo = try await MigratedDatabase.make(on: cluster)
-        // Nodes call them with the days alone, and find these first.
+        // Nodes call the functions with the number of days only, and find these overloads first.
         try await Psql.run(
             """
             drop table events_1;
@@ -29,7 +29,7 @@ package struct ShortLog: Sendable {
         return ShortLog(conninfo: conninfo)
     }
 
-    /// What a node does when it starts, and every ten minutes; gives how many partitions were dropped.
+    /// Runs the maintenance that a node runs at start and every ten minutes. Returns how many partitions were dropped.
     package func trim() async throws -> Int {
         let settings = PostgresSettings(conninfo: conninfo, applicationName: "parley-test")
         let logger = Logger(label: "trimmer") { _ in SwiftLogNoOpLogHandler() }

@@ -1,10 +1,10 @@
-// A small file system to fill up: memory, mounted where a test wants it. Mounting requires root, and a container that
-// lets root mount.
+// A small file system to fill up: a tmpfs mounted in a test's directory. Mounting requires root, and a container that
+// allows mounts.
 
 import Foundation
 import Linux
 
-/// A mounted tmpfs. Whoever owns the directory unmounts it: see `Guardian`.
+/// A mounted tmpfs. The owner of the directory unmounts it; see `Guardian`.
 package struct SmallDisk: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -12,19 +12,19 @@ package struct SmallDisk: Sendable {
 
     package let directory: String
 
-    /// Makes the directory and mounts the disk there, for `account` alone, if given.
-    /// - Throws: `Failure`, where mounting isn't permitted.
+    /// Creates the directory and mounts the disk there, for `account` alone if given.
+    /// - Throws: `Failure` if mounting is not permitted.
     static func mount(at directory: String, byteCount: Int, account: Account?) throws -> SmallDisk {
         guard mkdir(directory, 0o700) == 0 else { throw CocoaError(.fileWriteUnknown) }
         var options = "size=\(byteCount),mode=0700"
         if let account { options += ",uid=\(account.userID),gid=\(account.groupID)" }
         guard Glibc.mount("tmpfs", directory, "tmpfs", 0, options) == 0 else {
-            throw Failure(description: "a small disk can't be mounted: \(String(cString: strerror(errno)))")
+            throw Failure(description: "no small disk can be mounted: \(String(cString: strerror(errno)))")
         }
         return SmallDisk(directory: directory)
     }
 
-    /// Whether this process may mount at all. Tried, since being root isn't enough in a container.
+    /// Whether this process may mount. Tries a mount, because root in a container may not.
     package static let isPermitted: Bool = {
         guard geteuid() == 0, let parent = try? TemporaryDirectory(),
             let disk = try? mount(at: parent.path + "/disk", byteCount: 1 << 20, account: nil)
@@ -34,7 +34,7 @@ package struct SmallDisk: Sendable {
 
     private var ballast: String { directory + "/ballast" }
 
-    /// Takes all room that is left.
+    /// Fills all free space.
     package func fill() throws {
         let file = open(ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
@@ -45,6 +45,6 @@ package struct SmallDisk: Sendable {
         }
     }
 
-    /// Gives it back.
+    /// Frees the space again.
     package func free() { unlink(ballast) }
 }

@@ -5,18 +5,18 @@ import Foundation
 import Linux
 
 extension TestCluster {
-    /// Another cluster with this one's data of now (1 s): what a copied data directory is once it was put back. The
-    /// same system, the same timeline.
+    /// Creates a cluster with a copy of this one's present data (1 s), like a restored copy of the data directory: with the
+    /// same system identifier and timeline.
     package func copy() async throws -> TestCluster { try await copy(["-c", "fast"]) }
 
-    /// A cluster that follows this one (1 s) until it is promoted.
+    /// Creates a standby of this cluster (1 s), which follows it until it is promoted.
     package func standby() async throws -> TestCluster { try await copy(["-c", "fast", "-R"]) }
 
     private func copy(_ options: [String]) async throws -> TestCluster {
         let guardian = try await Guardian.start()
         let configuration = try Self.configuration(in: guardian)
         let source = cluster.configuration
-        // Its parent is ours, PostgreSQL's own directory its user's.
+        // The parent directory belongs to this process, the data directory to PostgreSQL's user.
         try FileManager.default.createDirectory(
             atPath: configuration.dataDirectory, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
@@ -36,13 +36,13 @@ extension TestCluster {
         return TestCluster(cluster: copy, guardian: guardian)
     }
 
-    /// Another cluster, made anew, with a dump of this one's database loaded into it, under the same name (3 s).
+    /// Creates a new cluster with a dump of this one's database, under the same name (3 s).
     package func restoredDump(of database: String) async throws -> TestCluster {
         let restored = try await TestCluster.own()
         let name = Self.databaseName(database)
         try await restored.psql("create database \(name) owner \(PostgresCluster.ownerRole)")
         let programs = cluster.configuration.binaries.directory
-        // Both ends speak for themselves; what pg_dump prints is all that crosses over.
+        // pg_dump and pg_restore run separately, and only the file passes from one to the other.
         let command = Program(
             executable: "/bin/sh",
             arguments: [
@@ -55,23 +55,23 @@ extension TestCluster {
         return restored
     }
 
-    /// Has a standby take writes; returns when it does.
+    /// Promotes a standby; returns when it accepts writes.
     package func promote() async throws { try await psql("select pg_promote()") }
 
-    /// Cuts a standby off: what its primary writes from now on is lost when this one is promoted.
+    /// Disconnects a standby: later writes of its primary are lost when this standby is promoted.
     package func stopFollowing() async throws {
         try await psql("alter system set primary_conninfo = ''")
         try await psql("select pg_reload_conf()")
         try await wait(for: "the end of its following", "select count(*) = 0 from pg_stat_wal_receiver")
     }
 
-    /// Waits until a standby shows all that this one has written.
+    /// Waits until a standby shows all of this cluster's writes.
     package func waitUntilShown(by standby: TestCluster) async throws {
         let end = try await psql("select pg_current_wal_flush_lsn()")
         try await standby.wait(for: "the position \(end)", "select pg_last_wal_replay_lsn() >= '\(end)'")
     }
 
-    /// Asks until the answer is true, at most 15 s.
+    /// Repeats a query until its result is true, for 15 s at most.
     private func wait(for what: String, _ question: String) async throws {
         for _ in 0..<300 {
             if try await psql(question) == "t" { return }
@@ -80,7 +80,7 @@ extension TestCluster {
         throw Psql.Failure(description: "not there in time: \(what)")
     }
 
-    /// libpq's, for a database on whichever of these takes writes.
+    /// A libpq connection string for a database on that one of these clusters that accepts writes.
     package static func conninfo(database: String, onOneOf clusters: [TestCluster]) -> String {
         let hosts = clusters.map(\.cluster.configuration.socketDirectory).joined(separator: ",")
         return "host='\(hosts)' port=5432 user=\(PostgresCluster.ownerRole) dbname='\(databaseName(database))' "

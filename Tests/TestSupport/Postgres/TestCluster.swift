@@ -1,15 +1,15 @@
 // A real PostgreSQL for tests: one for the whole test process, or a separate one to stop and start.
-// Schemas and migrations are the tests' own concern.
+// The tests create schemas and run migrations themselves.
 
 import EmbeddedPostgres
 import Foundation
 import Synchronization
 
-/// A PostgreSQL in a directory under /tmp. Server and directory go with the test process, however that ends.
+/// A PostgreSQL in a directory under /tmp. Server and directory are removed when the test process ends in any way.
 package final class TestCluster: Sendable {
     let cluster: PostgresCluster
     private let guardian: Guardian
-    /// What its data is on, if it was given little room.
+    /// The small disk that holds the data, if one was requested.
     package let disk: SmallDisk?
     private let databaseCount = Atomic(0)
 
@@ -21,7 +21,7 @@ package final class TestCluster: Sendable {
 
     private static let sharedStart = Mutex<Task<TestCluster, any Error>?>(nil)
 
-    /// The one that all suites of this test process share: never stop it. fsync is on, as in production.
+    /// The cluster that all suites of this test process share. Tests must not stop it. fsync is on, as in production.
     package static func shared() async throws -> TestCluster {
         let start = sharedStart.withLock { start in
             let running = start ?? Task { try await own() }
@@ -31,8 +31,8 @@ package final class TestCluster: Sendable {
         return try await start.value
     }
 
-    /// A cluster of one's own (0.9 s): for tests that stop it, or need settings.
-    /// - Parameter diskByteCount: the room that all its data has, on a disk of its own; see `SmallDisk`.
+    /// Creates a separate cluster (0.9 s), for tests that stop it or need settings.
+    /// - Parameter diskByteCount: the size of a separate disk for all its data; see `SmallDisk`.
     package static func own(
         fsync: Bool = true, settings: [String: String] = [:], diskByteCount: Int? = nil
     ) async throws -> TestCluster {
@@ -60,7 +60,7 @@ package final class TestCluster: Sendable {
         return configuration
     }
 
-    /// A new database, owned by the role that the conninfo names (no superuser), copied from `template` if given: the
+    /// Creates a database and returns its conninfo, which names the owner (no superuser). Copies `template` if given: the
     /// conninfo, or the name, of a database without sessions.
     package func createDatabase(template: String? = nil) async throws -> String {
         let number = databaseCount.add(1, ordering: .relaxed).newValue
@@ -70,19 +70,19 @@ package final class TestCluster: Sendable {
         return cluster.conninfo(database: name)
     }
 
-    /// A pooler before it.
+    /// Starts a pooler in front of the cluster.
     package func pooler(_ mode: PgBouncer.Mode, sessionCountMax: Int = 3) async throws -> PgBouncer {
         try await PgBouncer.start(before: cluster.configuration, mode: mode, sessionCountMax: sessionCountMax)
     }
 
-    /// As the owner of the database: what `createDatabase` gives.
+    /// Connects as the owner of the database, as `createDatabase` does.
     package func conninfo(database: String) -> String { cluster.conninfo(database: database) }
 
     package func superuserConninfo(database: String = "postgres") -> String {
         cluster.conninfo(database: database, user: PostgresCluster.superuserRole)
     }
 
-    /// Runs SQL as superuser, see `Psql.run`. `database` is a name or a conninfo.
+    /// Runs SQL as superuser; see `Psql.run`. `database` is a name or a conninfo.
     @discardableResult
     package func psql(_ sql: String, database: String = "postgres") async throws -> String {
         try await Psql.run(sql, conninfo: superuserConninfo(database: Self.databaseName(database)))

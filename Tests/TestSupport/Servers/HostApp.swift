@@ -1,4 +1,4 @@
-// A host app's server as far as Parley is concerned: keys, and tokens signed with them.
+// The part of a host app's server that Parley sees: keys, and tokens signed with them.
 
 import Basics
 import Domain
@@ -57,7 +57,7 @@ package struct HostApp: Sendable {
 
     package static func keySet(_ keys: String...) -> String { #"{"keys":[\#(keys.joined(separator: ","))]}"# }
 
-    /// Returns a token with these claims (JSON), valid for an hour unless they say otherwise.
+    /// Returns a token with these claims (JSON), valid for an hour unless the claims contain `exp`.
     package func token(_ claims: String, header: String? = nil) throws -> String {
         let head = header ?? #"{"alg":"\#(algorithm.rawValue)","typ":"JWT"}"#
         let signed = [head, claims].map { Base64.urlSafe.encode(Array($0.utf8)) }.joined(separator: ".")

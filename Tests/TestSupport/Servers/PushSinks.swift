@@ -1,9 +1,9 @@
-// APNs, FCM, Google's token server and a Web Push service as processes of a test. They record what they accept, and can
-// be told to misbehave. Their rules are in sinks/services.py, their misbehaviour in sinks/connections.py.
+// APNs, FCM, Google's token server and a Web Push service as processes of a test. They record accepted alerts, and tests
+// can make them misbehave. Their rules are in sinks/services.py, their misbehaviour in sinks/connections.py.
 import Foundation
 import Synchronization
 
-/// The processes end with this value, or with the test process. Their certificate is trusted only by nodes told to.
+/// The processes end with this value, or with the test process. Only nodes with the right CA file trust their certificate.
 package final class PushSinks: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -14,13 +14,13 @@ package final class PushSinks: Sendable {
     /// An alert that a device would have received.
     package struct Alert: Codable, Sendable {
         package let service: Service
-        /// The device's; of Web Push the endpoint's last part.
+        /// The device's token; for Web Push the last part of the endpoint.
         package let token: String
         /// `apns-id`.
         package let id: String?
         /// `apns-collapse-id`, FCM's `collapse_key`, Web Push's `Topic`.
         package let collapse: String?
-        /// Of APNs the push type; of FCM `alert` if there is a notification in it, else `background`; of Web Push the
+        /// APNs: the push type. FCM: `alert` if the message has a notification, otherwise `background`. Web Push: the
         /// urgency.
         package let kind: String
         /// `apns-priority`, `apns-expiration`, `apns-topic`, Web Push's `TTL`.
@@ -28,14 +28,14 @@ package final class PushSinks: Sendable {
         package let expiration: Int?
         package let topic: String?
         package let ttl: Int?
-        /// Tells provider tokens, access tokens and VAPID keys apart.
+        /// Distinguishes provider tokens, access tokens and VAPID keys.
         package let signer: String
-        /// The request's body, of Web Push as the client decrypts it: JSON.
+        /// The request's body as JSON; for Web Push as the client decrypts it.
         package let payload: String
         package let connection: Int
     }
 
-    /// What a service does with requests instead of accepting them.
+    /// How a service treats requests instead of accepting them.
     package struct Mood: Encodable, Sendable {
         private var kind: String
         private var seconds: Double?
@@ -47,7 +47,7 @@ package final class PushSinks: Sendable {
 
         private init(_ kind: String) { self.kind = kind }
 
-        /// Answers with the body that the service has for the reason (410 of APNs with a `timestamp` of now), and
+        /// Answers with the service's body for the reason (410 from APNs with the present `timestamp`), and
         /// padding.
         package static func answer(
             _ status: Int, reason: String = "", headers: [String: String] = [:], padding: Int = 0
@@ -80,19 +80,20 @@ package final class PushSinks: Sendable {
 
         /// Never answers, and accepts nothing.
         package static let hang = Mood("hang")
-        /// Ends the connection without an answer, and takes nothing; the client has read by then what it was answered
-        /// before.
+        /// Closes the connection without an answer and without accepting the request. The client has read the earlier
+        /// answers by then.
         package static let drop = Mood("drop")
-        /// Accepts it, and closes the connection at once without an answer: earlier answers may not have been read yet.
+        /// Accepts the request, and closes the connection at once without an answer. The client may not have read earlier
+        /// answers.
         package static let lost = Mood("lost")
-        /// Accepts it, or answers this status, and closes the connection within the answer; the headers arrive.
+        /// Accepts the request, or answers this status, and closes the connection within the answer; the headers arrive.
         package static let torn = Mood("torn")
         package static func torn(_ status: Int) -> Mood {
             var mood = answer(status)
             mood.kind = "torn"
             return mood
         }
-        /// RST_STREAM with REFUSED_STREAM, or with INTERNAL_ERROR.
+        /// Answers RST_STREAM with REFUSED_STREAM, or with INTERNAL_ERROR.
         package static let refuse = Mood("refuse")
         package static let reset = Mood("reset")
         /// GOAWAY instead of an answer, which stands for all requests that aren't answered yet; or after it.
@@ -105,7 +106,7 @@ package final class PushSinks: Sendable {
         package let endpoint: String
         package let p256dh: String
         package let auth: String
-        /// As `Alert.token` has it.
+        /// The same text as `Alert.token`.
         package var token: String { endpoint.split(separator: "/").last.map(String.init) ?? "" }
     }
 
@@ -196,11 +197,11 @@ package final class PushSinks: Sendable {
         return sinks
     }
 
-    // Steering. Each is in force when the call is back.
+    // MARK: Steering. A change is in force when the call returns.
 
     /// - Parameters:
-    ///   - token: whose requests it is for; nil for all. Of `.oauth` there is the token `token`.
-    ///   - times: how many requests; the earlier mood comes first.
+    ///   - token: the device whose requests are affected; nil for all. `.oauth` has only the token `token`.
+    ///   - times: the number of requests affected; earlier moods come first.
     package func mood(_ mood: Mood, of service: Service, for token: String? = nil, times: Int = 1) async throws {
         try await tell(Command(do: "mood", service: service, token: token, times: times, mood: mood))
     }
@@ -212,8 +213,8 @@ package final class PushSinks: Sendable {
     package func open(_ service: Service) async throws { try await tell(Command(do: "open", service: service)) }
     /// Closes all connections of a service.
     package func drop(_ service: Service) async throws { try await tell(Command(do: "drop", service: service)) }
-    /// Streams at once that new connections are told of; 100 by itself. More are refused. Until a connection has had
-    /// its first answer it may have fewer, as with APNs; more than that end it.
+    /// The number of concurrent streams that new connections announce, by default 100. More streams are refused. Before
+    /// its first answer a connection may have fewer, as with APNs; more streams than these close it.
     package func setStreams(_ count: Int, atFirst first: Int? = nil, of service: Service) async throws {
         try await tell(Command(do: "streams", service: service, count: count, first: first))
     }
@@ -246,7 +247,7 @@ package final class PushSinks: Sendable {
         throw Failure(description: "the push services: \(what) didn't happen. \(errors)")
     }
 
-    // Asking.
+    // MARK: Reading the record
 
     /// Returns what a service has accepted so far, for one device or for all.
     package func accepted(_ service: Service, token: String? = nil) throws -> [Alert] {
@@ -264,7 +265,7 @@ package final class PushSinks: Sendable {
             try await Task.sleep(for: .milliseconds(5))
         }
         let (alerts, reasons) = (try accepted(service, token: token), try refusals(of: service, token: token))
-        throw Failure(description: "\(service) has taken \(alerts.count) alerts, not \(count); it refused \(reasons)")
+        throw Failure(description: "\(service) accepted \(alerts.count) alerts, not \(count); it refused \(reasons)")
     }
 
     /// Requests that were received completely, whatever their outcome.
@@ -272,7 +273,7 @@ package final class PushSinks: Sendable {
         try count("request", service, token)
     }
 
-    /// The reasons of refusals, its own and those it was told to give.
+    /// The reasons of refusals, the service's own and those that a test set.
     package func refusals(of service: Service, token: String? = nil) throws -> [String] {
         try record.read().filter {
             $0.event == "refused" && $0.service == service && (token == nil || $0.token == token)
@@ -280,13 +281,13 @@ package final class PushSinks: Sendable {
         .map { $0.reason ?? "" }
     }
 
-    /// Since the start.
+    /// The number of connections since the start.
     package func connectionCount(of service: Service) throws -> Int { try count("connection", service) }
     package func openConnectionCount(of service: Service) throws -> Int {
         try count("connection", service) - count("disconnection", service)
     }
 
-    /// At once, at most.
+    /// The largest number of concurrent connections.
     package func peakConnectionCount(of service: Service) throws -> Int {
         var (count, peak) = (0, 0)
         for line in try record.read() where line.service == service {

@@ -24,7 +24,7 @@ final class SinkRecord: Sendable {
 
     func data(of index: Int) -> Data { state.withLock { $0.lines[index].data } }
 
-    /// The whole of those lines that it asks for.
+    /// Decodes the lines that match.
     func lines<Value: Decodable>(_ isWanted: (PushSinks.Line) -> Bool) throws -> [Value] {
         try state.withLock { state in
             try readOn(&state)

@@ -18,7 +18,7 @@ package struct TestBrowser: Sendable {
     }
 
     private let privateKey: P256.KeyAgreement.PrivateKey
-    /// As in `keys.auth`.
+    /// The value of `keys.auth`.
     package let secret: [UInt8]
 
     package init() {
@@ -30,11 +30,11 @@ package struct TestBrowser: Sendable {
         self.secret = secret
     }
 
-    /// As in `keys.p256dh`.
+    /// The value of `keys.p256dh`.
     package var key: [UInt8] { Array(privateKey.publicKey.x963Representation) }
     package var keyText: String { Self.text(key) }
 
-    /// As subscriptions have it.
+    /// Unpadded base64url, as in subscriptions.
     package static func text(_ bytes: [UInt8]) -> String { Base64.urlSafe.encode(bytes) }
 
     /// Whether PyPI's http_ece is installed; `.ci/deps test` installs it if PyPI can be reached.
@@ -48,7 +48,7 @@ package struct TestBrowser: Sendable {
         return process.terminationStatus == 0
     }()
 
-    /// The texts in these bodies; throws if one can't be decrypted. A process for all of them, so half a second.
+    /// Returns the texts in these bodies; throws if one cannot be decrypted. Starts one process for all (0.5 s).
     package func read(_ bodies: [[UInt8]]) throws -> [String] {
         let directory = try TemporaryDirectory()
         let (input, output) = (directory.path + "/input", directory.path + "/output")

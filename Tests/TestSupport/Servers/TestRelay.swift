@@ -89,7 +89,7 @@ package final class TestRelay: Sendable {
             guard process.isRunning else { break }
             try await Task.sleep(for: .milliseconds(10))
         }
-        throw Failure(description: "the test relay doesn't come up: is python3-aiosmtpd installed (.ci/deps test)?")
+        throw Failure(description: "the test relay does not start: is python3-aiosmtpd installed (.ci/deps test)?")
     }
 
     private static func lines<Value: Decodable>(_ file: String, as _: Value.Type = Line.self) throws -> [Value] {
@@ -116,6 +116,6 @@ package final class TestRelay: Sendable {
             if mails.count >= count, let last = mails.last { return last }
             try await Task.sleep(for: .milliseconds(5))
         }
-        throw Failure(description: "\(address) has got \(try mails(to: address).count) mails, not \(count)")
+        throw Failure(description: "\(address) has received \(try mails(to: address).count) mails, not \(count)")
     }
 }

@@ -23,7 +23,7 @@ package struct Document: Sendable {
         return try (["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }).map(Self.init)
     }
 
-    /// The code blocks that stand right behind a comment `<!-- marker -->`, with what the comment says, in their order.
+    /// The code blocks that follow a comment `<!-- marker -->`, with the comment's text, in their order.
     package var markedBlocks: [(marker: String, code: String)] {
         text.matches(of: /(?m)^<!-- (.+) -->\n```[a-z]*\n((?s).*?)^```$/).map { (String($0.1), String($0.2)) }
     }
@@ -31,7 +31,7 @@ package struct Document: Sendable {
     /// The text without its code blocks.
     package var prose: String { text.replacing(/(?m)^```(?s).*?^```$/, with: "") }
 
-    /// What links may name behind `#`, as GitHub makes it of the headings. Headings of one file differ.
+    /// The anchors that links may name after `#`, as GitHub derives them from the headings. Headings of one file differ.
     package var anchors: Set<String> {
         Set(
             prose.matches(of: /(?m)^#+ (.+)$/).map { heading -> String in

@@ -1,4 +1,4 @@
-// What a part under test has logged.
+// The log lines of the code under test.
 import Logging
 import Synchronization
 
@@ -15,7 +15,7 @@ package struct LogLines: LogHandler {
     package init() {}
 
     package var all: [String] { lines.all.withLock { $0 } }
-    /// A logger that writes here.
+    /// A logger that writes to this handler.
     package var logger: Logger { Logger(label: "test", factory: { _ in self }) }
 
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -1,7 +1,7 @@
-// A strict reader of the Prometheus text format 0.0.4: whatever it accepts, every scraper accepts. It rejects what many
-// scrapers forgive.
+// A strict parser of the Prometheus text format 0.0.4. Every scraper accepts the pages that it accepts. It rejects pages
+// that many scrapers tolerate.
 
-/// A page of metrics, or why it is none.
+/// A valid page of metrics, or the reason why the text is invalid.
 package struct PrometheusPage {
     package struct Sample: Equatable {
         package let name: String

@@ -8,7 +8,7 @@ package enum Sockets {
         package var description: String { String(cString: strerror(code)) }
     }
 
-    /// A socket that listens on a port (0: any free one), for the caller to close. Children don't inherit it.
+    /// Returns a socket that listens on a port (0: any free one). The caller closes it. Child processes do not inherit it.
     /// - Parameter flags: more of the system's, such as `SOCK_NONBLOCK`.
     package static func listener(
         port: Int = 0, backlog: Int32 = 4_096, flags: Int32 = 0
@@ -30,9 +30,9 @@ package enum Sockets {
         return (listener, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// A port that stays free for who was told of it, as far as one can know: none of those that the kernel gives to
-    /// clients, which would take it while a killed server is away.
-    /// - Parameter taken: those that were told of before, and nobody listens on yet.
+    /// Returns a port that very likely stays free: not one of those that the kernel assigns to clients, which could
+    /// occupy it while a killed server is down.
+    /// - Parameter taken: ports returned before on which no server listens yet.
     package static func freePort(not taken: some Sequence<Int> = []) throws -> Int {
         for _ in 0..<1_000 {
             guard let probe = try? listener(port: .random(in: 20_000..<32_000)) else { continue }

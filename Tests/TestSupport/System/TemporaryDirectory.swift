@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// A new empty directory under /tmp, removed with this value. Others may pass through it but not list it: root's
-/// PostgreSQL runs as another user, and has to get to its directory.
+/// A new empty directory under /tmp, removed with this value. Other users may pass through it but not list it. For root,
+/// PostgreSQL runs as another user, and must reach its directory.
 package final class TemporaryDirectory: Sendable {
     /// Absolute, about 25 bytes.
     package let path: String
