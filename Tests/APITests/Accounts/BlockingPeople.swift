@@ -44,7 +44,7 @@ struct BlockingPeople {
         #expect(left.compactMap { $0["user"]?["id"]?.string } == blocked)
     }
 
-    @Test("refuses to block oneself or an unknown user", arguments: ["PUT", "DELETE"])
+    @Test("refuses to block the caller or an unknown user", arguments: ["PUT", "DELETE"])
     func refuses(_ method: String) async throws {
         let ann = try await Person.make("Ann")
         for me in ["me", ann.id] {
@@ -65,7 +65,7 @@ struct BlockingPeople {
         let direct = #"{"kind":"direct","members":["\#(ann.id)"]}"#
         #expect(try await bob.client.post("/v1/threads", direct).problemCode == "not_reachable")
         #expect(try await bob.client.get("/v1/inbox")["threads"] == .array([]))
-        // A thread that comes after the block is as one that was there.
+        // A thread opened after the block behaves like one opened before it.
         let thread = try await ann.direct(with: bob)
         try await ann.say("hello", in: thread)
         let message = #"{"id":"\#(MessageID.make())","payload":{"text":"hi"}}"#
@@ -81,7 +81,7 @@ struct BlockingPeople {
         #expect(try await ann.client.get(path)["head"]?.integer == 2)
     }
 
-    @Test("leaves earlier invitations only to be declined, and nobody can be invited back")
+    @Test("allows earlier invitations only to be declined, and no invitation in return")
     func invitations() async throws {
         let (ann, bob) = try await Self.pair()
         let direct = #"{"kind":"direct","members":["\#(bob.id)"],"invite":true}"#
@@ -93,7 +93,7 @@ struct BlockingPeople {
         #expect(try await bob.client.delete("\(members)/me").status == 204)
         let opening = #"{"kind":"direct","members":["\#(ann.id)"]}"#
         #expect(try await bob.client.post("/v1/threads", opening).problemCode == "not_reachable")
-        // A person who declined can't be invited again by people whom they block.
+        // A person who declined cannot be invited again by people whom they block.
         try await Self.unblock(bob, by: ann)
         try await Self.block(ann, by: bob)
         let again = try await ann.client.put("\(members)/\(bob.id)", #"{"status":"invited"}"#)
@@ -121,7 +121,7 @@ struct BlockingPeople {
         #expect(try await ann.group(with: [bob]).isEmpty == false)
     }
 
-    @Test("notifies the caller's own devices and nobody else")
+    @Test("notifies the caller's own devices and no other person")
     func tellsOwnDevices() async throws {
         let (ann, bob) = try await Self.pair()
         _ = try await ann.direct(with: bob)

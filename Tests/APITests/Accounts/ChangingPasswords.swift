@@ -67,7 +67,7 @@ struct ChangingPasswords {
         async let first = ann.client.put(Self.path, #"{"current":"long enough","new":"first of two"}"#)
         async let second = other.put(Self.path, #"{"current":"long enough","new":"second of two"}"#)
         let statuses = try await [first.status, second.status]
-        // The other's session has ended, or its `current` is not the password any more.
+        // The other device's session has ended, or its `current` is no longer the password.
         #expect(
             statuses.count { $0 == 204 } == 1 && statuses.allSatisfy { [204, 401, 403].contains($0) }, "\(statuses)")
         let right = statuses[0] == 204 ? "first of two" : "second of two"
@@ -87,7 +87,7 @@ struct ChangingPasswords {
         }
         #expect(try await signIn(ann, "wrong").problemCode == "wrong_credentials")
         #expect(try await cost() == "ln=5,r=8,p=1")
-        // Two at once: the one that comes second finds another hash than it has checked, and looks again.
+        // Two sign-ins at once: the second finds a different hash from the one it has checked, and reads it again.
         async let first = signIn(ann, "long enough")
         async let second = signIn(ann, "long enough")
         #expect(try await [first.status, second.status] == [200, 200])

@@ -1,10 +1,10 @@
-// One's own account, other people's profiles, the directory.
+// The caller's own account, other people's profiles, the directory.
 import Domain
 import Testing
 
 @Suite("Profiles")
 struct Profiles {
-    @Test("returns one's own account with preferences, other accounts without")
+    @Test("returns the caller's own account with preferences, other accounts without")
     func showsAccounts() async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")

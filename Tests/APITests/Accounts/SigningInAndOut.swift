@@ -79,7 +79,7 @@ struct SigningInAndOut {
         #expect(try await person.client.get("/v1/users/me").status == 200)
     }
 
-    @Test("signs out another of one's own devices by id, but nobody else's")
+    @Test("signs out another of the caller's devices by id, but no other person's")
     func deletesSessions() async throws {
         let person = try await Person.make()
         let stranger = try await Person.make()
@@ -116,7 +116,7 @@ struct SigningInAndOut {
         let person = try await Person.make()
         let login = try await Client().post(
             "/v1/auth/login", #"{"username":"\#(person.username)","password":"long enough"}"#)
-        // Its token wasn't used yet, so only the database knows it.
+        // The token was not used yet, so only the database knows the session.
         let database = try await TestNode.shared().database
         func age(_ days: Int) async throws {
             let id = try login.string("session.id")

@@ -1,4 +1,4 @@
-// Editing messages and deleting them, for everyone or for oneself.
+// Editing messages and deleting them, for everyone or for the caller alone.
 import Domain
 import TestSupport
 import Testing
@@ -35,7 +35,7 @@ struct ChangingMessages {
         let events = try await events(bob, since: cursor)
         #expect(events.map { $0["type"]?.string } == ["message.updated"])
         #expect(events.first?["data"] == edited.json)
-        // It counts as unread as before, and the same again is no edit.
+        // The message stays unread, and the same payload again is no edit.
         #expect(try await bob.client.get("/v1/inbox").integer("unread_total") == 1)
         let same = try await ann.client.patch("\(path)/\(id)", #"{"payload":{"text":"hello","n":1.50}}"#)
         #expect(same.text == edited.text)
@@ -128,7 +128,7 @@ struct ChangingMessages {
         #expect(left == "0")
     }
 
-    @Test("deleting for oneself hides the message on all of one's devices and nowhere else")
+    @Test("deleting for the caller alone hides the message on all of the caller's devices and nowhere else")
     func hides() async throws {
         let cursor = try await bob.client.get("/v1/inbox").string("cursor")
         let annsCursor = try await ann.client.get("/v1/inbox").string("cursor")

@@ -1,4 +1,4 @@
-// Messages that expire: how they are shown before, and what is left of them afterwards. This node has no expiry worker:
+// Messages that expire: how they are shown before, and what remains of them afterwards. This node has no expiry worker:
 // the tests expire messages themselves, so that they control the time.
 import Domain
 import TestSupport
@@ -89,7 +89,7 @@ struct DisappearingMessages {
         let title = "Room \(ann.username)"
         let room = #"{"kind":"room","title":"\#(title)","retention":{"keep":"seconds","seconds":5}}"#
         #expect(try await ann.client.post("/v1/threads", room).integer("retention.seconds") == 5)
-        // One that stands keeps what it has.
+        // An existing room keeps its setting.
         let again = try await bob.client.post("/v1/threads", #"{"kind":"room","title":"\#(title)"}"#)
         #expect(again.status == 200)
         #expect(try again.integer("retention.seconds") == 5)
@@ -115,7 +115,7 @@ struct DisappearingMessages {
         _ = try await ann.client.put("\(path)/\(id)/reactions/%F0%9F%91%8D")
         _ = try await ann.client.patch("\(path)/\(id)", #"{"payload":{"text":"evanescent again"}}"#)
         let cursor = try await bob.client.get("/v1/inbox").string("cursor")
-        // What other tests leave.
+        // Expires messages of other tests.
         _ = try await sql("select retention_expire(1000, now() + interval '3500 seconds')")
         #expect(try await bob.client.get("\(path)/\(id)")["deleted_at"] == .null)
         #expect(try await sql("select retention_expire(100, now() + interval '3601 seconds')") == "1")
@@ -130,7 +130,7 @@ struct DisappearingMessages {
         #expect(try inbox.integer("threads.0.mention_count") == 0)
         let found = try await bob.client.get("/v1/search?q=evanescent")
         #expect(found["results"]?.array?.compactMap { $0["message"]?["id"]?.string } == [other])
-        // Both the message and what it said before.
+        // Neither the message nor its earlier version.
         let left = "select count(*) from events where body like '%evanescent%' and body like '%\(id)%'"
         #expect(try await sql(left) == "0")
         #expect(try await sql("select retention_expire(100, now() + interval '3601 seconds')") == "0")

@@ -15,7 +15,7 @@ struct LawOfCounts {
         }
 
         var messages: [Message] = []
-        /// What others see of each, and what each sees.
+        /// The read marks that others see, and those that each person sees.
         var read: [Int]
         var own: [Int]
 
@@ -37,7 +37,7 @@ struct LawOfCounts {
 
         mutating func goBack(_ person: Int, _ from: Int) { own[person] = min(own[person], from - 1) }
 
-        /// Unread, unread that mention the person, and the two marks.
+        /// The unread count, the unread mentions, and the two marks.
         func expected(_ person: Int) -> [Int] {
             let unread = messages.dropFirst(own[person]).filter { $0.sender != person && !$0.isDeleted }
             return [

@@ -31,7 +31,7 @@ struct MarkingUnread {
         return members.first { $0["user"]?["id"]?.string == bob.id }?["read_seq"]?.integer
     }
 
-    @Test("counts others' messages from there on, and does not move the mark that others see")
+    @Test("counts others' messages from the given seq on, and does not move the mark that others see")
     func goesBack() async throws {
         let (ann, bob, thread) = try await conversation()
         #expect(try await counts(bob, thread) == [5, 0, 0, 0])
@@ -40,7 +40,7 @@ struct MarkingUnread {
         #expect(try await counts(bob, thread) == [1, 3, 1, 3])
         #expect(try await markSeenByOthers(ann, bob, thread) == 5)
         #expect(try await bob.client.get("/v1/threads/\(thread)").integer("me.delivered_seq") == 5)
-        // No way forward, however it is called.
+        // Marking unread never moves the mark forward.
         #expect(try await bob.client.put(path, #"{"from":4}"#).status == 204)
         #expect(try await counts(bob, thread) == [1, 3, 1, 3])
         let unread = try await bob.client.get("/v1/inbox?unread=true")
@@ -82,7 +82,7 @@ struct MarkingUnread {
         #expect(try await counts(bob, thread) == [0, 3, 0, 3])
     }
 
-    @Test("notifies the caller's devices, with the counts, and nobody else")
+    @Test("notifies the caller's devices, with the counts, and no other member")
     func tells() async throws {
         let (ann, bob, thread) = try await conversation()
         let (annFrom, bobFrom) = (
@@ -99,7 +99,7 @@ struct MarkingUnread {
         }
         #expect(try await marks(bob, bobFrom) == [[2, 2, 1], [3, 1, 0]])
         #expect(try await marks(ann, annFrom) == [])
-        // What all may see says the mark that all see, and comes before one's own.
+        // The event for all members has the mark that all see, and comes before the reader's own event.
         try await ann.say("6", in: thread)
         let then = try await bob.client.get("/v1/inbox").string("cursor")
         _ = try await bob.client.put("/v1/threads/\(thread)/receipts", #"{"delivered":6}"#)

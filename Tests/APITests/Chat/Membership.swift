@@ -3,7 +3,7 @@ import Domain
 import Testing
 
 extension Reply {
-    /// Of the system messages of a page, each as `action by user`, by names.
+    /// The system messages of a page, each as `action by user`, by names.
     fileprivate var news: [String] {
         (self["messages"]?.array ?? []).filter { $0["type"]?.string == "system" }.map { message in
             let payload = message["payload"]
@@ -15,7 +15,7 @@ extension Reply {
 }
 
 extension Person {
-    /// The thread as this person's inbox has it; nil when it isn't there.
+    /// The thread in this person's inbox; nil if it is not there.
     fileprivate func inboxEntry(_ thread: String) async throws -> JSONValue? {
         try await client.get("/v1/inbox?limit=200")["threads"]?.array?.first { $0["id"]?.string == thread }
     }
@@ -130,14 +130,14 @@ struct Membership {
         #expect(try await bob.client.get("/v1/threads/\(thread)").string("me.role") == "owner")
     }
 
-    @Test("keeps an owner: the last one can't step down, and the first to join an empty thread becomes one")
+    @Test("keeps an owner: the last owner cannot step down, and the first to join an empty thread becomes owner")
     func keepsOwner() async throws {
         let (ann, bob) = (try await Person.make(), try await Person.make())
         let thread = try await ann.group()
         let me = "/v1/threads/\(thread)/members/me"
         #expect(try await ann.client.put(me, #"{"role":"member"}"#).problemCode == "last_owner")
         _ = try await ann.put(bob, in: thread, #"{"status":"invited","role":"owner"}"#)
-        // An invited owner is none yet.
+        // An invited owner does not count as an owner yet.
         #expect(try await ann.client.put(me, #"{"role":"member"}"#).problemCode == "last_owner")
         _ = try await ann.put(bob, in: thread, #"{"role":"member"}"#)
         #expect(try await ann.leave(thread).status == 204)
@@ -183,7 +183,7 @@ struct Membership {
             #expect(refusal.status == 403 && refusal.problemCode == "member_left", "\(body): \(refusal.text)")
         }
         let bobs = "/v1/threads/\(thread)/members/\(bob.id)"
-        // To invite and withdraw does not get round it; to decline is a choice, too.
+        // Inviting and withdrawing does not circumvent the rule. Declining counts as the person's choice, too.
         for decline in [true, false] {
             #expect(try await ann.put(bob, in: thread, #"{"status":"invited"}"#).string("status") == "invited")
             #expect(try await (decline ? bob.leave(thread) : ann.client.delete(bobs)).status == 204)
@@ -193,7 +193,7 @@ struct Membership {
         _ = try await ann.put(bob, in: thread, #"{"status":"invited"}"#)
         let accepted = try await bob.client.put("/v1/threads/\(thread)/members/me", #"{"status":"joined"}"#)
         #expect(try accepted.string("status") == "joined")
-        // A member who was removed, and nothing else, may be added.
+        // A member who was removed, and did not leave, may be added.
         for person in [bob, cid] {
             #expect(try await ann.client.delete("/v1/threads/\(thread)/members/\(person.id)").status == 204)
             #expect(try await ann.put(person, in: thread).string("status") == "joined")
@@ -225,7 +225,7 @@ struct Membership {
         try await ann.fill(thread, count: 999, status: "invited")
         let bob = try await Person.make()
         #expect(try await ann.put(bob, in: thread, #"{"status":"invited"}"#).errorFields == ["members"])
-        // An invitation may be accepted by as many as there is room for.
+        // As many invited people may accept as there is room for.
         #expect(try await ann.put(bob, in: thread).status == 200)
     }
 

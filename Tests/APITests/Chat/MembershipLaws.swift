@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Membership invariants")
 struct MembershipLaws {
-    /// What one person tries, by chance.
+    /// Makes one random change as a person.
     private static func change(
         _ thread: String, by person: Person, of people: [Person], _ random: inout SplitMix64
     ) async throws -> Reply {

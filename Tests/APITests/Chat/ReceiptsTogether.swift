@@ -1,4 +1,4 @@
-// In threads of more than ten, receipts of others are combined; one's own are sent at once.
+// In threads of more than ten members, receipts of others are combined; the caller's own are sent at once.
 import Domain
 import Testing
 
@@ -29,7 +29,7 @@ struct ReceiptsTogether {
         return (people[0], people[1], people[2], thread)
     }
 
-    @Test("notify one's own devices at once, with the counts, and the others in one combined event")
+    @Test("notify the reader's own devices at once, with the counts, and the others in one combined event")
     func tell() async throws {
         let (ann, bob, cleo, thread) = try await group()
         let (annFrom, bobFrom) = (try await cursor(of: ann), try await cursor(of: bob))

@@ -5,7 +5,7 @@ import Testing
 
 private let path = "/v1/sessions/current/push"
 private let key = TestBrowser().keyText
-/// The right length and first byte, but no point of the curve.
+/// The right length and first byte, but not a point on the curve.
 private let noPoint = "BA" + String(repeating: "A", count: 85)
 private let goodKeys = #"{"p256dh":"\#(key)","auth":"AAAAAAAAAAAAAAAAAAAAAA"}"#
 
@@ -29,7 +29,7 @@ private let useless: [(String, String)] = [
     (web("https://[2002:a9fe:a9fe::]/"), "endpoint"), (web("https://[fe80::1%25eth0]/"), "endpoint"),
     (web("https://%6cocalhost/"), "endpoint"), (web("https://1.2.3.4.5/"), "endpoint"),
     (web("https://a.example:99999/"), "endpoint"),
-    // The right length and first byte, but no point of the curve; a point in its short form; infinity.
+    // The right length and first byte, but not a point on the curve; a point in compressed form; infinity.
     (web("https://a.example/", keys: goodKeys.replacing(key, with: noPoint)), "keys.p256dh"),
     (
         web("https://a.example/", keys: goodKeys.replacing(key, with: "Ag" + key.dropFirst(2).prefix(42))),
@@ -67,7 +67,7 @@ struct RegisteringForPush {
         reply = try await ann.client.put(path, web)
         #expect(reply.status == 200 && reply.text == web)
         #expect(try await targets(of: ann) == "webpush|https://push.example/\(ann.id)?a=b|||65|16")
-        // As some clients write it.
+        // The spelling of some clients.
         let padded = web.replacing(#"AAAAAA"}"#, with: #"AAAAAA=="}"#)
         #expect(try await ann.client.put(path, padded).text == web)
 
@@ -86,7 +86,7 @@ struct RegisteringForPush {
         #expect(try await ben.client.put(path, body).status == 200)
         #expect(try await targets(of: ann) == "")
         #expect(try await targets(of: ben) == "fcm|\(token)||||")
-        // The same text is another token elsewhere.
+        // The same text is a different token at another service.
         #expect(try await ann.client.put(path, apns(token)).status == 200)
         #expect(try await targets(of: ben) != "")
         #expect(try await ben.client.post("/v1/auth/logout").status == 204)

@@ -1,4 +1,4 @@
-// Searching messages: what is found, by whom, in which order, and how it is shown. This node has no search indexer: the
+// Searching messages: the results, who finds them, their order and their snippets. This node has no search indexer: the
 // tests index some messages themselves, so that each search covers indexed and unindexed ones.
 import Domain
 import TestSupport
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Searching messages")
 struct SearchingMessages {
-    /// Indexes some of what is missing, or all.
+    /// Indexes up to `limit` of the messages that are not indexed, or all.
     private func index(_ limit: Int? = nil) async throws {
         let database = try await TestNode.shared().database
         if let limit {
@@ -124,7 +124,7 @@ struct SearchingMessages {
         }
     }
 
-    @Test("does not find messages deleted for oneself, which others still find", arguments: [false, true])
+    @Test("does not find messages deleted for the caller alone, which others still find", arguments: [false, true])
     func deletedForMe(isIndexed: Bool) async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")

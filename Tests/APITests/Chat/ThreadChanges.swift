@@ -1,4 +1,4 @@
-// PATCH of a thread, which all members see, and of one's own settings, which nobody else sees.
+// PATCH of a thread, which all members see, and of the caller's own settings, which no other person sees.
 import Domain
 import Testing
 
@@ -43,7 +43,7 @@ struct ThreadChanges {
         #expect(try await bob.client.post("/v1/rooms", #"{"title":"First \#(suffix)"}"#).status == 201)
     }
 
-    @Test("can't change a direct thread, which shows the other person's name")
+    @Test("cannot change a direct thread, which shows the other person's name")
     func refusesDirect() async throws {
         let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
         let made = try await ann.client.post("/v1/threads", #"{"kind":"direct","members":["\#(bob.id)"]}"#)

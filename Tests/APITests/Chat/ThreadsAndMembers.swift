@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Threads and members")
 struct ThreadsAndMembers {
-    @Test("opens one direct thread for two people, whoever asks")
+    @Test("opens one direct thread for two people, whichever of them asks")
     func opensDirect() async throws {
         let ann = try await Person.make("Ann")
         let bob = try await Person.make("Bob")

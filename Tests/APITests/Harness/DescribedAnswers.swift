@@ -4,7 +4,7 @@ import Domain
 import Testing
 import Yams
 
-/// The description, and the part of JSON Schema that it uses. A member that it doesn't list is a mistake, too.
+/// The OpenAPI document, and the part of JSON Schema that it uses. A member that it does not list is a mistake, too.
 struct Description: Sendable {
     static let shared = Result { try Description() }
 
@@ -12,8 +12,8 @@ struct Description: Sendable {
 
     private init() throws { root = try JSONValue(try #require(try Yams.compose(yaml: OpenAPI.text))) }
 
-    /// What in an answer isn't as described. Paths that there aren't, and methods that they don't have, get no
-    /// operation.
+    /// Returns the differences between an answer and its description. Unknown paths and methods have no description
+    /// and return no mistakes.
     func mistakes(method: String, path: String, reply: Reply) -> [String] {
         guard method != "HEAD", let operation = operation(method, path) else { return [] }
         guard let response = operation["responses"]?[String(reply.status)].map(resolved) else {
@@ -97,7 +97,7 @@ struct Description: Sendable {
         return found
     }
 
-    /// The members that a schema and those it is made of describe.
+    /// The members that a schema and its parts (`allOf`) describe.
     private func shape(_ given: JSONValue) -> (properties: [String: JSONValue], required: [String]) {
         let schema = resolved(given)
         var properties: [String: JSONValue] = [:]
@@ -113,7 +113,7 @@ struct Description: Sendable {
 }
 
 extension JSONValue {
-    /// A YAML document that is JSON but for its looks.
+    /// Converts a YAML document that uses only JSON's kinds of values.
     fileprivate init(_ node: Node) throws {
         switch node {
         case .mapping(let mapping):

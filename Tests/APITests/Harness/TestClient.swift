@@ -26,7 +26,7 @@ struct Reply: Sendable {
     func string(_ path: String) throws -> String { try #require(self[path]?.string, "\(path) in \(text)") }
     func integer(_ path: String) throws -> Int64 { try #require(self[path]?.integer, "\(path) in \(text)") }
 
-    /// `code` of a problem document; nil for what isn't a whole one.
+    /// `code` of a problem document; nil if the body is not a complete problem document.
     var problemCode: String? {
         guard headers["content-type"] == "application/problem+json", let code = self["code"]?.string,
             self["status"]?.integer == Int64(status), self["type"]?.string == "urn:parley:problem:\(code)",
@@ -128,13 +128,13 @@ func percentEncoded(_ text: String) -> String {
     text.utf8.map { "%" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
 }
 
-/// Somebody with an account, signed in.
+/// A signed-in person with an account.
 struct Person: Sendable {
     let client: Client
     let id: String
     let username: String
 
-    /// - Parameter name: what others see; the username is new each time.
+    /// - Parameter name: the display name; the username is new each time.
     static func make(_ name: String = "Somebody", prefix: String = "u") async throws -> Person {
         let username = "\(prefix).\(UserID.make().description.suffix(12))"
         let reply = try await Client().post(
@@ -145,7 +145,7 @@ struct Person: Sendable {
             username: username)
     }
 
-    /// Opens a group and gives its id.
+    /// Opens a group and returns its id.
     func group(with others: [Person] = [], title: String = "Group") async throws -> String {
         let members = others.map { "\"\($0.id)\"" }.joined(separator: ",")
         let reply = try await client.post(
@@ -154,14 +154,14 @@ struct Person: Sendable {
         return try reply.string("id")
     }
 
-    /// Opens the direct thread with somebody and gives its id.
+    /// Opens the direct thread with a person and returns its id.
     func direct(with other: Person) async throws -> String {
         let reply = try await client.post("/v1/threads", #"{"kind":"direct","members":["\#(other.id)"]}"#)
         #expect(reply.status == 201 || reply.status == 200, "\(reply.text)")
         return try reply.string("id")
     }
 
-    /// Puts so many new people into a thread of this person's, straight into the database.
+    /// Adds `count` new people to a thread of this person, directly in the database.
     func fill(_ thread: String, count: Int, status: String) async throws {
         _ = try await Psql.run(
             """
@@ -177,7 +177,7 @@ struct Person: Sendable {
             """, conninfo: TestNode.shared().database)
     }
 
-    /// Sends a text and gives the message.
+    /// Sends a text and returns the message.
     @discardableResult
     func say(_ text: String, in thread: String) async throws -> Reply {
         let reply = try await client.post("/v1/threads/\(thread)/messages", #"{"payload":{"text":"\#(text)"}}"#)

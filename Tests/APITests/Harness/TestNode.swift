@@ -8,12 +8,12 @@ import ServiceConfiguration
 import Store
 import TestSupport
 
-/// Serves until the test process ends. Suites tell their people apart by their names.
+/// Serves until the test process ends. Suites share the node, so their people have unique names.
 struct TestNode: Sendable {
     /// The origin whose pages may call the API.
     static let origin = "https://chat.example"
     static let adminToken = "admin-of-the-tests"
-    /// Other workers would change what the tests look at.
+    /// The workers that run. Others would change rows that the tests check.
     private static let running: Set = ["tail", "hub", "receipts"]
 
     let port: Int
@@ -30,7 +30,7 @@ struct TestNode: Sendable {
     static func shared() async throws -> TestNode { try await start.value }
 
     private init() async throws {
-        // Faults of the service show beside the tests that met them.
+        // Errors of the service are printed next to the tests that caused them.
         var logger = Logger(label: "node", factory: StreamLogHandler.standardError(label:))
         logger.logLevel = .error
         database = try await MigratedDatabase.create()
@@ -47,7 +47,7 @@ struct TestNode: Sendable {
         settings.corsOrigins = [Self.origin]
         settings.slowRequestMs = 0
         settings.rateLimitsEnabled = false
-        // All suites come from one address, and all at once.
+        // All suites sign in from one address, and at the same time.
         settings.limits.addressSignInCountMax = 1_000
         let service = try await Database.open(settings, logger: logger)
         let node = try await Node(
@@ -56,7 +56,7 @@ struct TestNode: Sendable {
             logger: logger)
         (store, routes, webPushKey) = (node.store, node.routes, node.webPushKey)
         port = try await node.listen().port
-        // Nothing ends them but the process: the suites that share the node run in any order.
+        // The workers run until the process ends, because the suites that share the node run in any order.
         _ = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for part in node.parts where Self.running.contains(part.name) {

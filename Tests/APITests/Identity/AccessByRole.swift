@@ -38,7 +38,7 @@ private struct Ground {
     let kind: String
     let title: String
     let thread: String
-    /// The other owner's; in a direct thread the other one's.
+    /// A message of the other owner; in a direct thread of the other person.
     let message: String
     let ownMessages: [Standing: String]
     /// A member other than the caller.
@@ -78,11 +78,11 @@ private struct Ground {
         #expect(try await cast.leaver.client.delete("\(members)/me").status == 204)
     }
 
-    /// A direct thread that the blocked one has opened.
+    /// A direct thread that the blocked person has opened.
     static let openedDirect = "direct thread of one's own"
 
     /// The direct thread of a blocked person and the blocker, after both have sent messages.
-    /// - Parameter isOpener: whether the blocked one opened it.
+    /// - Parameter isOpener: whether the blocked person opened the thread.
     private static func direct(_ cast: Cast, isOpener: Bool) async throws -> (String, String, [Standing: String]) {
         let blocked = try #require(cast.people[.blocked])
         let block = "/v1/users/me/blocks/\(blocked.id)"
@@ -96,7 +96,7 @@ private struct Ground {
     }
 }
 
-/// What a row of the table stands for; nil where it doesn't apply.
+/// The call of a row of the table. Returns nil where the row does not apply.
 private typealias Attempt = @Sendable (Ground, Standing, Client) async throws -> Reply?
 
 private func attempt(_ method: String, _ path: @escaping @Sendable (Ground) -> String, _ body: String? = nil) -> Attempt
@@ -180,7 +180,7 @@ private let attempts: [String: Attempt] = [
 
 @Suite("Access by role")
 struct AccessByRole {
-    /// Row by row what the first column says, and the cells after it.
+    /// The rows of the table: the first column and the cells after it.
     private static let table: [(call: String, cells: [String])] = {
         let file = Repository.file("docs/access.md")
         let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
@@ -203,7 +203,7 @@ struct AccessByRole {
         #expect(Set(rows).count == rows.count)
     }
 
-    @Test("every cell is as the table says", arguments: ["group", "room", "direct", Ground.openedDirect])
+    @Test("every cell agrees with the service", arguments: ["group", "room", "direct", Ground.openedDirect])
     func cells(_ kind: String) async throws {
         let cast = try await Cast()
         var ground: Ground?
@@ -222,7 +222,7 @@ struct AccessByRole {
         }
     }
 
-    @Test("the inbox lists the threads that the table says", arguments: ["group", "room", "direct"])
+    @Test("the inbox lists the threads that the table names", arguments: ["group", "room", "direct"])
     func inbox(_ kind: String) async throws {
         let cast = try await Cast()
         let ground = try await Ground(cast, kind: kind)
@@ -242,7 +242,7 @@ struct AccessByRole {
         case (403, "not_allowed"): "no"
         case (403, "not_reachable"): "not reachable"
         case (403, "member_left"): "invite only"
-        // A direct thread's two people are fixed, and it has no title of its own.
+        // A direct thread always has the same two people, and no title.
         case (409, "direct_members_fixed"), (422, "invalid"): "–"
         case (404, "thread_not_found"): "hidden"
         default: reply.text

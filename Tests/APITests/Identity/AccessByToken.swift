@@ -9,7 +9,7 @@ import Testing
 struct AccessByToken {
     private struct Row: Sendable, CustomTestStringConvertible {
         let call: String
-        /// By column.
+        /// The cells, by column.
         let cells: [String]
         let inThread: [String]
 
@@ -50,7 +50,7 @@ struct AccessByToken {
         }
     }
 
-    @Test("each cell is as the table says, and threads of others are not accessible", arguments: rows)
+    @Test("each cell agrees with the service, and threads of others are not accessible", arguments: rows)
     private func cells(_ row: Row) async throws {
         let ann = try await Person.make("ann")
         let thread = try await ann.client.post("/v1/threads", #"{"kind":"group"}"#).string("id")

@@ -22,7 +22,7 @@ struct GuessingTheAdminToken {
         return (AdminGuard(AdminToken(Self.token), rates: rates, logger: logger), rates, lines)
     }
 
-    /// How a call is refused; nil if it isn't.
+    /// Returns the problem code of a refused call; nil if the call is accepted.
     private func refusal(_ guarded: AdminGuard, _ authorization: String?, from address: IPAddress?) -> ProblemCode? {
         do {
             try guarded.check(authorization, from: address)

@@ -24,7 +24,7 @@ struct SigningInByTokens {
         let second = try await signIn(subject)
         #expect(second.status == 200)
         #expect(try second.string("user.id") == first.string("user.id"))
-        // What the token doesn't say stays.
+        // Fields that the token does not contain stay unchanged.
         #expect(try second.string("user.name") == "Ann Example")
         #expect(try second.string("session.id") != first.string("session.id"))
         let client = try await Client(token: second.string("session.token"))

@@ -109,7 +109,7 @@ struct SignInFailures {
         for account in 10..<50 {
             #expect(failing.add(account: account, address: 1, alarmCount: 10, now: start + .seconds(59)) == nil)
         }
-        // A minute later all begins again.
+        // A minute later the counts start again.
         #expect(failing.counts(now: start + .seconds(60)) == (0, 0))
         for address in 0..<9 {
             #expect(failing.add(account: 1, address: address, alarmCount: 10, now: start + .seconds(61)) == nil)

@@ -23,12 +23,12 @@ struct BucketTables {
         #expect(buckets.take(7, now: Self.secondNs / 4) == Self.secondNs / 4 * 3)
         #expect(buckets.take(7, now: Self.secondNs) == nil)
         #expect(buckets.take(7, now: Self.secondNs) == Self.secondNs)
-        // Full again, and not fuller than that.
+        // The bucket is full again, and holds no more than the quota.
         for _ in 0..<10 { #expect(buckets.take(7, now: 100 * Self.secondNs) == nil) }
         #expect(buckets.take(7, now: 100 * Self.secondNs) == Self.secondNs)
     }
 
-    @Test("return the wait without taking a token")
+    @Test("return the wait without using up a token")
     func waits() {
         var buckets = TokenBuckets(Self.limit, groupCount: 1)
         #expect(buckets.wait(7, now: 0) == nil)
@@ -50,7 +50,7 @@ struct BucketTables {
         }
         for times in taken.values {
             #expect(times.count > 100)
-            // In any window from one taking to a later: the quota, and what has come back meanwhile.
+            // Between any two uses: at most the quota and the tokens that have come back meanwhile.
             for (index, start) in times.enumerated() {
                 for later in index..<min(index + 40, times.count) {
                     #expect(Int64(later - index + 1) <= 10 + (times[later] - start) / Self.secondNs)
@@ -67,7 +67,7 @@ struct BucketTables {
         #expect(buckets.take(1, now: 0) == Self.secondNs)
     }
 
-    @Test("take several tokens or none, and all tokens for a cost above the quota")
+    @Test("grant several tokens or none, and all tokens for a cost above the quota")
     func costs() {
         var buckets = TokenBuckets(Self.limit)
         #expect(buckets.take(7, cost: 8, now: 0) == nil)
@@ -78,7 +78,7 @@ struct BucketTables {
         #expect(buckets.take(7, now: 10 * Self.secondNs) == Self.secondNs)
     }
 
-    @Test("go into debt by at most the quota, and take back unused tokens")
+    @Test("go into debt by at most the quota, and accept unused tokens back")
     func debt() {
         var buckets = TokenBuckets(Self.limit)
         #expect(buckets.take(7, now: 0) == nil)
@@ -139,7 +139,7 @@ struct ClientAddresses {
         #expect(try client("fd00::1", ["2001:db8:1:2:3:4:5:6"], trusting: ["fd00::/8"]) == "2001:db8:1:2::")
     }
 
-    @Test("is in a range exactly when the range says so")
+    @Test("is in a range exactly when the range contains it")
     func ranges() throws {
         func contains(_ range: String, _ address: String) throws -> Bool {
             try #require(AddressRange(parsing: range)).contains(try #require(IPAddress(parsing: address)))
@@ -210,7 +210,7 @@ struct LimitingRates {
         let rates = RateLimits(isOn: true, proxies: TrustedProxies(), store: store)
         let off = RateLimits(isOn: false, proxies: TrustedProxies(), store: store)
         let (ann, bob) = (UserID.make(), UserID.make())
-        // A step's worth of tokens comes back while this runs, and no more.
+        // At most the tokens of one step come back while this runs.
         let clock = ContinuousClock()
         let began = clock.now
         var sentCount = 0

@@ -1,4 +1,4 @@
-// How many reads of one account run at once: who waits, who is refused, and that no place is ever lost. Without HTTP.
+// How many reads of one account run at once: which wait, which are refused, and that no place is ever lost. Without HTTP.
 import Domain
 import Synchronization
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Concurrent reads of an account", .timeLimit(.minutes(1)))
 struct ReadsOfAnAccount {
-    /// Reads that end when the test says so.
+    /// Reads that the test ends.
     private final class Stage: Sendable {
         private struct State {
             var running: [CheckedContinuation<Void, Never>] = []
@@ -88,7 +88,7 @@ struct ReadsOfAnAccount {
         let tasks = (0..<257).map { _ in Task { try await reads.run(for: ann) { await stage.read() } } }
         try await stage.waitUntilRunning(1)
         let clock = ContinuousClock()
-        // The others are in the line, or on their way there.
+        // The others are in the queue, or about to enter it.
         try await Task.sleep(for: .milliseconds(200))
         let took = await clock.measure {
             await #expect(performing: { try await reads.run(for: ann) {} }, throws: isRefusal)
@@ -138,7 +138,7 @@ struct ReadsOfAnAccount {
             }
             try await group.waitForAll()
         }
-        // Both places are there again.
+        // Both places are free again.
         let tasks = (0..<2).map { _ in Task { try await reads.run(for: ann) { await stage.read() } } }
         try await stage.waitUntilRunning(2)
         for _ in 0..<2 { stage.endOne() }

@@ -9,7 +9,7 @@ import Testing
 struct SearchLimits {
     enum End: CaseIterable, Sendable { case done, failed }
 
-    /// Searches that end when the test says so.
+    /// Searches that the test ends.
     private final class Stage: Sendable {
         struct Failed: Error {}
 
@@ -39,7 +39,7 @@ struct SearchLimits {
         }
     }
 
-    /// What searches leave behind, in the order in which they do.
+    /// The notes that searches leave, in order.
     private final class Notes<Note: Sendable>: Sendable {
         private let notes = Mutex([Note]())
         var all: [Note] { notes.withLock { $0 } }
@@ -76,7 +76,7 @@ struct SearchLimits {
         for other in others { try await other.value }
     }
 
-    @Test("free the place of a search that is cancelled in line, and the slot of one that is cancelled while it runs")
+    @Test("free the place of a search cancelled in the queue, and the slot of a search cancelled while it runs")
     func cancelled() async throws {
         let slots = SearchSlots(accountCountMax: 1)
         let stage = Stage()
@@ -145,7 +145,7 @@ struct SearchLimits {
                         try await stage.search()
                     }
                 })
-            // In this order they stand in line.
+            // The order of the queue.
             try await Task.sleep(for: .milliseconds(20))
         }
         for ended in 1...7 {

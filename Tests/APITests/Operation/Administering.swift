@@ -8,7 +8,7 @@ import Testing
 struct Administering {
     private static func admin() async throws -> Client { try await Client(token: TestNode.adminToken) }
 
-    /// The actions noted of a user, the first first.
+    /// The recorded actions on a user, the oldest first.
     private static func actions(of user: String) async throws -> [String?] {
         let entries = try await admin().get("/v1/admin/audit?limit=200")["entries"]?.array ?? []
         return entries.filter { $0["user_id"]?.string == user }.reversed().map { $0["action"]?.string }
@@ -27,7 +27,7 @@ struct Administering {
             #expect(reply.problemCode == "invalid_token" && reply.headers["www-authenticate"] != nil)
         }
         #expect(try await Self.admin().get("/v1/users/me").problemCode == "invalid_token")
-        // Before anything else is looked at.
+        // The token is checked before the parameters.
         #expect(try await Client().get(path + "?x=1").status == 401)
         #expect(try await Self.admin().get(path + "?x=1").status == 422)
     }

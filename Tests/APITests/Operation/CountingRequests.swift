@@ -34,7 +34,7 @@ struct CountingRequests {
         #expect(try await Client().send("PUT", "/v1/inbox").status == 405)
         #expect(try await Client().get("/v1/sync").status == 401)
         let after = try await Figures()
-        // Others may ask the same meanwhile.
+        // Other suites may make the same request meanwhile.
         #expect(after.count("register", "2xx") >= before.count("register", "2xx") + 1)
         #expect(after.count("getOwnAccount", "2xx") >= before.count("getOwnAccount", "2xx") + 2)
         #expect(after.timed("getOwnAccount", "2xx") >= before.timed("getOwnAccount", "2xx") + 2)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Random requests")
 struct RandomRequests {
-    /// Somebody, a thread of theirs, and legal bodies for whichever call.
+    /// A person, a thread of theirs, and valid bodies for all calls.
     private struct Ground {
         let person: Person
         let thread: String
@@ -86,7 +86,7 @@ struct RandomRequests {
 }
 
 extension JSONValue {
-    /// The same with one value somewhere in it replaced.
+    /// Returns the same value with one part replaced at random.
     fileprivate func changed(_ random: inout SplitMix64) -> JSONValue {
         switch self {
         case .object(var members) where !members.isEmpty && !random.chance(8):

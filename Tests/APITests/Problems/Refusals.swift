@@ -56,7 +56,7 @@ struct Refusals {
                 let isJSON = headers["content-type"]?.hasSuffix("json") == true
                 #expect((headers["content-security-policy"] == nil) == isJSON, "\(path)")
             }
-            // But for when, and which, it was.
+            // These headers differ for each request.
             let unlike = ["date", "x-request-id"]
             #expect(
                 head.headers.filter { !unlike.contains($0.key) } == get.headers.filter { !unlike.contains($0.key) })
@@ -180,7 +180,7 @@ struct Refusals {
         }
     }
 
-    @Test("do not concern a body where none is expected, which is ignored")
+    @Test("do not concern a body where none is expected: the body is ignored")
     func ignoresBodies() async throws {
         let client = try await Person.make().client
         #expect(try await client.send("GET", "/v1/users/me", body: "{").status == 200)

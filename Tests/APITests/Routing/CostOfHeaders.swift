@@ -11,7 +11,7 @@ import Transport
 @Suite("Header values")
 struct ReadingHeaders {
     @Test(
-        "tell whether a client accepts event streams",
+        "show whether a client accepts event streams",
         arguments: [
             ("text/event-stream", true), ("TEXT/Event-Stream", true), (" text/event-stream ;q=1", true),
             ("application/json, text/event-stream;q=0.5", true), ("text/event-stream;a=b;q=0.01", true),
@@ -53,7 +53,7 @@ struct CostOfHeaders {
     /// The limit, in passes over the bytes by a plain loop. A regular expression for each part would need thousands.
     private static let passCountMax = 60.0
 
-    /// The shapes that make readers work: separators, parameters, combining characters, what is nearly right.
+    /// The shapes that make readers work: separators, parameters, combining characters, nearly valid values.
     private static let shapes = [
         ",", ";", " ", "\t", "=", "&", "/", "%", "%41", "a", ";a", ",a", "a;", "q=0,", ";q=0", ";q=0.", "wait=,",
         "wait;",
@@ -66,7 +66,7 @@ struct CostOfHeaders {
         return [text, "text/event-stream" + text, "Bearer " + text]
     }
 
-    /// The shortest of some runs.
+    /// Returns the shortest time of several runs.
     private func time(_ body: () -> Void) -> Duration {
         (0..<5).map { _ in ContinuousClock().measure(body) }.min() ?? .zero
     }

@@ -102,7 +102,7 @@ struct TableOfRoutes {
         #expect(methods("/v1/sync") == ["GET", "HEAD"])
         #expect(methods("/v1/sync/x").isEmpty)
         #expect(methods("/").isEmpty)
-        // A fixed segment that leads nowhere doesn't hide a parameter.
+        // A fixed segment without a route does not hide a parameter.
         #expect(methods("/v1/sessions/current") == ["DELETE"])
     }
 

@@ -1,4 +1,4 @@
-// CORS: preflights, and what a page of another origin may read.
+// CORS: preflights, and the answers that a page of another origin may read.
 import API
 import Domain
 import Testing

@@ -48,7 +48,7 @@ struct ShowingPresence {
         #expect(try await seen(by: ann)[bob.id] == [.string("online"), .bool(false)])
     }
 
-    @Test("is in a profile for people who share a thread, and in one's own account as others see it")
+    @Test("is in a profile for people who share a thread, and in the caller's own account as others see it")
     func profiles() async throws {
         let (ann, bob, cleo, eve, _) = try await Self.people()
         let path = "/v1/users/\(bob.id)"
@@ -63,7 +63,7 @@ struct ShowingPresence {
         #expect(try await bob.client.get("/v1/users/me")["presence"] == .null)
     }
 
-    @Test("is in the directory for oneself and for people with a direct thread to the caller")
+    @Test("is in the directory for the caller and for people with a direct thread to the caller")
     func directory() async throws {
         let (ann, bob, _, _, _) = try await Self.people()
         func found(_ person: Person, by viewer: Person) async throws -> JSONValue? {
@@ -75,7 +75,7 @@ struct ShowingPresence {
         #expect(try await found(bob, by: bob) == .string("online"))
         let body = #"{"kind":"direct","members":["\#(bob.id)"],"invite":true}"#
         let direct = try await ann.client.post("/v1/threads", body).string("id")
-        // Invited isn't in.
+        // An invited person does not count as a member.
         #expect(try await found(bob, by: ann) == .null)
         let accepted = try await bob.client.put("/v1/threads/\(direct)/members/me", #"{"status":"joined"}"#)
         #expect(try accepted.string("user.presence") == "online")
