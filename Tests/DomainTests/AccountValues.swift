@@ -105,7 +105,7 @@ struct AccountValues {
 @Suite("E-mail addresses")
 struct EmailAddresses {
     @Test(
-        "are kept as typed before the @, and as the DNS has them after it",
+        "are kept as typed before the @, and in the DNS form after it",
         arguments: [
             ("ann@a.example", "ann@a.example"), (" Ann.Lee+x@A.Example ", "Ann.Lee+x@a.example"),
             ("a@localhost", "a@localhost"), ("ann@bücher.example", "ann@xn--bcher-kva.example"),
@@ -129,7 +129,7 @@ struct EmailAddresses {
     }
 
     @Test(
-        "are refused when they are none, or could be taken for more than one",
+        "are refused when they are invalid, or could be read as more than one",
         arguments: [
             "", "a", "@", "a@", "@a.example", "a@b@c.example", "a b@c.example", "a@b c.example", "a@b..example",
             "a@-b.example", "a@b-.example", "a@.example", "a@b.example.", ".a@b.example", "a.@b.example",

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Names that mislead")
 struct DeceivingNames {
-    /// What every name, title, device name and status text is held to.
+    /// The errors of a text as a name, a title, a device name and a status text.
     private func refusals(_ text: String) -> [String?] {
         func detail(_ read: () throws -> Void) -> String? {
             do { try read() } catch { return (error as? Invalid)?.fields.first?.detail ?? "\(error)" }
@@ -80,7 +80,7 @@ struct DeceivingNames {
         ])
     func erased(_ text: String) throws {
         #expect(throws: Invalid.self) { try DisplayName(text: text) }
-        // The name of a room deceives nobody about who speaks.
+        // The title of a room does not mislead about the sender.
         #expect(try Title(text: text, characterCountMax: 128).text.isEmpty == false)
     }
 
@@ -115,7 +115,7 @@ struct KeysOfRooms {
     private func key(_ text: String) -> String { RoomKey(text).text }
 
     @Test(
-        "are equal for titles that people can't tell apart",
+        "are equal for titles that people cannot distinguish",
         arguments: [
             "Room", " ROOM ", "Rооm", "Rοom", "Room\u{200B}", "R\u{AD}oom", "Ｒｏｏｍ", "\u{1D411}oom", "Room\u{2800}",
             "Room\u{FE0F}",

@@ -1,4 +1,4 @@
-// What counts as an emoji, and which spellings are the same one.
+// Which characters count as emoji, and which spellings are the same emoji.
 import Domain
 import Testing
 

@@ -1,4 +1,4 @@
-// What a client may send as a message.
+// The messages that a client may send.
 import Domain
 import Testing
 

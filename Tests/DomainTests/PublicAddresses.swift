@@ -15,7 +15,7 @@ struct PublicAddresses {
     func isPublic(_ text: String) throws { #expect(try #require(IPAddress(parsing: text)).isPublic) }
 
     @Test(
-        "are none of private networks, this machine's, its link's, a carrier's, or others' uses",
+        "are not those of private networks, this machine, its link, a carrier, or other uses",
         arguments: [
             "0.0.0.0", "0.1.2.3", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255", "127.0.0.1",
             "127.255.255.255", "169.254.169.254", "172.16.0.0", "172.31.255.255", "192.0.0.8", "192.0.2.1",
@@ -62,7 +62,7 @@ struct HostsOfURLs {
     func isNotPublic(_ authority: String) throws { #expect(try !#require(URLHost(authority: authority)).isPublic) }
 
     @Test(
-        "that no resolver can look up are none",
+        "that no resolver can look up are invalid",
         arguments: [
             "", ".", "..", "a..example", ".a.example", "a.example..", "127.0.0.1..", "1.2.3.4.5", "256.1.1.1",
             "1.2.3.256",

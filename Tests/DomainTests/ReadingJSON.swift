@@ -1,4 +1,4 @@
-// What the JSON reader accepts and refuses, and that no input crashes it.
+// The texts that the JSON reader accepts and refuses, and that no input crashes it.
 import Domain
 import TestSupport
 import Testing
@@ -136,7 +136,7 @@ struct ReadingJSON {
         #expect(reason("1e309") == .numberOutOfRange)
         #expect(reason("-1e309") == .numberOutOfRange)
         #expect(reason("1e999999999999999999999") == .numberOutOfRange)
-        // A double's smallest, and what it would take for 0; PostgreSQL's numeric ends at 1e-16383.
+        // The smallest double, and a number that a double rounds to 0. PostgreSQL's numeric ends at 1e-16383.
         #expect(reason("4.9e-324") == nil)
         for text in ["1e-325", "1e-400", "-1e-16384", "1e-20000", "0.\(String(repeating: "0", count: 40))1e-300"] {
             #expect(reason(text) == .numberOutOfRange, "\(text)")
@@ -150,7 +150,7 @@ struct ReadingJSON {
         #expect(reason("0." + String(repeating: "1", count: 63)) == .numberOutOfRange)
     }
 
-    @Test("nests as deep as it may and no deeper, however deep the text goes")
+    @Test("accepts nesting up to the limit, and refuses any deeper text")
     func boundsDepth() {
         let depth = JSONReader.depthMaxDefault
         #expect(reason(String(repeating: "[", count: depth) + String(repeating: "]", count: depth)) == nil)
@@ -207,7 +207,7 @@ struct ReadingJSON {
         }
     }
 
-    /// What is read must print to something that reads and prints the same.
+    /// Expects that the printed value is read and printed as the same value again.
     private func check(_ bytes: [UInt8]) {
         guard let value = try? JSONReader.read(bytes) else { return }
         let text = value.compactText.utf8

@@ -41,7 +41,7 @@ final class DeviceWaiter: Waiter {
 typealias MessageWaiter = CheckedContinuation<Result<Store.Appended, Problem>, Never>
 
 extension Writer where Caller == MessageWaiter {
-    /// Appends a message, and waits for what becomes of it.
+    /// Appends a message, and waits for the outcome.
     func append(_ message: NewMessage) async throws -> (created: Bool, message: JSONText) {
         switch try await withCheckedContinuation({ append(message, waiter: $0) }).get() {
         case .created(let stored, _): (true, stored)
@@ -52,7 +52,7 @@ extension Writer where Caller == MessageWaiter {
 }
 
 extension Store {
-    /// Appends a batch beside any node's own writes.
+    /// Appends a batch without a node's writer.
     func append(_ batch: [NewMessage]) async throws(BatchFailure) -> [Appended] {
         let rows = await withCheckedContinuation { continuation in
             append(batch) { continuation.resume(returning: $0) }

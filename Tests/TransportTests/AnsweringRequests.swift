@@ -119,7 +119,7 @@ struct AnsweringRequests {
     }
 
     @Test(
-        "closes after the answer when the client, the handler or HTTP/1.0 wants it",
+        "closes after the answer when the client, the handler or HTTP/1.0 requires it",
         arguments: [
             "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
             "GET /close HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -140,7 +140,7 @@ struct AnsweringRequests {
         }
     }
 
-    @Test("keeps an HTTP/1.0 connection that asks for it, and says so")
+    @Test("keeps an HTTP/1.0 connection open on request, and confirms it")
     func http10KeepAlive() async throws {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)

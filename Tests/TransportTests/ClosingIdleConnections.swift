@@ -78,7 +78,7 @@ struct ClosingIdleConnections {
                 if request.target == "/wait" { parked.add(reply) } else { echo(request, reply) }
             }
         ) { server in
-            // The first address takes 14 of 16, with waiting requests.
+            // The first address uses 14 of 16 connections, with waiting requests.
             var waiting: [RawClient] = []
             for _ in 0..<14 {
                 let client = try await RawClient.connect(server.port, from: "127.0.0.2")
@@ -104,7 +104,7 @@ struct ClosingIdleConnections {
     }
 
     @Test(
-        "do not depend on the address of a trusted proxy, or of anyone if the share is off", arguments: [true, false])
+        "do not depend on a trusted proxy's address, nor on any address if the share is off", arguments: [true, false])
     func noShare(isTrusted: Bool) async throws {
         let parked = Collected<Reply>()
         let loopback = try #require(AddressRange(parsing: "127.0.0.0/8"))

@@ -83,7 +83,7 @@ struct DecidingByTheHead {
         }
     }
 
-    @Test("sends 100 Continue once for a body that is accepted")
+    @Test("sends 100 Continue once for an accepted body")
     func continues() async throws {
         try await withClient { client, _ in
             try await client.send(Self.post("/small", "Content-Length: 2\r\nExpect: 100-continue"))

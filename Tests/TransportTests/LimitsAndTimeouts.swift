@@ -1,4 +1,4 @@
-// Each limit and each timeout ends what it is for, and nothing else.
+// Each limit and each timeout ends the connections it is meant for, and no others.
 
 import HTTPTypes
 import NIOCore
@@ -98,7 +98,7 @@ struct LimitsAndTimeouts {
         }
     }
 
-    @Test("a client that takes nothing of its answer is cut off")
+    @Test("a client that receives nothing of its answer is cut off")
     func slowReader() async throws {
         let answered = Collected<Reply>()
         try await withServer(
@@ -117,7 +117,7 @@ struct LimitsAndTimeouts {
         }
     }
 
-    @Test("when too many bytes wait for all clients, those that take nothing are cut off and the others are not")
+    @Test("when too many bytes wait for all clients, those that receive nothing are cut off and the others are not")
     func slowReaders() async throws {
         try await withServer(
             {

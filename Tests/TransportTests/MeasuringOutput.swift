@@ -1,4 +1,4 @@
-// The meter that detects clients that read nothing, with a clock of the test's own.
+// The meter that detects clients that read nothing, with the test's clock.
 
 import NIOCore
 import Testing
@@ -12,7 +12,7 @@ struct MeasuringOutput {
 
     private static func after(_ seconds: Int64) -> NIODeadline { start + .seconds(seconds) }
 
-    @Test("has nothing to watch before the first write, and after all bytes are taken")
+    @Test("has nothing to watch before the first write, and after the client has received all bytes")
     func nothingToWatch() {
         var meter = OutputMeter(now: Self.start)
         #expect(!meter.mayHaveOutput)
@@ -32,7 +32,7 @@ struct MeasuringOutput {
         #expect(again && meter.waitingSince == Self.after(3))
     }
 
-    @Test("calls a client stalled that takes nothing for the whole timeout, and not before")
+    @Test("reports a client as stalled that receives nothing for the whole timeout, and not before")
     func stalled() {
         var meter = OutputMeter(now: Self.start)
         _ = meter.write(100, now: Self.after(5))
@@ -43,7 +43,7 @@ struct MeasuringOutput {
         #expect(states == [.moving, .moving, .stalled])
     }
 
-    @Test("gives a client that takes a single byte the whole timeout again")
+    @Test("restarts the timeout when a client receives a single byte")
     func slow() {
         var meter = OutputMeter(now: Self.start)
         _ = meter.write(100, now: Self.start)

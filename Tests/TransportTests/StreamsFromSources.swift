@@ -92,7 +92,7 @@ struct StreamsFromSources {
             let client = try await RawClient.connect(server.port, readsByItself: false)
             try await client.send(Self.get)
             let source = try await sources.next()
-            // Asked again, because the kernel has taken everything.
+            // Asked again, because the kernel has accepted everything.
             _ = await source.asked.take(2)
             while source.goneCount.load(ordering: .relaxed) == 0 { await Task.yield() }
             #expect(server.statistics.timeouts == 0 && server.statistics.connectionsOpen == 0)

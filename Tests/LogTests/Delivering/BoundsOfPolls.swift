@@ -90,7 +90,7 @@ struct BoundsOfPolls {
         let decision = state.poll(
             Identity(user: ann, session: phone), from: cursor(10), limit: 100, waitTickCount: 100,
             waiter: NumberedWaiter(10))
-        // It is answered at once: nobody has to make room.
+        // The poll is answered at once, so no other poll has to make room.
         guard case .answer = decision else { return #expect(Bool(false), "\(decision)") }
         #expect(state.counters.displaced == 0 && state.counters.parked == 3)
     }
@@ -103,7 +103,7 @@ struct BoundsOfPolls {
         let changes = state.takeDevices()
         #expect(changes.came.map(\.session) == [phone] && changes.gone.isEmpty)
         #expect(state.takePresence().went.isEmpty)
-        // Also with a bound of one, so that for a moment no poll of it waits.
+        // Also with a bound of one, where for a moment no poll of the session waits.
         var single = openState(session: 1, account: 1)
         for number in 1...20 { _ = park(&single, phone, number) }
         for _ in 0..<40 { _ = single.advance() }

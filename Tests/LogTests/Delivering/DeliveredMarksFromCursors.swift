@@ -54,7 +54,7 @@ struct DeliveredMarksFromCursors {
         Delivery(user: user, thread: thread, position: Position(position))
     }
 
-    /// What a device has received in all threads.
+    /// The messages that a device has received in all threads.
     private func come(_ user: UserID, _ position: Int64) -> Delivery {
         Delivery(user: user, session: devices[user], thread: nil, position: Position(position))
     }
@@ -73,7 +73,7 @@ struct DeliveredMarksFromCursors {
         #expect(state.takeDeliveries() == [mark(ben, thread, 1)])
     }
 
-    @Test("a message is marked once for each member whose cursor has passed it, a second later, and for nobody else")
+    @Test("a message is marked once, after a second, for each member whose cursor has passed it, and for no others")
     func marks() {
         var state = open()
         _ = state.apply([message(1)])
@@ -169,7 +169,7 @@ struct DeliveredMarksFromCursors {
         #expect(state.takeDeliveries().isEmpty)
         poll(&state, ann, after: 9)
         #expect(state.takeDeliveries() == [come(ann, 9)])
-        // A slow device is marked for what it has received.
+        // A slow device is marked for the messages that it has received.
         pass(HubDeliveries.tickCount, &state)
         #expect(state.takeDeliveries() == [come(ben, 5)])
         #expect(state.takeDeliveries().isEmpty)

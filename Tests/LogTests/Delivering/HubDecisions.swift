@@ -1,4 +1,4 @@
-// The hub's decisions, without I/O: who gets what, in which order, and without gaps.
+// The hub's decisions, without I/O: which polls get which events, in order and without gaps.
 import Domain
 import Store
 import Testing
@@ -119,7 +119,7 @@ struct HubDecisions {
         #expect(state.counters.parked == 1)
     }
 
-    @Test("replays what came between the read of the database and the opening of the mailbox")
+    @Test("replays events between the read of the database and the opening of the mailbox")
     func replays() {
         var state = state()
         _ = state.apply([event(1, thread), event(2, thread), event(3, thread)])
@@ -199,7 +199,7 @@ struct HubDecisions {
         expectAnswer([3, 4, 5], &state, ann, after: 2)
     }
 
-    @Test("bounds an answer in events and in bytes, and says that there is more")
+    @Test("bounds an answer in events and in bytes, and sets `more`")
     func bounds() {
         var state = openState { $0.answerByteCountMax = 25 }
         _ = state.apply([event(1, thread, byteCount: 100), event(2, thread), event(3, thread), event(4, thread)])
@@ -256,7 +256,7 @@ struct HubDecisions {
         _ = state.open(ann, threads: [], at: cursor(0))
         _ = poll(&state, ann, after: 0, wait: 2)
         _ = state.apply([event(1, thread)])
-        // The tick in which it came does not count.
+        // The tick in which the poll came does not count.
         for _ in 0..<2 { #expect(state.advance().isEmpty) }
         let wakes = state.advance()
         try #require(wakes.count == 1)
@@ -314,7 +314,7 @@ struct HubDecisions {
         #expect(state.counters.parked == 0)
     }
 
-    @Test("when closing, answers waiting and new polls, and says so")
+    @Test("when closing, answers waiting and new polls, and reports that it closes")
     func closes() {
         var state = openState()
         _ = poll(&state, ann, after: 0, wait: 10)

@@ -63,7 +63,7 @@ struct PassingEvents {
         }
         #expect(told(answer) == ["1", "2"])
         guard case .parked = poll(&state, ben, after: 7) else {
-            Issue.record("told twice")
+            Issue.record("delivered twice")
             return
         }
         // Too late: typing is shown for six seconds.
@@ -71,12 +71,12 @@ struct PassingEvents {
         #expect(state.pass([event(ann, "4")]).isEmpty)
         for _ in 0...HubState.heldTickCount { _ = state.advance() }
         guard case .parked = poll(&state, ben, after: 7) else {
-            Issue.record("told too late")
+            Issue.record("delivered too late")
             return
         }
     }
 
-    @Test("a poll gets the latest ones, as many as it asked for")
+    @Test("a poll gets the latest events, up to its limit")
     func keepsToLimit() {
         var state = open()
         for waiter in 1...2 { _ = poll(&state, ben, after: 7, limit: waiter, waiter: waiter) }

@@ -143,7 +143,7 @@ struct LawsOfAlerts {
             let missing = positions.filter { $0 > confirmed && alerts[$0] == nil }
             #expect(missing == [], "device \(device.number), which has \(confirmed)")
         }
-        // Otherwise the devices had all messages or none, and the test shows nothing.
+        // Otherwise the devices had all messages or none, and the test proves nothing.
         #expect(total > messageCount / 10 && total < positions.count * crowd.devices.count, "\(total)")
     }
 

@@ -48,7 +48,7 @@ struct CachedSessions {
         await client.shutdown()
     }
 
-    @Test("knows a session while it is used, and asks again about one that was unused for long")
+    @Test("keeps a session while it is used, and reads one again that was unused for long")
     func forgetsIdle() async throws {
         let (_, client, session) = try await Self.ground()
         let cache = SessionCache(Store(client), idleDays: 10)

@@ -36,7 +36,7 @@ struct CatchingUp {
                 #expect(events.count == 1)
                 cursor = upTo
             }
-            // Otherwise the test shows nothing: the tail was never behind.
+            // Otherwise the tail was never behind, and the test proves nothing.
             #expect(staleCount > 25)
         }
     }
@@ -56,7 +56,7 @@ struct CatchingUp {
         }
     }
 
-    @Test("waits for the next read when one is under way, which may have seen too little")
+    @Test("waits for the next read when a read is under way, which may miss recent events")
     func waitsForTheNext() async throws {
         let readBarrier = ReadBarrier()
         let notes = Notes()

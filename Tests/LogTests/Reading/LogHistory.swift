@@ -1,5 +1,5 @@
-// Rule 8 of the log on real servers: a cursor is valid as long as what it has seen still exists, whatever happened to
-// the server. Other clients notice nothing.
+// Rule 8 of the log on real servers: a cursor is valid as long as the events before it exist, whatever happened to the
+// server. Other clients notice nothing.
 import Domain
 import Log
 import Logging
@@ -50,7 +50,7 @@ struct LogHistory {
             await cluster.stop(.immediate)
             try await standby.promote()
 
-            // Nothing has been noticed yet, and the first writes go past what was lost.
+            // The node has not noticed the loss yet, and the first writes go past the lost positions.
             let first = try await chat.send(30)
             #expect(first.position.value == shared.position.value + 30)
             #expect(try await chat.missed(since: lost) == nil)
@@ -121,7 +121,7 @@ struct LogHistory {
         await standby.close()
     }
 
-    /// Rows that were shown are gone, and neither timeline, identifier nor start time says so.
+    /// Rows that clients have seen are gone, and neither timeline, identifier nor start time reveals it.
     @Test("opens an epoch when the log has become shorter than a node has read")
     func shorter() async throws {
         let database = try await MigratedDatabase.create()

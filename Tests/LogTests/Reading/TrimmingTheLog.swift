@@ -1,4 +1,4 @@
-// Rule 10 of the log on a real database: old partitions are dropped, nobody waits for that, and late clients are told.
+// Rule 10 of the log on a real database: old partitions are dropped without delays, and late clients have to reload.
 import Domain
 import Log
 import Logging
@@ -25,7 +25,7 @@ struct TrimmingTheLog {
             #expect(try await chat.missed(since: Cursor(epoch: end.epoch, position: Position(29))) == nil)
             #expect(try await chat.missed(since: Cursor(epoch: end.epoch, position: Position(30))) == 15)
             #expect(try await chat.send(1).position.value == 46)
-            // The archive is not the log.
+            // The archive keeps the messages.
             #expect(try await log.sql("select count(*), count(distinct seq) from messages") == "45|45")
         }
     }
@@ -62,7 +62,7 @@ struct TrimmingTheLog {
         }
     }
 
-    @Test("waits for a long reader without blocking anybody, and continues when the reader has ended")
+    @Test("waits for a long reader without blocking others, and continues when the reader has ended")
     func longReader() async throws {
         try await withTinyPartitions { chat, log in
             let end = try await chat.send(24)
@@ -95,7 +95,7 @@ struct TrimmingTheLog {
         }
     }
 
-    @Test("tells a client that returns too late which of its threads have changed, and no others")
+    @Test("names to a client that returns too late the threads that have changed, and no others")
     func changedThreads() async throws {
         try await withTinyPartitions { chat, log in
             let users = chat.people.users
@@ -119,7 +119,7 @@ struct TrimmingTheLog {
             let fresh = try await chat.store.restart(users[1], from: cursor)
             #expect(try heads(fresh.threads) == [chat.thread: 30, deleted: 1, left: 0])
             #expect(try await chat.missed(since: fresh.cursor) == 0)
-            // A cursor from a lost tail: nobody knows what was in it, so all threads are returned.
+            // A cursor from a lost tail: the events in it are unknown, so all threads are returned.
             let lost = Cursor(epoch: cursor.epoch, position: Position(1000))
             let all = try heads(try await chat.store.restart(users[1], from: lost).threads)
             #expect(all == [chat.thread: 30, deleted: 1, quiet: 1])
@@ -141,7 +141,7 @@ struct TrimmingTheLog {
         }
     }
 
-    @Test("makes a node start again that was away for longer")
+    @Test("makes a node restart its log after a longer absence")
     func nodeAway() async throws {
         try await withTinyPartitions { chat, log in
             let node = try await LogNode(conninfo: log.conninfo)
@@ -248,7 +248,7 @@ private final class Reader: Sendable {
 
 private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-/// A chat on a database of its own whose log has 20 partitions for ten events each, and then the usual ones.
+/// A chat on a separate database whose log has 20 partitions for ten events each, and then the usual ones.
 private func withTinyPartitions(_ body: @Sendable (Chat, TinyLog) async throws -> Void) async throws {
     let cluster = try await TestCluster.shared()
     let database = try await MigratedDatabase.make(on: cluster, partitionCount: 20)

@@ -31,7 +31,7 @@ struct SharedLimits {
         #expect(found == ["taken", "taken", "taken", "1 20", "1 20", "taken", "taken", "1 12"])
     }
 
-    @Test("get back tokens that are given back, and with time")
+    @Test("get tokens back by refunds and with time")
     func back() async throws {
         let database = try await MigratedDatabase.create()
         let found = try await run(

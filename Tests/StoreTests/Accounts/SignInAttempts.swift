@@ -48,7 +48,7 @@ struct SignInAttempts {
             ])
     }
 
-    @Test("that are right clear the wrong ones before them, and those that showed nothing do not count")
+    @Test("that are right clear the wrong ones before them, and those without an outcome do not count")
     func outcomes() async throws {
         let found = try await run(
             """

@@ -126,7 +126,7 @@ struct ClaimingAlerts {
             found.suffix(7) == ["polling 0", "infinity", "send 1 text 1 1 5", "0", "send 1 text 1 2 5", "1", "0|0"])
     }
 
-    @Test("says, in an alert with a count, up to where nothing is shown")
+    @Test("reports, in an alert with a count, the seq up to which nothing is shown")
     func counts() async throws {
         let found = try await run(
             """

@@ -69,7 +69,7 @@ struct PlanningAlerts {
         #expect(found == ["1|2", "|", "2:1 2:0 3:1 3:2", "3", "1:3 3:3|-", "|4", "1:4 2:4 3:0"])
     }
 
-    @Test("plans the example of docs/push.md as the page says")
+    @Test("plans the example of docs/push.md as on the page")
     func example() async throws {
         let found = try await run(
             """
@@ -167,7 +167,7 @@ struct PlanningAlerts {
         #expect(found == ["f", "1", "ok", "3:0", "f", "-"])
     }
 
-    @Test("waits while a device polls, and alerts it about what it lacks when it has gone")
+    @Test("waits while a device polls, and alerts it about messages that it lacks when it has gone")
     func polling() async throws {
         let found = try await run(
             """

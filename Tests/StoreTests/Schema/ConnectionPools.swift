@@ -72,7 +72,7 @@ struct ConnectionPools {
     @Test("have a free connection for other reads while four reads are blocked")
     func readsApart() async throws {
         try await withStore(readTimeout: .seconds(15)) { store, _, database in
-            // Each has a connection only when the connections are open.
+            // Opens all connections first, so that each read finds one.
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 { group.addTask { _ = try await store.now() } }
                 try await group.waitForAll()

@@ -12,7 +12,7 @@ struct DatabaseSchema {
     private static let file = directory.appending(path: "schema.sql")
 
     /// `make schema` writes the file. After a change of the migrations this test fails until then.
-    @Test("is what sql/schema.sql says")
+    @Test("equals sql/schema.sql")
     func dump() async throws {
         let database = try await TestCluster.shared().createDatabase()
         try await Schema.migrator.migrate(PostgresSettings(conninfo: database, applicationName: "parley-test"))
@@ -39,7 +39,7 @@ struct DatabaseSchema {
         #expect(try await Schema.migrator.check(settings) == .current)
     }
 
-    /// Of two with the same arguments, the one in the later file would silently replace the other.
+    /// Of two functions with the same name and arguments, the one in the later file would silently replace the other.
     @Test("has no two functions of one name")
     func names() throws {
         let directory = Self.directory.appending(path: "functions")

@@ -7,7 +7,7 @@ struct OneNameInEveryLayer {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         .standardizedFileURL
 
-    /// Features without calls of their own, and why.
+    /// Features without separate calls, and the reasons.
     private static let withoutAPI = [
         "Accounts": "API/Accounts has Auth (making an account, signing in) and Users (reading and changing it).",
         "Announcements": "A worker publishes what a change left over.",
@@ -17,7 +17,7 @@ struct OneNameInEveryLayer {
         "Retention": "API/Chat/ThreadSettings sets it; a worker withdraws what is due.",
     ]
 
-    /// Calls without functions of their own, and why.
+    /// Calls without separate functions, and the reasons.
     private static let withoutStore = [
         "Auth": "Makes accounts and sessions: Store/Accounts.",
         "Send": "The fast path of Store/Chat/Messages.",
@@ -37,7 +37,7 @@ struct OneNameInEveryLayer {
         #expect(calls.sorted() == store.sorted())
     }
 
-    @Test("an exception is still one")
+    @Test("an exception still applies")
     func exceptions() throws {
         let (store, calls) = (try Self.storeFeatures(), try Self.apiFeatures())
         #expect(store.isSuperset(of: Self.withoutAPI.keys) && calls.isDisjoint(with: Self.withoutAPI.keys))
@@ -62,7 +62,7 @@ struct OneNameInEveryLayer {
         return Set(calls + others)
     }
 
-    /// Names without their extensions, and without what follows a `+`.
+    /// Names without their extensions, and without the part after a `+`.
     private static func names(in folder: String, isFolder: Bool) throws -> [String] {
         let files = try FileManager.default.contentsOfDirectory(
             at: root.appending(path: folder), includingPropertiesForKeys: [.isDirectoryKey])
