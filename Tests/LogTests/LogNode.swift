@@ -21,7 +21,7 @@ final class DeviceWaiter: Waiter {
         waiting?.resume(returning: answer)
     }
 
-    /// Ends with its task, so that a test that fails doesn't hang.
+    /// Ends with its task, so that a failing test does not hang.
     func wait() async -> PollAnswer {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

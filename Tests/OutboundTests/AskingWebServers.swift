@@ -107,7 +107,7 @@ struct AskingWebServers: Asking {
         try await sinks.mood(mood, of: .apns, for: "bad0")
         async let bad = result(client, request(token: "bad0"))
         let others = await results(client, count: 20, request())
-        // Some begin again by themselves: what is sure is that each has an end, and that it is no time-out.
+        // libcurl repeats some requests by itself. Each must end, and not by a timeout.
         for result in others + [await bad] {
             switch result {
             case .success(let answer): #expect(answer.status == 403)

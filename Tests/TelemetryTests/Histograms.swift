@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A histogram")
 struct Histograms {
-    @Test("counts a value in the first bucket whose bound it doesn't exceed")
+    @Test("counts a value in the first bucket whose bound it does not exceed")
     func bounds() {
         let histogram = Histogram(.items)
         for value in [0, 1, 2, 3, 4, 512, 513, 100_000] { histogram.record(value) }

@@ -1,4 +1,4 @@
-// Reactions: who may add them, how they are counted, and who is notified.
+// Reactions: the permission to add them, their counts, and the notified people.
 import Domain
 import Testing
 

@@ -1,4 +1,4 @@
-// Where presence is shown, and to whom.
+// The answers that show presence, and the people who see it.
 import Domain
 import TestSupport
 import Testing

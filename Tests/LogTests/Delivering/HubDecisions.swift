@@ -265,7 +265,7 @@ struct HubDecisions {
         #expect(upTo == cursor(1))
     }
 
-    @Test("gives polls that end together one answer, and a poll ahead of this node its own cursor")
+    @Test("sends polls that end together one answer, and a poll ahead of this node its own cursor")
     func endsTogether() throws {
         var state = openState()
         _ = state.open(ben, threads: [thread], at: cursor(0))

@@ -1,4 +1,4 @@
-// What each member sees of a thread after changes of its messages, compared with a plain model of the rules.
+// Each member's view of a thread after changes of its messages, compared with a plain model of the rules.
 import Domain
 import Foundation
 import Log
@@ -105,7 +105,7 @@ struct LawsOfMessages {
             messages.map { $0["payload"] == .null } == model.visible(index).map { model.messages[$0].isDeleted }, place)
     }
 
-    @Test("reactions that many people add and remove on two nodes at once end as the last events say")
+    @Test("reactions that many people add and remove on two nodes at once end as in the last events")
     func reactionsAreExact() async throws {
         let database = try await MigratedDatabase.create()
         let nodes = try await [LogNode(conninfo: database), LogNode(conninfo: database)]

@@ -48,7 +48,7 @@ struct SharedLimits {
             found == ["taken", "taken", "taken", "1 20", "taken|1 20", "taken|1 15", "taken", "taken", "taken", "1 20"])
     }
 
-    @Test("never give out more tokens than they have to simultaneous callers")
+    @Test("never grant simultaneous callers more tokens than they have")
     func together() async throws {
         let database = try await MigratedDatabase.create()
         _ = try await run(Self.take, on: database)

@@ -143,7 +143,7 @@ struct ClaimingAlerts {
         #expect(found.filter { $0.hasPrefix("send") } == ["send 1 1 5 0", "send 1 2 2 3", "send 1 3 0 5"])
     }
 
-    @Test("by two nodes at once gives each alert to one of them")
+    @Test("by two nodes at once assigns each alert to one of them")
     func race() async throws {
         let database = try await MigratedDatabase.create()
         try await Psql.run(Self.people, conninfo: database)

@@ -56,7 +56,7 @@ extension SystemTests {
             try await Refusal.expect([refusal], from: stage.node)
         }
 
-        @Test("is refused when a text holds NUL or half a surrogate pair, which PostgreSQL can't store")
+        @Test("is refused when a text holds NUL or half a surrogate pair, which PostgreSQL cannot store")
         func unstorable() async throws {
             let escapes = [
                 #"\u0000"#, #"a\u0000b"#, #"\ud800"#, #"\udc00"#, #"\udc00\ud800"#, #"\ud800\ud800"#, #"\ud83dx"#,

@@ -109,7 +109,7 @@ extension SystemTests {
             #expect(try await curl.say("hello", in: stage.group, as: stage.ivy).status == 201)
         }
 
-        @Test("can't break the rules of a thread: its members, its messages, its ids")
+        @Test("cannot break the rules of a thread: its members, its messages, its ids")
         func rules() async throws {
             let group = "/v1/threads/\(stage.group)"
             let direct = "/v1/threads/\(stage.direct)"
@@ -138,7 +138,7 @@ extension SystemTests {
             #expect(again.status == 200 && again.json["id"].string == stage.groupMessage)
         }
 
-        @Test("can't read or write after leaving")
+        @Test("cannot read or write after leaving")
         func left() async throws {
             let group = "/v1/threads/\(stage.group)"
             #expect(try await stage.node.curl.delete(group + "/members/me", as: stage.bob).status == 204)

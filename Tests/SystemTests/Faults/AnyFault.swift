@@ -8,7 +8,7 @@ import Testing
 private enum Chaos {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// Nil for a value that can't be parsed.
+    /// Nil for a value that cannot be parsed.
     static let minutes: Double? = environment["CHAOS_MINUTES"].map { Double($0) } ?? 1.0 / 3
     static let seed: UInt64? = environment["CHAOS_SEED"].map { UInt64($0) } ?? .random(in: 1...999_999)
     /// Includes time for set-up and checks.
@@ -44,7 +44,7 @@ extension SystemTests.Faults {
         await stage.cluster.close()
     }
 
-    @Test("chaos: a seed always gives the same faults, and every kind of them")
+    @Test("chaos: a seed always returns the same faults, and every kind of fault occurs")
     func plan() {
         let plan = ChaosPlan(seed: 7, nodeCount: 3)
         let steps = Array(plan.prefix(40))

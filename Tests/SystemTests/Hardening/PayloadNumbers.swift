@@ -1,4 +1,4 @@
-// Numbers that PostgreSQL's json type keeps and its jsonb type can't hold.
+// Numbers that PostgreSQL's json type keeps and its jsonb type cannot hold.
 
 import Foundation
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("Numbers in payloads")
     struct PayloadNumbers {
-        @Test("a number that PostgreSQL can't represent is refused, in sends and in edits")
+        @Test("a number that PostgreSQL cannot represent is refused, in sends and in edits")
         func refused() async throws {
             let curl = try await TestNodes.shared().a.curl
             let ann = try await curl.register("Ann")

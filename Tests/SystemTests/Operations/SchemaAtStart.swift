@@ -33,7 +33,7 @@ extension SystemTests {
             }
         }
 
-        @Test("is not created with PARLEY_MIGRATE=off: the error says what to do")
+        @Test("is not created with PARLEY_MIGRATE=off: the error names the way out")
         func emptyDatabase() async throws {
             try await serveWithoutMigrating().expectRefusal(mentioning: ["migrate"])
             #expect(
