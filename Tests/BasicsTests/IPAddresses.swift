@@ -18,7 +18,7 @@ struct IPAddresses {
     }
 
     @Test(
-        "is nothing else",
+        "is not read from any other text",
         arguments: [
             "", "1", "127.0.0.1:80", "[::1]", "::1%eth0", "256.0.0.1", "127.0.0.1\0", "localhost", " ::1",
             "1.2.3.4, ::",

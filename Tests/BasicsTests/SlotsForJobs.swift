@@ -1,4 +1,4 @@
-// Slots: who runs, who waits, who is refused.
+// Slots: which jobs run, which wait, and which are refused.
 import Testing
 
 @testable import Basics
@@ -61,7 +61,7 @@ struct LinesBeforeSlots {
         for waiter in ["a1", "a2", "a3", "a4"] { _ = enter(&slots, waiter) }
         #expect(enter(&slots, "a5") == "refused")
         #expect(enter(&slots, "b6") == "a4")
-        // Now two to one: nobody would be better off.
+        // Now two to one, so a replacement would not improve the balance.
         #expect(enter(&slots, "b7") == "refused")
         #expect(enter(&slots, "c8") == "a3")
         #expect(enter(&slots, "d9") == "refused")

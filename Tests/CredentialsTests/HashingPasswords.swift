@@ -1,4 +1,4 @@
-// Hashing: at once, in line, refused and cancelled.
+// Hashing: calls that run at once, wait, are refused and are cancelled.
 
 import Dispatch
 import Synchronization
@@ -11,7 +11,7 @@ let cheap = ScryptCost(logN: 4, r: 8, p: 1)
 
 @Suite("The password hasher")
 struct HashingPasswords {
-    @Test("knows the password again, and no other")
+    @Test("recognizes the password, and no other")
     func verify() async throws {
         let hasher = PasswordHasher(cost: cheap)
         let stored = try await hasher.hash("correct horse", lane: "a")
@@ -45,7 +45,7 @@ struct HashingPasswords {
         }
     }
 
-    @Test("takes as long for a user that does not exist: the same computation, never a match")
+    @Test("computes the same for a user that does not exist, and never finds a match")
     func dummy() async throws {
         let hasher = PasswordHasher(cost: cheap)
         let real = try PasswordHash(parsing: try await hasher.hash("password", lane: "a"))
@@ -88,7 +88,7 @@ struct HashingPasswords {
         #expect(served.lanes.withLock { $0 } == ["b", "a", "a", "a"])
     }
 
-    @Test("finds the one of several hashes, and computes as many whether there are any or not")
+    @Test("finds the right one of several hashes, and computes as many if there are none")
     func verifiesAny() async throws {
         let hasher = PasswordHasher(cost: cheap)
         let stored = [try await hasher.hash("one", lane: "a"), try await hasher.hash("two", lane: "a")]
@@ -110,7 +110,7 @@ struct HashingPasswords {
         _ = try await (first, second, third)
     }
 
-    @Test("lets a cancelled caller out of the line")
+    @Test("removes a cancelled caller from the queue")
     func cancelled() async throws {
         let hasher = PasswordHasher(cost: cheap, workerCount: 1)
         let gate = DispatchSemaphore(value: 0)
@@ -132,7 +132,7 @@ private final class Served: Sendable {
     let lanes = Mutex<[String]>([])
 }
 
-/// Asks again until it is so, for at most ten seconds.
+/// Waits until the condition is true, for at most ten seconds.
 private func eventually(_ isSo: () -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(10)
     while !isSo() {

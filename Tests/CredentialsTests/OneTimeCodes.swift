@@ -5,7 +5,7 @@ import Testing
 
 @Suite("One-time codes")
 struct OneTimeCodes {
-    @Test("are six digits, none of the ten rarer in any place than chance has it")
+    @Test("are six digits, all equally frequent in each place")
     func spread() {
         var counts = [[Int]](repeating: [Int](repeating: 0, count: 10), count: 6)
         let count = 20_000

@@ -18,7 +18,7 @@ struct SessionTokens {
         #expect(SessionToken(parsing: Array(token.text.utf8)) == token)
     }
 
-    @Test("has a form and a digest that stay: sessions outlive versions")
+    @Test("keeps its form and digest in all versions, because sessions outlive versions")
     func fixed() throws {
         let text = "parley_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh-RJn6K"
         let token = try #require(SessionToken(parsing: text))
@@ -42,7 +42,7 @@ struct SessionTokens {
         #expect(SessionToken(parsing: "") == nil)
     }
 
-    @Test("doesn't show itself in logs")
+    @Test("is never shown in logs")
     func redacted() {
         let token = SessionToken.random()
         let secret = token.text.dropFirst(SessionToken.prefix.count).prefix(10)

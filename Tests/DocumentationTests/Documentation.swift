@@ -1,4 +1,4 @@
-// What is written about Parley, held against the code and against itself. Needs no server.
+// Compares the documentation with the code and with itself. Needs no server.
 
 import Domain
 import Foundation
@@ -63,13 +63,13 @@ struct Documentation {
         }
     }
 
-    @Test("is short where everybody begins", arguments: [("README.md", 130), ("docs/architecture.md", 150)])
+    @Test("is short on the pages that are read first", arguments: [("README.md", 130), ("docs/architecture.md", 150)])
     func lengths(_ path: String, lineCountMax: Int) throws {
         let lineCount = try Document(path).text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
         #expect(lineCount <= lineCountMax)
     }
 
-    @Test("lists the words of the glossary by the alphabet, each once")
+    @Test("lists the words of the glossary alphabetically, each once")
     func glossary() throws {
         let words = try Document("docs/glossary.md").prose.matches(of: /(?m)^\*\*(.+?)\*\*/).map { $0.1.lowercased() }
         #expect(words.count > 30)

@@ -1,4 +1,4 @@
-// What a Parley leaves that was killed hard, and how the next one deals with it.
+// The files and processes that a killed Parley leaves, and how the next one handles them.
 
 import Foundation
 import Linux
@@ -32,7 +32,7 @@ struct KilledParley {
         await postgres.stop()
     }
 
-    @Test("goes down by itself")
+    @Test("stops by itself")
     func goesDown() async throws {
         let directory = directory
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in

@@ -105,7 +105,7 @@ struct PrivatePostgres {
         await postgres.stop()
     }
 
-    @Test("runs in a session of its own, so that the terminal's Ctrl-C is not its")
+    @Test("runs in a separate session, so that the terminal's Ctrl-C does not reach it")
     func session() async throws {
         let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         let pid = try #require(try PostmasterFile.read(dataDirectory: directory + "/postgres")).pid
@@ -124,7 +124,7 @@ struct PrivatePostgres {
     }
 
     @Test(
-        "works under a path that is too long for a socket, or that libpq can't quote",
+        "works under a path that is too long for a socket, or that libpq cannot quote",
         arguments: [
             String(repeating: "long-", count: 30), "a, b'c\\d",
         ])
@@ -140,7 +140,7 @@ struct PrivatePostgres {
     }
 }
 
-/// Asks again until it is so, for at most ten seconds.
+/// Waits until the condition is true, for at most ten seconds.
 func eventually(_ isSo: () async throws -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(10)
     while try await !isSo() {

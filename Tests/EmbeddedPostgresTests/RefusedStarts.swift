@@ -1,4 +1,4 @@
-// Each way in which the embedded server can't be had gets one clear sentence, and touches nothing.
+// Each reason why the embedded server cannot start is reported in one clear sentence, and no file changes.
 
 import Foundation
 import TestSupport
@@ -28,7 +28,7 @@ struct RefusedStarts {
         return found
     }
 
-    @Test("when PostgreSQL isn't installed, and names the package")
+    @Test("when PostgreSQL is not installed, and names the package")
     func missing() async throws {
         let error = try await refusal(path: "/nonexistent")
         #expect(error.reason == .binariesMissing)
@@ -84,7 +84,7 @@ struct RefusedStarts {
         #expect(error.description.contains("Permission denied"))
     }
 
-    @Test("as root, a directory that the server's user can't reach", .enabled(if: geteuid() == 0))
+    @Test("as root, a directory that the server's user cannot reach", .enabled(if: geteuid() == 0))
     func unreachable() async throws {
         _ = chmod(temporary.path, 0o700)
         let error = try await refusal()
@@ -92,7 +92,7 @@ struct RefusedStarts {
         #expect(error.description.contains("may not enter \(temporary.path):"))
     }
 
-    @Test("a server that doesn't start, with PostgreSQL's own words")
+    @Test("a server that does not start, with PostgreSQL's own message")
     func badSettings() async throws {
         let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         await postgres.stop()

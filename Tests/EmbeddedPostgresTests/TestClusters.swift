@@ -1,4 +1,4 @@
-// The cluster that other suites stand on.
+// The cluster that other suites use.
 
 import EmbeddedPostgres
 import Foundation

@@ -48,7 +48,7 @@ struct ChildProcesses {
         #expect(lines.last == "0")
     }
 
-    @Test("that can't be run is an error with its path")
+    @Test("that cannot be run is an error with its path")
     func missing() async throws {
         let error = await #expect(throws: FileError.self) {
             try await Program(executable: "/nonexistent/x", arguments: []).run()

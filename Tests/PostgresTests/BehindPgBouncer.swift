@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Behind PgBouncer")
 struct BehindPgBouncer {
-    @Test("in transaction mode statements run on whichever session, and find their settings there")
+    @Test("in transaction mode statements run on any session, and find their settings there")
     func transactions() async throws {
         let cluster = try await TestCluster.shared()
         let bouncer = try await cluster.pooler(.transaction)
@@ -16,7 +16,7 @@ struct BehindPgBouncer {
             let sessions = try await withThrowingTaskGroup(of: Int32.self) { group in
                 for number in 0..<400 {
                     group.addTask {
-                        // A few statements, each met again on another session than the one before.
+                        // A few statements, each repeated on a different session.
                         let rows = try await client.query(
                             Statement(
                                 "probe_\(number % 5)",
@@ -50,7 +50,7 @@ struct BehindPgBouncer {
                 var sessions: Set<Int32> = []
                 let statement = Statement("pid", "select pg_backend_pid()")
                 for _ in 0..<3 {
-                    // PgBouncer gives the session used last: first to the other, so that ours is a second one.
+                    // PgBouncer assigns the session used last. The other client gets it first, so the test's client gets a second one.
                     try await Gate.closed(database) { gate in
                         async let held = other.run(Gate.pass)
                         try await eventually { other.statistics.inFlightCount == 1 }
@@ -66,7 +66,7 @@ struct BehindPgBouncer {
         }
     }
 
-    @Test("nothing stays set in the sessions that others use, too")
+    @Test("no setting stays in the sessions that others use, too")
     func leavesNothing() async throws {
         let cluster = try await TestCluster.shared()
         let bouncer = try await cluster.pooler(.transaction, sessionCountMax: 1)
@@ -107,7 +107,7 @@ struct BehindPgBouncer {
             PostgresSettings(conninfo: conninfo, applicationName: "parley-listen"), channel: "parley_log",
             logger: quiet, timing: timing)
         let task = Task { try await listener.run { event in Issue.record("\(event)") } }
-        // The one session of the pool has been listened in, and more than once: each try is two clients.
+        // The listener has used the pool's only session more than once: each attempt uses two clients.
         try await eventually { try bouncer.log().split(separator: "login attempt").count > 6 }
         let channels = try await Psql.run("select pg_listening_channels()", conninfo: conninfo)
         #expect(!channels.contains("parley_log") && channels.split(separator: "\n").count == 1, "\(channels)")

@@ -22,7 +22,7 @@ struct Encoding {
         #expect(try encode(.bool(true)) == [1])
     }
 
-    @Test("distinguishes an empty value from NULL, and gives it an address")
+    @Test("distinguishes an empty value from NULL by its address")
     func emptyAndNull() throws {
         #expect(try encode(.null) == nil)
         #expect(try encode(.text("")) == [])

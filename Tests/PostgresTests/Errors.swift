@@ -1,4 +1,4 @@
-// What errors show, and what they must not show.
+// The parts of an error that are shown, and those that must stay hidden.
 
 import Testing
 
@@ -33,7 +33,7 @@ struct Errors {
     }
 
     @Test(
-        "say why connecting failed",
+        "state why connecting failed",
         arguments: [
             (
                 "connection to server at \"127.0.0.1\", port 1 failed: Connection refused\n\tIs the server running?",

@@ -1,4 +1,4 @@
-// Which server is spoken to when there are several: hosts that don't answer, servers that take no writes.
+// The choice among several servers: hosts that do not answer, servers that accept no writes.
 
 import EmbeddedPostgres
 import Foundation
@@ -10,9 +10,9 @@ import Testing
 
 @Suite("A client of several servers", .serialized, .timeLimit(.minutes(2)))
 struct Failover {
-    @Test("goes on to the next host when one doesn't answer at all")
+    @Test("goes on to the next host when one does not answer at all")
     func silentHost() async throws {
-        // Takes connections and never says a word.
+        // Accepts connections and sends nothing.
         let (silent, port) = try Sockets.listener()
         defer { close(silent) }
         let database = try await TestCluster.shared().createDatabase()
@@ -25,7 +25,7 @@ struct Failover {
         }
     }
 
-    /// As behind an address that moves: here a symbolic link to the socket's directory.
+    /// Like an address that moves: here a symbolic link to the socket's directory.
     @Test("leaves a read-only server for the primary")
     func readOnly() async throws {
         let primary = try await TestCluster.own()
@@ -42,7 +42,7 @@ struct Failover {
         try point(to: standby)
         try await withClient(connections: 3, conninfo: conninfo) { client in
             await #expect(throws: PostgresError.self) { try await client.run("create table here ()") }
-            // Reading goes on there.
+            // Reads continue on that server.
             #expect(try await client.run("select pg_is_in_recovery()").first?.bool(0) == true)
             try point(to: primary)
             try await eventually { (try? await client.run("create table here ()")) != nil }
@@ -57,7 +57,7 @@ struct Failover {
         let hosts = HostList(conninfo: "host=a,b,c port=1,2,3 dbname=x")
         #expect(hosts.count == 3 && hosts.words(from: 0).isEmpty)
         #expect(hosts.words(from: 1).map { "\($0.0)=\($0.1)" } == ["host=b,c,a", "port=2,3,1"])
-        // One port for all is left as it is; one host is no list.
+        // A single port for all hosts stays unchanged; a single host is not a list.
         #expect(HostList(conninfo: "postgresql://u@a,b/x?port=9").words(from: 1).map(\.1).first == "b,a")
         #expect(HostList(conninfo: "host=a port=1").count == 1)
         #expect(HostList(conninfo: "no equals sign").count == 1)

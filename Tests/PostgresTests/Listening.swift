@@ -32,7 +32,7 @@ struct Listening {
             return event
         }
 
-        /// The next event is that the connection is gone, for whatever reason.
+        /// Expects the next event to report a lost connection, for any reason.
         func nextIsDisconnected() async throws -> Bool {
             if case .disconnected = try await next() { return true }
             return false

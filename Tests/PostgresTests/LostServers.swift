@@ -8,14 +8,14 @@ import Testing
 
 @Suite("A client that loses its server")
 struct LostServers {
-    /// What a load saw: each statement either answered or failed in a way that is allowed.
+    /// The outcome of a load: each statement was answered, or failed with an allowed error.
     final class Tally: Sendable {
         let answered = Atomic(0)
         let lost = Atomic(0)
         let unavailable = Atomic(0)
         let isOver = Atomic(false)
 
-        /// Runs inserts of ever new numbers until told to stop. Notes which ones were acknowledged.
+        /// Inserts increasing numbers until stopped. Records which inserts were acknowledged.
         func load(_ client: PostgresClient, tasks: Int) async throws -> [Int64] {
             let insert = Statement("mark", "insert into marks values ($1::int8)")
             return try await withThrowingTaskGroup(of: [Int64].self) { group in
@@ -42,7 +42,7 @@ struct LostServers {
             }
         }
 
-        /// How many of these numbers the table doesn't hold.
+        /// Returns how many of these numbers are missing in the table.
         static func missingCount(of numbers: [Int64], _ client: PostgresClient) async throws -> Int64? {
             try await client.run(
                 "select count(*) from unnest($1::int8[]) n where not exists (select from marks where mark = n)",
@@ -85,7 +85,7 @@ struct LostServers {
         let cluster = try await TestCluster.own()
         let conninfo = try await cluster.createDatabase()
         try await withClient(conninfo: conninfo, { $0.waitMax = .milliseconds(200) }) { client in
-            // Not by the client, which may not have connected in that time.
+            // Not through the client, which may not have reconnected yet.
             try await Psql.run("create table marks (mark int8 primary key)", conninfo: conninfo)
             let tally = Tally()
             async let acknowledged = tally.load(client, tasks: 16)
@@ -100,7 +100,7 @@ struct LostServers {
         await cluster.close()
     }
 
-    @Test("keeps statements waiting while the server restarts, if it is quick enough")
+    @Test("keeps statements waiting while the server restarts, if the restart is quick enough")
     func waitsForRestart() async throws {
         let cluster = try await TestCluster.own()
         try await withClient(conninfo: try await cluster.createDatabase(), { $0.waitMax = .seconds(20) }) { client in
@@ -120,7 +120,7 @@ struct LostServers {
         try await withClient(
             connections: 1,
             {
-                // They hold for the statements that are answered, too.
+                // They apply to the answered statements, too.
                 $0.statementTimeout = .seconds(1)
                 $0.stallGrace = .seconds(1)
             }
@@ -163,7 +163,7 @@ struct LostServers {
         for (conninfo, reason) in expected {
             try await withClient(conninfo: conninfo, { $0.waitMax = .milliseconds(500) }) { client in
                 try await bounded(.seconds(5)) {
-                    // Before the first attempt has failed nobody knows why.
+                    // The reason is unknown until the first attempt has failed.
                     _ = try? await client.run("select 0")
                     try await eventually { client.statistics.totals.connectFailureCount > 0 }
                     await #expect(throws: PostgresError.unavailable(reason)) { try await client.run("select 1") }

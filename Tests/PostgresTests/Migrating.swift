@@ -1,4 +1,4 @@
-// The migrator against a real server: from empty, twice, at once, and what must fail without a trace.
+// The migrator against a real server: from empty, twice, at once, and failures that must leave no trace.
 
 import Postgres
 import TestSupport
@@ -88,7 +88,7 @@ struct Migrating {
             try await migrator([Self.first, Self.second]).migrate(settings, logger: quiet).applied == ["0002_b.sql"])
     }
 
-    @Test("leaves nothing of functions of which one fails")
+    @Test("leaves no function of a set in which one fails")
     func failingFunction() async throws {
         let bad = Migrator.SQLFile(
             name: "g.sql", text: "create or replace function g() returns no_such language sql as '';")
@@ -121,7 +121,7 @@ struct Migrating {
         }
     }
 
-    @Test("lives with a newer schema that breaks nothing, and leaves its functions alone")
+    @Test("accepts a newer schema without breaking changes, and leaves its functions unchanged")
     func newerHarmless() async throws {
         let newer = Migrator.SQLFile(name: "f.sql", text: Self.function.text.replacing("select 1", with: "select 2"))
         _ = try await migrator([Self.first, Self.second], [newer]).migrate(settings, logger: quiet)
@@ -131,7 +131,7 @@ struct Migrating {
         #expect(try await value("select f()::int8") == 2)
     }
 
-    @Test("refuses a newer schema that breaks")
+    @Test("refuses a newer schema with a breaking change")
     func newerBreaking() async throws {
         let breaking = Self.migration("0002_b.sql", "drop table a;", breaking: "yes")
         _ = try await migrator([Self.first, breaking]).migrate(settings, logger: quiet)

@@ -135,7 +135,7 @@ struct PoolDecisions {
         #expect(pool.cancel(try #require(ids["f"])) == "f")
         #expect(step(at: start + .seconds(2)) == [])
         #expect(pool.nextDeadline() == start + .seconds(3))
-        // One goes: it is nobody's deadline any more.
+        // One statement is removed, and its deadline with it.
         #expect(pool.finished(1, now: start + .seconds(2)) == "a")
         #expect(step(at: start + .seconds(2)) == ["send b on 1"])
         #expect(pool.finished(1, now: start + .seconds(2)) == "b")
@@ -180,7 +180,7 @@ struct PoolDecisions {
         #expect(pool.entries.isEmpty)
     }
 
-    @Test("sends a statement that did not run again, before all others, but not for ever")
+    @Test("sends a statement that did not run again, before all others, a limited number of times")
     mutating func retries() {
         connectFirst()
         pool.setBlocked(1, true)

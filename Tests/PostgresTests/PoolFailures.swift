@@ -22,7 +22,7 @@ struct PoolFailures {
         #expect(base.step().prefix(2) == ["send c on 2", "send d on 2"])
     }
 
-    @Test("does not move a statement for ever")
+    @Test("moves a statement a limited number of times")
     mutating func boundsMoves() {
         _ = base.submit("a")
         var failed: [(String, PostgresError)] = []
@@ -75,7 +75,7 @@ struct PoolFailures {
         #expect(base.pool.nextDeadline() == start + .milliseconds(50))
     }
 
-    @Test("tells statements that waited too long why there is no connection")
+    @Test("fails statements that waited too long with the reason why there is no connection")
     mutating func tellsReason() {
         _ = base.submit("a")
         _ = base.step()
@@ -83,7 +83,7 @@ struct PoolFailures {
         #expect(base.step(at: start + .seconds(5)).first == "fail a: database unavailable: connection refused")
     }
 
-    @Test("fails waiting statements at once when the database refuses us, and new ones until the next attempt")
+    @Test("fails waiting statements at once when the database refuses the client, and new ones until the next attempt")
     mutating func failsRefused() {
         _ = base.submit("a", "b")
         _ = base.step()
@@ -133,7 +133,7 @@ struct PoolFailures {
         _ = base.submit("c")
         #expect(base.step().allSatisfy { !$0.hasPrefix("send") && !$0.hasPrefix("close") })
         #expect(base.pool.finished(1, now: start) == "b")
-        // The second word of it comes too late to matter.
+        // The second report of the same loss has no effect.
         base.pool.isReadOnly(1, now: start, random: 0)
         #expect(base.step().contains("close 1"))
     }
@@ -164,7 +164,7 @@ struct PoolFailures {
         #expect(base.step(at: start + .seconds(5)) == ["fail a: \(error)", "stop"])
     }
 
-    @Test("does not want a connection that comes up while it shuts down")
+    @Test("closes a connection that opens during the shutdown")
     mutating func refusesLateConnection() {
         _ = base.submit("a")
         _ = base.step()

@@ -20,7 +20,7 @@ struct Queries {
                 }
                 try await group.waitForAll()
             }
-            // The second may still be on its way.
+            // The second connection may still be opening.
             try await eventually { client.statistics.connectionCount == 2 }
             #expect(client.statistics.inFlightCount == 0)
             #expect(client.statistics.totals.statementCount == 100)
@@ -112,7 +112,7 @@ struct Queries {
                 let setting = try await client.run("select current_setting($1::text)", [.text(name)])
                 #expect(try setting.first?.text(0) == value)
             }
-            // What they are can only be asked over TCP.
+            // The test's connection is not TCP, so the values cannot be read, only that they are set.
             let keepalives = try await client.run(
                 "select name from pg_settings where source = 'session' and name like 'tcp%' order by 1")
             #expect(try keepalives.count == 4 && keepalives.last?.text(0) == "tcp_user_timeout")

@@ -27,7 +27,7 @@ struct ReadOnlyClients {
         }
     }
 
-    @Test("is refused them behind PgBouncer, too, and leaves nothing set there")
+    @Test("is refused each write behind PgBouncer, too, and leaves no setting there")
     func pooled() async throws {
         let cluster = try await TestCluster.shared()
         let bouncer = try await cluster.pooler(.transaction, sessionCountMax: 1)
@@ -64,7 +64,7 @@ struct ReadOnlyClients {
         }
     }
 
-    @Test("replaces its connections when it is told to, and loses no statement by that")
+    @Test("replaces its connections on request, and loses no statement")
     func reconnects() async throws {
         try await withClient(connections: 1, { $0.isReadOnly = true }) { client async throws in
             let first = try await client.run("select pg_backend_pid()").first?.int4(0)
@@ -77,7 +77,7 @@ struct ReadOnlyClients {
         }
     }
 
-    @Test("counts statements that took too long apart from those that went wrong")
+    @Test("counts statements that timed out separately from those that failed")
     func timeouts() async throws {
         try await withClient(connections: 1, { $0.statementTimeout = .milliseconds(50) }) { client async throws in
             do {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A value")
 struct RoundTrips {
-    /// Sends one parameter, cast to `type`, and gives the row with it.
+    /// Sends one parameter, cast to `type`, and returns the row with it.
     func roundTrip(_ client: PostgresClient, _ type: String, _ parameter: Parameter) async throws -> Row {
         try #require(try await client.run("select $1::\(type)", [parameter]).first)
     }
@@ -115,7 +115,7 @@ struct RoundTrips {
             for parameter in [Parameter.text("a\0b"), .json([0xff, 0xfe])] {
                 do {
                     _ = try await client.run("select $1::text", [parameter])
-                    Issue.record("the server took it")
+                    Issue.record("the server accepted it")
                 } catch PostgresError.server(let error) {
                     #expect(error.sqlState == "22021")
                     #expect(!"\(error)".contains("0x"))

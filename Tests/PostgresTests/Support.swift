@@ -1,4 +1,4 @@
-// What the suites with a real server share: clients with an end, and waits with a bound.
+// Shared by the suites with a real server: clients that are shut down, and waits with a limit.
 
 import Logging
 import Postgres
@@ -6,7 +6,7 @@ import TestSupport
 
 struct TookTooLong: Error {}
 
-/// Runs `body`, but not for ever.
+/// Runs `body` with a time limit.
 func bounded<Value: Sendable>(
     _ longest: Duration = .seconds(30), _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -22,7 +22,7 @@ func bounded<Value: Sendable>(
     }
 }
 
-/// Waits until something that has no event of its own is true.
+/// Waits for a condition without an event.
 func eventually(_ condition: @escaping @Sendable () async throws -> Bool) async throws {
     try await bounded {
         while try await !condition() { try await Task.sleep(for: .milliseconds(1)) }
@@ -63,12 +63,12 @@ extension PostgresClient {
     }
 }
 
-/// Holds statements up for as long as a test wants: `Gate.pass` waits in the server until the gate is opened.
+/// Delays statements until the test releases them: `Gate.pass` waits in the server until the gate is opened.
 struct Gate {
     static let pass = "select pg_advisory_xact_lock_shared(1)::text, 42::int4"
     private let client: PostgresClient
 
-    /// A gate in this database, closed.
+    /// Creates a closed gate in this database.
     static func closed(_ conninfo: String, _ body: (Gate) async throws -> Void) async throws {
         try await withClient(connections: 1, conninfo: conninfo) { client in
             try await client.run("select pg_advisory_lock(1)::text")

@@ -14,7 +14,7 @@ struct MailRetries {
         #expect(MailRetry.wait(afterAttempt: attempt, random: 0) == .seconds(seconds))
     }
 
-    @Test("wait up to the same time longer by chance, so that mails that failed together don't return together")
+    @Test("wait up to the same time longer at random, so that mails that failed together are not retried together")
     func jitter() {
         #expect(MailRetry.wait(afterAttempt: 1, random: 0.5) == .seconds(3))
         #expect(MailRetry.wait(afterAttempt: 9, random: 1) == .seconds(120))

@@ -1,4 +1,4 @@
-// What a lane does when the push service, the database or the node's stop comes in its way.
+// How a lane reacts to failures of the push service and the database, and to the node's stop.
 import Domain
 import Store
 import TestSupport
@@ -22,14 +22,14 @@ struct AlertLanes {
         #expect(setup.metrics.failures.value == 0 && setup.lines.all.isEmpty, "\(setup.lines.all)")
     }
 
-    @Test("halts when the service refuses the key, keeps the alerts, and tells the operator once")
+    @Test("halts when the service refuses the key, keeps the alerts, and notifies the operator once")
     func halts() async throws {
         let setup = try await LaneSetup(alerts: 3)
         try await setup.sinks.mood(.answer(403, reason: "InvalidProviderToken"), of: .apns, times: 1_000)
         try await setup.running {
             try await setup.eventually("the halt") { setup.metrics.isHalted.load(ordering: .relaxed) }
             try await setup.eventually("the outcomes") { setup.lane.state.withLock { $0.settlements.isEmpty } }
-            // Wake-ups don't end a halt.
+            // Wake-ups do not end a halt.
             let requestCount = try setup.sinks.requestCount(of: .apns)
             try await Task.sleep(for: .seconds(1.5))
             #expect(try setup.sinks.requestCount(of: .apns) == requestCount)
@@ -55,7 +55,7 @@ struct AlertLanes {
         #expect(try await setup.query("select count(*) from push_jobs") == "1")
     }
 
-    @Test("records an outcome later when the database fails, and doesn't send the alert twice")
+    @Test("records an outcome later when the database fails, and does not send the alert twice")
     func failingSettlement() async throws {
         let setup = try await LaneSetup(alerts: 2)
         _ = try await setup.query("alter function push_settle rename to push_settle_away")

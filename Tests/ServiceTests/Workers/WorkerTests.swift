@@ -54,7 +54,7 @@ struct WorkerTests {
         #expect(lines.all[0].contains("the database is away"))
     }
 
-    @Test("logs each reason of its own")
+    @Test("logs each different reason")
     func reasons() async {
         let worker = worker()
         _ = await run(worker) { number in
@@ -77,7 +77,7 @@ struct WorkerTests {
         #expect(took >= .milliseconds(100))
     }
 
-    @Test("ends when cancelled, and counts and logs nothing of it, whatever the call that was cut short throws")
+    @Test("ends when cancelled without counting or logging a failure, whatever the interrupted call throws")
     func cancellation() async {
         let worker = worker()
         let hasBegun = Atomic(false)
