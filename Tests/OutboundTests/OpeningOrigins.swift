@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Opening origins")
 struct OpeningOrigins {
-    /// `#expect` cannot call a mutating method, so this function does.
+    /// `#expect` cannot call a mutating method, so this class does.
     private final class Gate {
         private var gate = OriginGate<Int>(patience: .seconds(1), originCountMax: 3)
 
