@@ -32,6 +32,8 @@ extension PostgresCluster {
                     throw FileError("make", configuration.dataDirectory)
                 }
                 try Files.flushDirectory(configuration.dataDirectory + "/..")
+                // The child of an interrupted attempt may have written a file after the first removal.
+                try Self.removeDrafts(prefix: prefix)
             }
         } catch {
             try? await Blocking.run { try Files.remove(draft) }
