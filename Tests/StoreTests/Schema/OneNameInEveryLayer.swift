@@ -9,9 +9,8 @@ struct OneNameInEveryLayer {
 
     /// Features without separate calls, and the reasons.
     private static let withoutAPI = [
-        "Accounts": "API/Accounts has Auth (making an account, signing in) and Users (reading and changing it).",
+        "Accounts": "API/Accounts has SignIns (creating an account) and Users (reading and changing it).",
         "Announcements": "A worker publishes what a change left over.",
-        "Erasures": "API/Accounts/Users begins an erasure; a worker does the rest.",
         "Log": "API/Sync reads the log; nodes maintain it.",
         "Presence": "Derived from the polls of API/Sync; API/Accounts/Users shows it.",
         "Retention": "API/Chat/ThreadSettings sets it; a worker withdraws what is due.",
@@ -19,7 +18,8 @@ struct OneNameInEveryLayer {
 
     /// Calls without separate functions, and the reasons.
     private static let withoutStore = [
-        "Auth": "Makes accounts and sessions: Store/Accounts.",
+        "DelegatedSignIns": "Signs in by the host app's tokens, through Store/Accounts/SignIns.",
+        "PushRegistration": "The rules for push targets; Store/Push keeps the targets.",
         "Send": "The fast path of Store/Chat/Messages.",
     ]
 
