@@ -3,6 +3,7 @@
 #
 #   Tests/run.sh all      every test: unit tests beside the release build, then the system suites that may share the
 #                         machine, then alone, one after the other, all tests that measure time or have deadlines
+#   Tests/run.sh system   the system suites alone, with the executable that PARLEY_EXECUTABLE names
 #   Tests/run.sh quick    unit suites that neither wait for long nor measure time (`make check`)
 #
 # Inside a group one test runs at a time. WIDTH groups (4) run side by side. A group fails if a test fails, if its
@@ -148,27 +149,39 @@ check_counts() {
 trap 'jobs -rp | xargs -r kill 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
 
+lanes=("$(lane "${lane_1[@]}")" "$(lane "${lane_2[@]}")" "$(lane "${lane_3[@]}")" "$(lane "${lane_4[@]}")")
+
+start_lanes() {
+    local number
+    for number in 1 2 3 4; do start "system-$number" 900 --filter "${lanes[number - 1]}"; done
+}
+
+system_alone() {
+    alone system-alone 1800 --filter '^SystemTests\.' \
+        --skip "${lanes[0]}" --skip "${lanes[1]}" --skip "${lanes[2]}" --skip "${lanes[3]}"
+}
+
 rm -rf "$logs"
 mkdir -p "$logs"
 check_lists
 case ${1:-} in
     all)
-        lanes=("$(lane "${lane_1[@]}")" "$(lane "${lane_2[@]}")" "$(lane "${lane_3[@]}")" "$(lane "${lane_4[@]}")")
         start unit-api 900 --filter '^APITests\.' --skip "$measuring"
         start unit-log 900 --filter '^(LogTests|StoreTests)\.' --skip "$measuring"
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring"
         release
-        start system-1 900 --filter "${lanes[0]}"
-        start system-2 900 --filter "${lanes[1]}"
-        start system-3 900 --filter "${lanes[2]}"
-        start system-4 900 --filter "${lanes[3]}"
+        start_lanes
         alone measuring 600 --filter "$measuring"
-        alone system-alone 1800 --filter '^SystemTests\.' \
-            --skip "${lanes[0]}" --skip "${lanes[1]}" --skip "${lanes[2]}" --skip "${lanes[3]}"
+        system_alone
         status=0
         check_counts || status=1
         report || status=1
         exit $status
+        ;;
+    system)
+        start_lanes
+        system_alone
+        report
         ;;
     quick)
         start quick-log 300 --filter '^LogTests\.' --skip "$measuring" --skip "$slow"
@@ -179,7 +192,7 @@ case ${1:-} in
         report
         ;;
     *)
-        say 'usage: Tests/run.sh all | quick' >&2
+        say 'usage: Tests/run.sh all | system | quick' >&2
         exit 2
         ;;
 esac
