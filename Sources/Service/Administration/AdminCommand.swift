@@ -24,8 +24,10 @@ package struct AdminCommand: Sendable {
                 try await database.prepareSchema(.off, logger: logger)
                 let client = PostgresClient(database.settings, logger: logger)
                 do {
-                    let command = AdminCommand(
-                        store: Store(client), limits: request.settings.limits, values: request.values)
+                    let store = Store(client)
+                    // Actions write events. Without a node that ever ran, the log has no partition for them yet.
+                    _ = try await store.extendLog(days: request.settings.logDays)
+                    let command = AdminCommand(store: store, limits: request.settings.limits, values: request.values)
                     let answer = try await command.run(request.action)
                     await client.shutdown()
                     return answer.map { String(decoding: $0.utf8, as: UTF8.self) }

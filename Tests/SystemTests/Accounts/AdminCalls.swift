@@ -41,6 +41,19 @@ extension SystemTests {
             #expect(try await admin("user", "--user", "x").exit == .status(1))
         }
 
+        @Test("the command line needs no node that ever ran on the database")
+        func commandLineFirst() async throws {
+            let database = try await TestCluster.shared().createDatabase()
+            func parley(_ words: String...) async throws -> Parley.Outcome {
+                try await Parley.run(words, settings: ["PARLEY_DATABASE_URL": database])
+            }
+            #expect(try await parley("migrate").exit == .status(0))
+            let made = try await parley("admin", "create-user", "--name", "Kim")
+            let id = try #require(try JSON(parsing: Data(made.output.utf8))["id"].string, "\(made.errors)")
+            let suspended = try await parley("admin", "suspend", "--user", id)
+            #expect(suspended.exit == .status(0), "\(suspended.errors)")
+        }
+
         @Test("a user suspended on one node is signed out on all nodes within a second, waiting poll included")
         func suspends() async throws {
             let token = "a token for the admins"

@@ -134,9 +134,9 @@ extension SystemTests {
             }
             // The key of another certificate, then a file that is not PEM: the node keeps the old pair.
             try ground.certificates.replace("now.key", by: "second.key")
-            try await ground.logged("is not that of the certificate")
+            try await ground.logged("does not match the certificate")
             try ground.certificates.write("nonsense", to: "now.crt")
-            try await ground.logged("is not PEM as it should be")
+            try await ground.logged("is not a PEM file")
             #expect(ground.node.program.errors.contains(Self.refused))
             #expect(try await ground.answer("/health/live").exit == .status(0))
             try ground.certificates.use("second")
@@ -159,8 +159,8 @@ extension SystemTests {
             try certificates.write("nonsense", to: "nonsense.crt")
             let database = try await TestCluster.shared().createDatabase()
             for (certificate, key, sentence) in [
-                ("first.crt", "second.key", "is not that of the certificate"),
-                ("nonsense.crt", "first.key", "is not PEM as it should be"),
+                ("first.crt", "second.key", "does not match the certificate"),
+                ("nonsense.crt", "first.key", "is not a PEM file"),
                 ("none.crt", "first.key", "can't be read: No such file or directory"),
             ] {
                 let outcome = try await Parley.run(
