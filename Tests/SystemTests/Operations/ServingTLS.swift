@@ -7,8 +7,8 @@ import Testing
 extension SystemTests {
     @Suite("TLS served by the node")
     struct ServingTLS {
-        private static let renewed = "the TLS certificate was read anew"
-        private static let refused = "the new TLS certificate is not used"
+        private static let renewed = "loaded a new TLS certificate; new connections use it"
+        private static let refused = "loading the new TLS certificate failed; the old one stays in use"
 
         /// A node with the pair `now` of a directory.
         private struct Ground {
