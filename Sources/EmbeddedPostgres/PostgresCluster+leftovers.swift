@@ -27,11 +27,11 @@ extension PostgresCluster {
     private func end(_ file: PostmasterFile) async throws {
         if file.status != .stopping { _ = kill(file.pid, StopMode.fast.signal) }
         let start = ContinuousClock.now
-        var isPatient = true
+        var stopsAtOnce = false
         while file.owner(dataDirectory: configuration.dataDirectory) == .server {
             let waited = start.duration(to: .now)
-            if isPatient && waited > Self.leftoverWaitMax / 2 {
-                isPatient = false
+            if !stopsAtOnce && waited > Self.leftoverWaitMax / 2 {
+                stopsAtOnce = true
                 _ = kill(file.pid, StopMode.immediate.signal)
             }
             guard waited < Self.leftoverWaitMax else {

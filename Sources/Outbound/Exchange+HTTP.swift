@@ -116,7 +116,7 @@ extension Exchange {
     }
 
     /// Whether the server has sent anything.
-    var hasHeard: Bool { parley_curl_status(easy) != 0 }
+    var hasReceived: Bool { parley_curl_status(easy) != 0 }
 
     fileprivate func take(header line: UnsafeRawBufferPointer) -> Bool {
         http?.answer.takeHeader(line)

@@ -13,7 +13,7 @@ final class OpenConnections {
     private var unnamed: Set<Int32> = []
     private var sockets: [Int: Int32] = [:]
     private var origins: [Int32: String] = [:]
-    private var heardAt: [Int: ContinuousClock.Instant] = [:]
+    private var receivedAt: [Int: ContinuousClock.Instant] = [:]
 
     /// Returns -1 if the system refuses a socket.
     func open(to origin: String, family: Int32, type: Int32, protocol kind: Int32) -> Int32 {
@@ -29,7 +29,7 @@ final class OpenConnections {
         origins[socket] = nil
         if unnamed.remove(socket) == nil, let port = sockets.first(where: { $0.value == socket })?.key {
             sockets[port] = nil
-            heardAt[port] = nil
+            receivedAt[port] = nil
         }
         return Foundation.close(socket)
     }
@@ -48,11 +48,11 @@ final class OpenConnections {
     }
 
     /// Records that a connection has received something. Its local port identifies it.
-    func heard(port: Int, at now: ContinuousClock.Instant) { if socket(port: port) != nil { heardAt[port] = now } }
+    func received(port: Int, at now: ContinuousClock.Instant) { if socket(port: port) != nil { receivedAt[port] = now } }
 
     /// Closes a connection that has received nothing since `began`. Its transfers fail, or begin again on another one.
     func cut(port: Int, ifDumbSince began: ContinuousClock.Instant) {
-        if let heard = heardAt[port], heard >= began { return }
+        if let time = receivedAt[port], time >= began { return }
         guard let socket = socket(port: port) else { return }
         shutdown(socket, Int32(SHUT_RDWR))
     }

@@ -24,15 +24,15 @@ struct OriginGate<Item> {
     }
 
     /// The longest time a request is held. A server that is slow to answer one request may be faster with others.
-    private let patience: Duration
+    private let heldMax: Duration
     /// Above this count, origins without requests under way are dropped.
     private let originCountMax: Int
     /// A connection that was idle for longer may be closed without this node's knowing.
     private static var idleMax: Duration { .seconds(10) }
     private var origins: [String: Origin] = [:]
 
-    init(patience: Duration = .seconds(1), originCountMax: Int = 256) {
-        self.patience = patience
+    init(heldMax: Duration = .seconds(1), originCountMax: Int = 256) {
+        self.heldMax = heldMax
         self.originCountMax = originCountMax
     }
 
@@ -63,10 +63,10 @@ struct OriginGate<Item> {
     }
 
     /// Removes and returns the requests that were held for too long: they begin now.
-    mutating func takeImpatient(now: Instant) -> [Item] {
+    mutating func takeOverdue(now: Instant) -> [Item] {
         var items: [Item] = []
         for (name, origin) in origins where !origin.held.isEmpty {
-            let count = origin.held.prefix { $0.since + patience <= now }.count
+            let count = origin.held.prefix { $0.since + heldMax <= now }.count
             if count > 0, var changed = origins[name] {
                 items += changed.release(count)
                 origins[name] = changed
@@ -83,5 +83,5 @@ struct OriginGate<Item> {
     }
 
     /// When the next request will have been held for too long.
-    var nextDeadline: Instant? { origins.values.compactMap { $0.held.first.map { $0.since + patience } }.min() }
+    var nextDeadline: Instant? { origins.values.compactMap { $0.held.first.map { $0.since + heldMax } }.min() }
 }

@@ -66,7 +66,7 @@ struct OutboundLoop {
             let isOpen = connections.isOpen(to: exchange.origin)
             if gate.admit(start, to: exchange.origin, isOpen: isOpen, now: now) { ready.append(start) }
         }
-        ready += gate.takeImpatient(now: now)
+        ready += gate.takeOverdue(now: now)
     }
 
     /// A transfer that can't begin may make room for more.
@@ -107,7 +107,7 @@ struct OutboundLoop {
             else { continue }
             let code = parley_curl_result(message)
             let result = exchange.result(code)
-            if let port = exchange.http?.localPort, exchange.hasHeard { connections.heard(port: port, at: .now) }
+            if let port = exchange.http?.localPort, exchange.hasReceived { connections.received(port: port, at: .now) }
             curl_multi_remove_handle(multi, easy)
             recycle(exchange)
             finish(result, job)
@@ -128,7 +128,7 @@ struct OutboundLoop {
             let answer = exchange.sufficientAnswer
             curl_multi_remove_handle(multi, easy)
             if let port = http.localPort {
-                if answer != nil { connections.heard(port: port, at: now) }
+                if answer != nil { connections.received(port: port, at: now) }
                 connections.cut(port: port, ifDumbSince: http.began)
             }
             recycle(exchange)

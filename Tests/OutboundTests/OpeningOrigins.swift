@@ -7,7 +7,7 @@ import Testing
 struct OpeningOrigins {
     /// `#expect` cannot call a mutating method, so this class does.
     private final class Gate {
-        private var gate = OriginGate<Int>(patience: .seconds(1), originCountMax: 3)
+        private var gate = OriginGate<Int>(heldMax: .seconds(1), originCountMax: 3)
 
         func admit(_ items: ClosedRange<Int>, to name: String = "a", isOpen: Bool, now: ContinuousClock.Instant)
             -> [Int]
@@ -19,7 +19,7 @@ struct OpeningOrigins {
             at name: String = "a", hasAnswered: Bool, isOpen: Bool, now: ContinuousClock.Instant
         ) -> [Int] { gate.ended(at: name, hasAnswered: hasAnswered, isOpen: isOpen, now: now) }
 
-        func takeImpatient(now: ContinuousClock.Instant) -> [Int] { gate.takeImpatient(now: now) }
+        func takeOverdue(now: ContinuousClock.Instant) -> [Int] { gate.takeOverdue(now: now) }
         func takeAll() -> [Int] { gate.takeAll() }
         var nextDeadline: ContinuousClock.Instant? { gate.nextDeadline }
     }
@@ -57,13 +57,13 @@ struct OpeningOrigins {
     }
 
     @Test("delays a transfer for at most a second")
-    func patience() {
+    func heldMax() {
         _ = gate.admit(0...1, isOpen: false, now: start)
         _ = gate.admit(2...2, isOpen: false, now: start + .milliseconds(500))
         #expect(gate.nextDeadline == start + .seconds(1))
-        #expect(gate.takeImpatient(now: start + .milliseconds(999)) == [])
-        #expect(gate.takeImpatient(now: start + .seconds(1)) == [1])
-        #expect(gate.takeImpatient(now: start + .seconds(1)) == [])
+        #expect(gate.takeOverdue(now: start + .milliseconds(999)) == [])
+        #expect(gate.takeOverdue(now: start + .seconds(1)) == [1])
+        #expect(gate.takeOverdue(now: start + .seconds(1)) == [])
         #expect(gate.nextDeadline == start + .milliseconds(1_500))
         #expect(gate.takeAll() == [2] && gate.nextDeadline == nil)
     }

@@ -52,8 +52,8 @@ struct ListenerDecisions {
         #expect(next(.seconds(6)) == .connect)
     }
 
-    @Test("beats every ten seconds, and reconnects when no answer comes in five")
-    mutating func beats() {
+    @Test("sends a heartbeat every ten seconds, and reconnects when no answer comes in five")
+    mutating func heartbeats() {
         goLive()
         #expect(next(.seconds(10)) == .probe("2"))
         state.answered("2", now: start + .seconds(10))

@@ -94,9 +94,9 @@ struct Listening {
     }
 
     @Test("stays connected over many heartbeats, and reconnects when one is not answered")
-    func beats() async throws {
+    func heartbeats() async throws {
         let conninfo = try await TestCluster.shared().createDatabase()
-        let timing = ListenerState.Timing(beatEvery: .milliseconds(20), answerMax: .milliseconds(500))
+        let timing = ListenerState.Timing(heartbeatInterval: .milliseconds(20), answerMax: .milliseconds(500))
         try await withListener(conninfo, timing: timing) { events in
             #expect(try await events.next() == .connected)
             let look = """

@@ -3,18 +3,18 @@
 /// Work by its time. At equal times the work added first comes first.
 struct TimerQueue {
     private struct Entry {
-        let moment: MonotonicTime
+        let time: MonotonicTime
         let order: Int
         let work: () -> Void
 
-        func isBefore(_ other: Entry) -> Bool { (moment, order) < (other.moment, other.order) }
+        func isBefore(_ other: Entry) -> Bool { (time, order) < (other.time, other.order) }
     }
 
     private var heap: [Entry] = []
     private var addedCount = 0
 
-    mutating func add(_ moment: MonotonicTime, _ work: @escaping () -> Void) {
-        heap.append(Entry(moment: moment, order: addedCount, work: work))
+    mutating func add(_ time: MonotonicTime, _ work: @escaping () -> Void) {
+        heap.append(Entry(time: time, order: addedCount, work: work))
         addedCount += 1
         var child = heap.count - 1
         while child > 0, heap[child].isBefore(heap[(child - 1) / 2]) {
@@ -25,7 +25,7 @@ struct TimerQueue {
 
     /// Removes and returns work whose time has come.
     mutating func next(at now: MonotonicTime = .now) -> (() -> Void)? {
-        guard let first = heap.first, first.moment <= now else { return nil }
+        guard let first = heap.first, first.time <= now else { return nil }
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()
         var parent = 0
@@ -44,6 +44,6 @@ struct TimerQueue {
     /// Milliseconds to the first timer, rounded up so that its time has come then; -1 without timers.
     func waitMs(at now: MonotonicTime = .now) -> Int32 {
         guard let first = heap.first else { return -1 }
-        return Int32(clamping: max(0, first.moment - now + 999_999) / 1_000_000)
+        return Int32(clamping: max(0, first.time - now + 999_999) / 1_000_000)
     }
 }

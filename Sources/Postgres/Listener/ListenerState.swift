@@ -5,7 +5,7 @@ import Linux
 /// The life of a listening connection. `next` returns what to do now; the other methods report what happened.
 struct ListenerState: Sendable {
     struct Timing: Sendable {
-        var beatEvery: Duration = .seconds(10)
+        var heartbeatInterval: Duration = .seconds(10)
         var answerMax: Duration = .seconds(5)
     }
 
@@ -27,7 +27,7 @@ struct ListenerState: Sendable {
         case connecting
         case listening
         case probing(token: String, isSent: Bool, deadline: Instant)
-        case live(beatAt: Instant)
+        case live(heartbeatAt: Instant)
     }
 
     private let timing: Timing
@@ -61,8 +61,8 @@ struct ListenerState: Sendable {
             guard now >= deadline else { return .wait(until: deadline) }
             lost(isLive ? Self.silent : Self.swallowed, now: now, random: random)
             return next(now: now, random: random)
-        case .live(let beatAt):
-            guard now >= beatAt else { return .wait(until: beatAt) }
+        case .live(let heartbeatAt):
+            guard now >= heartbeatAt else { return .wait(until: heartbeatAt) }
             probe(now)
             return next(now: now, random: random)
         }
@@ -79,7 +79,7 @@ struct ListenerState: Sendable {
     /// A probe arrived.
     mutating func answered(_ token: String, now: Instant) {
         guard awaits(token) else { return }
-        phase = .live(beatAt: now + timing.beatEvery)
+        phase = .live(heartbeatAt: now + timing.heartbeatInterval)
         backoff.reset()
         guard !isLive else { return }
         isLive = true

@@ -68,8 +68,8 @@ struct ClientLoop {
                         arrival.connection, failure, now: now, random: .random(in: 0..<1))
                 }
             }
-            tellRead(&state.pool, now)
-            let failures = tellLosses(&state.pool, now)
+            recordProgress(&state.pool, now)
+            let failures = recordLosses(&state.pool, now)
             state.pool.step(now: now, &actions)
             deadline = state.pool.nextDeadline()
             return (arrivals, failures, unwanted)
@@ -85,7 +85,7 @@ struct ClientLoop {
         return act()
     }
 
-    private mutating func tellRead(_ pool: inout PoolState<Request>, _ now: Instant) {
+    private mutating func recordProgress(_ pool: inout PoolState<Request>, _ now: Instant) {
         for id in readLinks {
             pool.progressed(id, now: now)
             pool.setBlocked(id, links[id]?.isBlocked ?? false)
@@ -116,7 +116,7 @@ struct ClientLoop {
         outcomes.removeAll(keepingCapacity: true)
     }
 
-    private mutating func tellLosses(_ pool: inout PoolState<Request>, _ now: Instant) -> [(Request, PostgresError)] {
+    private mutating func recordLosses(_ pool: inout PoolState<Request>, _ now: Instant) -> [(Request, PostgresError)] {
         var failures: [(Request, PostgresError)] = []
         for id in losses {
             failures += pool.lost(
