@@ -48,7 +48,9 @@ final class OpenConnections {
     }
 
     /// Records that a connection has received something. Its local port identifies it.
-    func received(port: Int, at now: ContinuousClock.Instant) { if socket(port: port) != nil { receivedAt[port] = now } }
+    func received(port: Int, at now: ContinuousClock.Instant) {
+        if socket(port: port) != nil { receivedAt[port] = now }
+    }
 
     /// Closes a connection that has received nothing since `began`. Its transfers fail, or begin again on another one.
     func cut(port: Int, ifDumbSince began: ContinuousClock.Instant) {
