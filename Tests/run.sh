@@ -24,15 +24,15 @@ lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths Me
     UnauthenticatedBodies ClientGuide EventExamples)
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
     DelegatedSignIn AdminCalls MembersOnTwoNodes MessageChanges PayloadNumbers KilledNodes Sessions-takesAsLong)
-lane_3=(DisappearingMessages ClientLaw ReceiptStorms AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls
+lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls
     SendingFromBothNodes ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough
     DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange)
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice)
 
-# Unit suites that measure time or memory.
-measuring='^(TransportTests|CredentialsTests|BenchTests|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests))\b'
+# Unit suites that measure time or memory. No \b after a target's name: the runner's regex sees no word's end at a dot.
+measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/)'
 # Unit suites that wait, start many servers or play long histories: not in `quick`.
-slow='^(EmbeddedPostgresTests|PostgresTests|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
+slow='^(EmbeddedPostgresTests\.|PostgresTests\.|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
 
 say() { printf 'parley: %s\n' "$*"; }
 
