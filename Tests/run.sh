@@ -29,8 +29,8 @@ lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts Schema
     DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange)
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice)
 
-# Unit suites that measure time or memory. No \b after a target's name: the runner's regex sees no word's end at a dot.
-measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/)'
+# Unit suites that measure or limit time or memory. No \b after a target's name: the runner's regex sees no word's end at a dot.
+measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/|StoreTests\.IndexingMessages/)'
 # Unit suites that wait, start many servers or play long histories: not in `quick`.
 slow='^(EmbeddedPostgresTests\.|PostgresTests\.|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
 
@@ -116,10 +116,9 @@ report() {
         printf '\n== failures of group %s (status: %s)\n' "$name" "$(cat "$logs/$name.status")"
         grep -a -A 2 '✘' "$logs/$name.log" || tail -n 20 "$logs/$name.log"
     done
-    echo
     for name in "${groups[@]}"; do
         closing=$(closing "$name")
-        printf '%s  [%s]\n' "${closing:-✘ No closing line: $(cat "$logs/$name.status")}" "$name"
+        printf '\n== group %s\n%s\n' "$name" "${closing:-✘ No closing line: $(cat "$logs/$name.status")}"
     done
     return $failed
 }
