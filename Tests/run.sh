@@ -29,7 +29,7 @@ lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts Schema
     DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange)
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice)
 
-# Unit suites that measure or limit time or memory. No \b after a target's name: the runner's regex sees no word's end at a dot.
+# Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.
 measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/|StoreTests\.IndexingMessages/)'
 # Unit suites that wait, start many servers or play long histories: not in `quick`.
 slow='^(EmbeddedPostgresTests\.|PostgresTests\.|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
