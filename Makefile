@@ -41,7 +41,7 @@ run: deps release ## build and serve on http://127.0.0.1:8080 with a private Pos
 
 # The format check comes first because it is quick. Tests/run.sh builds the release while unit tests run. The release build
 # is there because code that works in debug may break in the optimiser, and because people run it.
-test: testdeps lint build ## run everything CI runs: format, both builds, all tests (20 to 25 min on 2 cores)
+test: testdeps lint build ## run everything CI runs: format, both builds, all tests (about 30 min on 2 cores)
 	@SWIFT=$(SWIFT) PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley Tests/run.sh all
 
 check: testdeps lint build ## a quick check before a commit: format, debug build, fast unit tests (at most 3 min)

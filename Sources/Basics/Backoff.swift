@@ -1,4 +1,4 @@
-// Exponential back-off. What is retried, and how the delay is spread by chance, is the caller's.
+// Exponential back-off. The caller decides what it retries and how random the delay is.
 
 /// Delays that double from `first` up to `cap`.
 package struct Backoff: Sendable {
