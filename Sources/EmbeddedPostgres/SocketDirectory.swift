@@ -11,8 +11,10 @@ enum SocketDirectory {
     static let pathByteCountMax = 107
     private static let socketName = "/.s.PGSQL.5432"
 
-    /// Creates the directory, private to the user that the server runs as, and returns its path: `beside` if it is
-    /// suitable, otherwise a directory in a runtime directory, named after `beside`.
+    /// Creates a directory that only the user of the server may enter. Returns its path.
+    ///
+    /// - Parameter beside: the path to use if it is short enough; otherwise the directory is made in a runtime
+    ///   directory, with a name derived from this path.
     static func make(beside: String, account: Account?, runtimeDirectories: [String]? = nil) throws -> String {
         if isUsable(beside) {
             try makePrivate(beside, account: account)

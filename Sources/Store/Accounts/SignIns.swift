@@ -11,8 +11,8 @@ package enum SignInOutcome: String, Sendable {
 
 extension Store {
     /// Begins an attempt: counts it as a failure of `name`, a digest, until `endSignIn`, and takes a token from each
-    /// bucket. Returns nil if the attempt may proceed. Otherwise nothing was counted or taken, and it returns the empty
-    /// bucket (nil: the name has to wait) and the wait.
+    /// bucket. Returns nil if the attempt may proceed. Otherwise nothing was counted or taken. The result
+    /// then has the wait and the empty bucket; the bucket is nil if wrong attempts for `name` cause the wait.
     /// - Parameter waitMaxS: the longest wait between two wrong attempts in a row.
     package func beginSignIn(
         name: [UInt8]?, waitMaxS: Int, buckets: [SharedBucket]

@@ -92,7 +92,7 @@ extension SystemTests {
             }
         }
 
-        @Test("in a direct thread only the sender can delete a message for everyone, whoever opened the thread")
+        @Test("in a direct thread only the sender can delete a message for everyone, not the opener of the thread")
         func directThreads() async throws {
             let curl = try await TestNodes.shared().a.curl
             let (ann, ben) = (try await curl.register("Ann"), try await curl.register("Ben"))
