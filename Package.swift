@@ -26,7 +26,10 @@ let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 // An arrow never points up or sideways in this list: parley -> Service -> API -> Log -> Store -> Postgres -> CLibpq.
 let package = Package(
     name: "parley",
-    products: [.executable(name: "parley", targets: ["parley"])],
+    products: [
+        .executable(name: "parley", targets: ["parley"]),
+        .executable(name: "parley-thumbnailer", targets: ["parley-thumbnailer"]),
+    ],
     // Exact versions: a build of one commit brings what was reviewed with it (docs/decisions.md says how to renew them).
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
@@ -70,6 +73,29 @@ let package = Package(
         // Alerts as APNs, FCM and Web Push want them, and what they answer. No I/O, no accounts.
         .target(
             name: "Push", dependencies: ["Basics", "Domain", "Outbound", crypto, cryptoExtras], swiftSettings: settings),
+
+        // What a file is, and pictures without metadata: reads bytes of strangers. Pure, no I/O, no decoder.
+        .target(name: "Pictures", dependencies: ["Basics"], swiftSettings: settings),
+
+        // Draws thumbnails with C decoders, in a process of its own with nothing to steal: one picture, then it ends.
+        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+        .executableTarget(
+            name: "parley-thumbnailer", dependencies: ["CPNG", "CSeccomp", "CTurboJPEG", "CWebP"],
+            path: "Sources/parley-thumbnailer", swiftSettings: settings),
+
+        // Runs parley-thumbnailer: two at a time, killed after 10 s.
+        .target(name: "Thumbnailing", dependencies: ["Basics", "Linux"], swiftSettings: settings),
+
+        // An S3-compatible store: signed URLs and requests. Knows nothing of chat.
+        .target(
+            name: "ObjectStore", dependencies: ["Basics", "Outbound", crypto], swiftSettings: settings),
+
+        // Asks a ClamAV daemon about bytes. Knows nothing of chat.
+        .target(
+            name: "VirusScanner", dependencies: ["Basics", nioCore, nioPosix], swiftSettings: settings),
 
         // Password hashes, session tokens, digests.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -140,9 +166,9 @@ let package = Package(
             name: "Service",
             dependencies: [
                 "API", "Basics", "CommandLineFlags", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres",
-                "Linux", "Log", "Outbound", "Postgres", "Push", "ServiceConfiguration", "Store", "Telemetry",
-                "Transport",
-                "Workers", logging, unixSignals,
+                "Linux", "Log", "ObjectStore", "Outbound", "Pictures", "Postgres", "Push", "ServiceConfiguration",
+                "Store", "Telemetry", "Thumbnailing", "Transport", "VirusScanner", "Workers", crypto, logging,
+                unixSignals,
             ],
             swiftSettings: settings),
 
@@ -182,6 +208,16 @@ let package = Package(
         .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "PushTests", dependencies: ["Basics", "Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],
+            swiftSettings: settings),
+        .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "ThumbnailingTests", dependencies: ["Linux", "TestSupport", "Thumbnailing", "parley-thumbnailer"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ObjectStoreTests", dependencies: ["Basics", "ObjectStore", "Outbound", "TestSupport", crypto],
+            swiftSettings: settings),
+        .testTarget(
+            name: "VirusScannerTests", dependencies: ["TestSupport", "VirusScanner", nioCore, nioPosix],
             swiftSettings: settings),
         .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(

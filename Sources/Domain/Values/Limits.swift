@@ -33,6 +33,20 @@ package struct Limits: Sendable, Equatable {
     package var signInAlarmCount = 100
     /// Searches of one account that run at once on a node.
     package var accountSearchCountMax = 2
+    /// The largest attachment.
+    package var attachmentByteCountMax = 50 * 1024 * 1024
+    /// Stored bytes of the attachments of one account.
+    package var attachmentQuotaByteCount = 1024 * 1024 * 1024
+    /// Uploads in progress on a node: of all accounts, and of one.
+    package var uploadCountMax = 64
+    package var accountUploadCountMax = 8
+    /// Downloads in progress on a node: of all accounts, and of one.
+    package var downloadCountMax = 256
+    package var accountDownloadCountMax = 16
+    /// Attachments of one account that no message uses, unfinished uploads included.
+    package var unusedAttachmentCountMax = 1_000
+    /// The time after which the service deletes an unused attachment, and an unfinished upload that receives nothing.
+    package var unusedAttachmentHours = 24
     /// The time after which a search returns what it has found so far.
     package var searchTimeoutMs = 1_000
     /// For any other request: enough to name all members of a group. Small, because anyone may send one and all of it

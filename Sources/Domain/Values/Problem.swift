@@ -16,6 +16,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case accountSuspended = "account_suspended"
     case memberLeft = "member_left"
     case wrongPassword = "wrong_password"
+    case quotaExceeded = "quota_exceeded"
     // 404
     case notFound = "not_found"
     case threadNotFound = "thread_not_found"
@@ -23,6 +24,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case memberNotFound = "member_not_found"
     case userNotFound = "user_not_found"
     case sessionNotFound = "session_not_found"
+    case attachmentNotFound = "attachment_not_found"
     // 405
     case methodNotAllowed = "method_not_allowed"
     // 408
@@ -35,12 +37,20 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case lastOwner = "last_owner"
     case titleTaken = "title_taken"
     case messageDeleted = "message_deleted"
+    case attachmentNotReady = "attachment_not_ready"
+    case attachmentRefused = "attachment_refused"
+    case attachmentInUse = "attachment_in_use"
+    case uploadOffsetMismatch = "upload_offset_mismatch"
+    case uploadComplete = "upload_complete"
+    case uploadSuperseded = "upload_superseded"
     // 410
     case cursorExpired = "cursor_expired"
-    // 413 414 415 417 422 429 431
+    // 413 414 415 416 417 422 429 431
     case bodyTooLarge = "body_too_large"
+    case attachmentTooLarge = "attachment_too_large"
     case targetTooLong = "target_too_long"
     case unsupportedMediaType = "unsupported_media_type"
+    case rangeNotSatisfiable = "range_not_satisfiable"
     case expectationFailed = "expectation_failed"
     case invalid = "invalid"
     case tooManyThreads = "too_many_threads"
@@ -92,6 +102,8 @@ package struct Problem: Error, Equatable {
     // Refusals that several layers make.
 
     package static let userNotFound = Problem(.userNotFound, "There is no such user.")
+    package static let attachmentNotFound = Problem(
+        .attachmentNotFound, "There is no such attachment, or you cannot see it.")
     package static let stopping = Problem(
         .unavailable, "This node is stopping. Retry after the seconds in Retry-After.", retryAfterS: 1)
     package static let busy = Problem(

@@ -1,0 +1,4 @@
+// libpng as Swift sees it.
+#pragma once
+
+#include <png.h>

@@ -1,0 +1,4 @@
+// libseccomp as Swift sees it.
+#pragma once
+
+#include <seccomp.h>

@@ -1,0 +1,4 @@
+// libjpeg-turbo as Swift sees it.
+#pragma once
+
+#include <turbojpeg.h>

@@ -1,0 +1,2 @@
+// Signed requests to an S3-compatible store.
+package enum ObjectStore {}

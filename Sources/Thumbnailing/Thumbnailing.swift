@@ -1,0 +1,2 @@
+// Runs parley-thumbnailer.
+package enum Thumbnailing {}

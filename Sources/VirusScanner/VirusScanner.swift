@@ -1,0 +1,2 @@
+// Asks clamd about bytes.
+package enum VirusScanner {}

@@ -1,0 +1,4 @@
+import Testing
+@testable import Pictures
+
+@Suite("Pictures") struct PicturesPlaceholder {}

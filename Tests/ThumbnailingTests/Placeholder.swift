@@ -1,0 +1,4 @@
+import Testing
+@testable import Thumbnailing
+
+@Suite("Thumbnailing") struct ThumbnailingPlaceholder {}

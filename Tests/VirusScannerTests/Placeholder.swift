@@ -1,0 +1,4 @@
+import Testing
+@testable import VirusScanner
+
+@Suite("VirusScanner") struct VirusScannerPlaceholder {}
