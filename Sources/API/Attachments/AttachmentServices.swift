@@ -1,0 +1,46 @@
+// What the attachment calls need of the node besides the database.
+import Domain
+
+/// The object store as downloads use it.
+package protocol ObjectAccess: Sendable {
+    /// Returns some bytes of an object, or nil if there is no such object.
+    /// - Throws: any error while the store cannot be reached. The client then gets 503.
+    func read(_ key: String, _ range: Range<Int>) async throws -> [UInt8]?
+
+    /// A signed URL with which the client itself may get the object for some minutes. Nil if downloads go through the
+    /// node.
+    /// - Parameters:
+    ///   - type: the `Content-Type` that the store must answer with.
+    ///   - disposition: the `Content-Disposition` that the store must answer with.
+    func url(of key: String, type: String, disposition: String) -> String?
+}
+
+/// What the attachment calls need of the node besides the database.
+package struct AttachmentServices: Sendable {
+    /// Checks a complete upload: metadata, thumbnail, virus scan. Returns when the attachment has left the state
+    /// `checking`, or after some seconds.
+    package var check: @Sendable (AttachmentID) async -> Void
+    /// Nil if all bytes are in the database.
+    package var objects: (any ObjectAccess)?
+    /// Whether clients reach this node by TLS without a proxy. It decides the scheme of links.
+    package var usesTLS: Bool
+    /// Whether pages of other origins may show attachments.
+    package var allowsOtherOrigins: Bool
+    /// Whether resumable uploads get a 104 interim answer (`PARLEY_UPLOAD_104`).
+    package var sendsInterimAnswers: Bool
+    /// The life of the media cookie: that of an unused session.
+    package var cookieSeconds: Int
+
+    package init(
+        check: @escaping @Sendable (AttachmentID) async -> Void = { _ in }, objects: (any ObjectAccess)? = nil,
+        usesTLS: Bool = false, allowsOtherOrigins: Bool = false, sendsInterimAnswers: Bool = false,
+        cookieSeconds: Int = 90 * 86_400
+    ) {
+        self.check = check
+        self.objects = objects
+        self.usesTLS = usesTLS
+        self.allowsOtherOrigins = allowsOtherOrigins
+        self.sendsInterimAnswers = sendsInterimAnswers
+        self.cookieSeconds = cookieSeconds
+    }
+}
