@@ -8,6 +8,11 @@
 
 static const long parley_curl_global = CURL_GLOBAL_ALL;
 static const long parley_curl_http_2 = CURL_HTTP_VERSION_2TLS;
+static const long parley_curl_http_1_1 = CURL_HTTP_VERSION_1_1;
+/// Returned by callbacks instead of a count of bytes.
+static const size_t parley_curl_read_pause = CURL_READFUNC_PAUSE;
+static const size_t parley_curl_read_abort = CURL_READFUNC_ABORT;
+static const size_t parley_curl_write_pause = CURL_WRITEFUNC_PAUSE;
 static const size_t parley_curl_error_size = CURL_ERROR_SIZE;
 
 /// Reads or writes up to `size * count` bytes. Returns how many.

@@ -16,6 +16,10 @@ struct HTTPState {
     var localPort: Int?
     /// Why this side cancelled the exchange.
     var objection: TransferFailure?
+    /// Only of a streamed exchange.
+    var stream: TransferStream?
+    var meter: PaceMeter?
+    var streamedStatus: Int?
 }
 
 extension HTTPExchange {
@@ -23,7 +27,7 @@ extension HTTPExchange {
 }
 
 extension Transfer {
-    /// Nil for mail.
+    /// Nil for a transfer whose handle is not used again.
     func isGuarded(by settings: ClientSettings) -> Bool? {
         if case .http(let exchange) = work { exchange.isGuarded(by: settings) } else { nil }
     }
@@ -48,16 +52,12 @@ extension Exchange {
             needsStatusOnly: exchange.needsStatusOnly, connections: connections, isGuarded: isGuarded)
         if isNew {
             set(CURLOPT_PROTOCOLS_STR, isGuarded ? "https" : "http,https")
-            set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
             set(CURLOPT_HTTP_VERSION, parley_curl_http_2)
             // Waits for a connection that is being made instead of making another one.
             set(CURLOPT_PIPEWAIT, 1)
             set(CURLOPT_MAXAGE_CONN, Self.idleConnectionSecondsMax)
-            set(CURLOPT_TCP_KEEPALIVE, 1)
-            set(CURLOPT_TCP_KEEPIDLE, Self.keepAliveSeconds)
-            set(CURLOPT_TCP_KEEPINTVL, Self.keepAliveSeconds)
             set(CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBufferByteCount)
-            setCallbacks(connections)
+            setUpConnections(connections)
         }
         setContext()
         setRequest(exchange)
@@ -74,10 +74,14 @@ extension Exchange {
             if let start = bytes.baseAddress { set(CURLOPT_COPYPOSTFIELDS, pointer: start) }
         }
         if exchange.body.isEmpty { set(CURLOPT_COPYPOSTFIELDS, "") }
+        setHeaders(exchange.headers)
+    }
+
+    func setHeaders(_ headers: [(name: String, value: String)]) {
         // Removes the headers that libcurl would add by itself.
         append("expect:")
-        if !exchange.headers.contains(where: { $0.name == "content-type" }) { append("content-type:") }
-        for (name, value) in exchange.headers {
+        if !headers.contains(where: { $0.name == "content-type" }) { append("content-type:") }
+        for (name, value) in headers {
             guard Self.isLine(name), Self.isLine(value) else { return refuse() }
             append(value.isEmpty ? name + ";" : name + ": " + value)
         }
@@ -87,7 +91,11 @@ extension Exchange {
     /// Whether the text contains nothing that would end the line.
     private static func isLine(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } }
 
-    private func setCallbacks(_ connections: OpenConnections) {
+    func setUpConnections(_ connections: OpenConnections) {
+        set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_TCP_KEEPIDLE, Self.keepAliveSeconds)
+        set(CURLOPT_TCP_KEEPINTVL, Self.keepAliveSeconds)
         set(parley_curl_set_io(easy, CURLOPT_HEADERFUNCTION, takeHeader))
         set(parley_curl_set_io(easy, CURLOPT_WRITEFUNCTION, takeBody))
         set(parley_curl_set_open_socket(easy, openSocket))
@@ -97,7 +105,7 @@ extension Exchange {
         set(parley_curl_set_before_request(easy, checkConnection))
     }
 
-    private func setContext() {
+    func setContext() {
         set(CURLOPT_HEADERDATA, pointer: context)
         set(CURLOPT_WRITEDATA, pointer: context)
         set(CURLOPT_OPENSOCKETDATA, pointer: context)
@@ -123,9 +131,11 @@ extension Exchange {
         return goesOnReading
     }
 
-    fileprivate func take(body part: UnsafeRawBufferPointer) -> Bool {
+    /// Returns what libcurl's callback returns: the count of bytes taken, or that the transfer fails or pauses.
+    fileprivate func take(body part: UnsafeRawBufferPointer) -> Int {
+        if http?.streamedStatus == parley_curl_status(easy) { return deliver(part) }
         http?.answer.takeBody(part)
-        return goesOnReading
+        return goesOnReading ? part.count : 0
     }
 
     private var goesOnReading: Bool {
@@ -140,7 +150,8 @@ extension Exchange {
         guard let http, isAllowed(parley_curl_address(address).flatMap { IPAddress($0) }) else { return -1 }
         let (family, type) = (address.pointee.family, address.pointee.socktype)
         return http.connections.open(
-            to: http.origin, family: family, type: type, protocol: address.pointee.protocol)
+            to: http.origin, family: family, type: type, protocol: address.pointee.protocol,
+            isStreamed: http.stream != nil)
     }
 
     /// Checks a reused connection: it may have been made for a transfer with a wider reach.
@@ -156,7 +167,7 @@ extension Exchange {
     }
 }
 
-private func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
+func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
     context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
 }
 
@@ -171,7 +182,7 @@ private func takeBody(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     let part = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return exchange(context)?.take(body: part) == true ? part.count : 0
+    return exchange(context)?.take(body: part) ?? 0
 }
 
 private func openSocket(

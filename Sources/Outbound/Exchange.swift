@@ -1,4 +1,5 @@
-// One transfer in libcurl: its options, the bytes to send, its result. Exchange+HTTP.swift has what only HTTP needs.
+// One transfer in libcurl: its options, the bytes to send, its result. Exchange+HTTP.swift has what only HTTP needs,
+// Exchange+streams.swift what only streamed bodies need.
 import CLibcurl
 
 /// The object behind libcurl's easy handle while a transfer is under way. Used by one thread.
@@ -10,7 +11,7 @@ final class Exchange {
     /// connection. libcurl's own timeout would send QUIT to a relay that no longer answers, and would block all
     /// transfers while it waits. Removing the handle in the middle of a mail would end the mail there. HTTP's handles
     /// are removed.
-    private(set) var deadline: ContinuousClock.Instant
+    var deadline: ContinuousClock.Instant
     let easy: UnsafeMutableRawPointer
     /// Nil for mail.
     var http: HTTPState?
@@ -41,6 +42,7 @@ final class Exchange {
         switch transfer.work {
         case .mail(let mail): setUp(mail)
         case .http(let exchange): setUp(exchange, isNew: isNew, settings: settings, connections: connections)
+        case .stream(let exchange, let stream): setUp(exchange, stream, connections)
         }
     }
 

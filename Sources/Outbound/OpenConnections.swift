@@ -8,6 +8,8 @@ final class OpenConnections {
     /// How long sent bytes may stay unacknowledged. After that the server's machine is gone, or a router has dropped
     /// the state.
     private static let unacknowledgedMsMax: Int32 = 10_000
+    /// The same for streamed bodies, whose server may stop reading for a while.
+    private static let unacknowledgedStreamMsMax: Int32 = 60_000
 
     /// Sockets whose local port is not known yet: they have none before they are connected.
     private var unnamed: Set<Int32> = []
@@ -16,10 +18,13 @@ final class OpenConnections {
     private var receivedAt: [Int: ContinuousClock.Instant] = [:]
 
     /// Returns -1 if the system refuses a socket.
-    func open(to origin: String, family: Int32, type: Int32, protocol kind: Int32) -> Int32 {
+    func open(
+        to origin: String, family: Int32, type: Int32, protocol kind: Int32, isStreamed: Bool = false
+    ) -> Int32 {
         let socket = Foundation.socket(family, type | Int32(SOCK_CLOEXEC.rawValue), kind)
         guard socket >= 0 else { return -1 }
-        Self.set(socket, TCP_USER_TIMEOUT, Self.unacknowledgedMsMax)
+        Self.set(
+            socket, TCP_USER_TIMEOUT, isStreamed ? Self.unacknowledgedStreamMsMax : Self.unacknowledgedMsMax)
         unnamed.insert(socket)
         origins[socket] = origin
         return socket

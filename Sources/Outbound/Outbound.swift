@@ -81,6 +81,9 @@ package final class Outbound: Sendable {
         return try result.get()
     }
 
+    /// Makes the thread look at a stream that goes on or was cancelled.
+    func attend(_ stream: TransferStream) { shared.attend(stream) }
+
     /// Accepts no more transfers, and fails the waiting ones. Those under way have this time to end.
     package func close(within time: Duration) { shared.close(deadline: .now + time) }
 }
@@ -101,6 +104,8 @@ final class OutboundShared: Sendable {
         var multi: MultiHandle?
         /// Set when the thread reads the queue. The next change must wake the thread, once.
         var needsWaking = true
+        /// Streams to continue or to cancel.
+        var attended: [TransferStream] = []
 
         mutating func wake() {
             guard needsWaking else { return }
@@ -119,6 +124,13 @@ final class OutboundShared: Sendable {
             let failures = starts.compactMap { state.queue.submit($0) }
             if failures.count < starts.count { state.wake() }
             return failures
+        }
+    }
+
+    func attend(_ stream: TransferStream) {
+        state.withLock { state in
+            state.attended.append(stream)
+            state.wake()
         }
     }
 

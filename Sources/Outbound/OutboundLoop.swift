@@ -40,14 +40,16 @@ struct OutboundLoop {
         // processor.
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
         while true {
-            let (turn, deadline) = shared.state.withLock { state in
+            let (turn, deadline, attended) = shared.state.withLock { state in
                 state.needsWaking = true
-                return (state.queue.step(now: .now), state.queue.nextDeadline)
+                defer { state.attended = [] }
+                return (state.queue.step(now: .now), state.queue.nextDeadline, state.attended)
             }
             for (job, failure) in turn.failures { job.done(.failure(failure)) }
             if turn.isLast { break }
             admit(turn.starts)
             beginReady()
+            for stream in attended { attend(stream) }
             // A transfer that has ended makes room for the next.
             let areSomeThrough = move()
             if !expire(), !areSomeThrough { wait(until: deadline) }
@@ -80,6 +82,7 @@ struct OutboundLoop {
 
     private mutating func begin(_ start: Start) {
         let job = start.job
+        if case .stream(_, let stream) = job.transfer.work, stream.isCancelled { return finish(.failure(.closed), job) }
         let idle = job.transfer.isGuarded(by: settings).flatMap { idleHandles[$0]?.popLast() }
         guard let easy = idle ?? curl_easy_init() else {
             return finish(.failure(.failed(reason: "no memory for a transfer")), job)
@@ -92,6 +95,16 @@ struct OutboundLoop {
             return finish(.failure(.failed(reason: "libcurl refused the transfer")), job)
         }
         exchanges[easy] = (exchange, job)
+    }
+
+    /// Continues a stream that was paused, or ends one that was cancelled. One that has ended is ignored.
+    private mutating func attend(_ stream: TransferStream) {
+        guard let (easy, entry) = exchanges.first(where: { $0.value.exchange.http?.stream === stream }) else { return }
+        guard stream.isCancelled else { return entry.exchange.goOn() }
+        exchanges[easy] = nil
+        curl_multi_remove_handle(multi, easy)
+        recycle(entry.exchange)
+        finish(.failure(.closed), entry.job)
     }
 
     /// Lets libcurl move what it can, and reports the transfers that have ended. Returns whether there were any.
@@ -149,9 +162,11 @@ struct OutboundLoop {
     }
 
     private mutating func recycle(_ exchange: Exchange) {
-        guard let isGuarded = exchange.http?.isGuarded, idleHandles[isGuarded, default: []].count < settings.inFlightMax
+        // A streamed exchange sets options that the next one would have to undo.
+        guard let http = exchange.http, http.stream == nil,
+            idleHandles[http.isGuarded, default: []].count < settings.inFlightMax
         else { return curl_easy_cleanup(exchange.easy) }
-        idleHandles[isGuarded, default: []].append(exchange.easy)
+        idleHandles[http.isGuarded, default: []].append(exchange.easy)
     }
 
     private func wait(until deadline: ContinuousClock.Instant?) {

@@ -8,6 +8,8 @@ package struct Transfer: Sendable {
         case mail(MailDelivery)
         /// Sends a request to a web server, over HTTP/2 if the server supports it.
         case http(HTTPExchange)
+        /// Sends a request whose bodies are streamed. `timeMax` bounds only the wait in the queue.
+        case stream(StreamedExchange, TransferStream)
     }
 
     package var work: Work
@@ -99,7 +101,7 @@ package struct HTTPExchange: Sendable {
         self.reach = reach
     }
 
-    private static func origin(of url: String) -> String {
+    static func origin(of url: String) -> String {
         let host = url.utf8.firstIndex(of: UInt8(ascii: ":")).map { url.utf8[$0...].dropFirst(3) } ?? url.utf8[...]
         let end = host.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? host.endIndex
         return String(url[..<end])
