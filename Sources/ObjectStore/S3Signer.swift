@@ -1,0 +1,108 @@
+// Signatures of S3 requests (AWS Signature Version 4), in the query: the same form for our own requests and for
+// redirects.
+import Basics
+import Crypto
+import Foundation
+
+/// Makes presigned URLs. No library signs in the query form: libcurl's signer writes headers, and the AWS SDK for Swift
+/// brings an HTTP stack of its own.
+///
+/// The payload's hash is `UNSIGNED-PAYLOAD`, as AWS requires for presigned URLs. `ObjectStore` sends the hash in a
+/// signed header instead.
+package struct S3Signer: Sendable {
+    private let accessKey: String
+    private let secretKey: String
+    private let region: String
+
+    package init(accessKey: String, secretKey: String, region: String) {
+        self.accessKey = accessKey
+        self.secretKey = secretKey
+        self.region = region
+    }
+
+    /// Returns the URL with a signature.
+    ///
+    /// - Parameters:
+    ///   - origin: scheme, host and port. The port is left out where it is the scheme's default, as in the Host header.
+    ///   - path: with a slash at its beginning, not percent-encoded.
+    ///   - query: not percent-encoded. No name may occur twice.
+    ///   - headers: names in lower case. The request must send exactly these values. Host is added here.
+    ///   - time: seconds since 1970.
+    ///   - seconds: how long the URL is valid, at most 604,800.
+    package func presign(
+        method: String, origin: String, path: String, query: [(name: String, value: String)] = [],
+        headers: [(name: String, value: String)] = [], time: Int, seconds: Int
+    ) -> String {
+        let (day, timestamp) = Self.timestamp(time)
+        let scope = "\(day)/\(region)/s3/aws4_request"
+        let host = origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
+        let signed = (headers + [("host", host)]).sorted { $0.name < $1.name }
+        let names = signed.map(\.name).joined(separator: ";")
+        let all =
+            query + [
+                ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"), ("X-Amz-Credential", "\(accessKey)/\(scope)"),
+                ("X-Amz-Date", timestamp), ("X-Amz-Expires", "\(seconds)"), ("X-Amz-SignedHeaders", names),
+            ]
+        let pairs = all.map { (name: Self.encoded($0.name), value: Self.encoded($0.value)) }
+        let sorted = pairs.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+        let encodedPath = Self.encoded(path, keeping: "/")
+        let request = [
+            method, encodedPath, Self.joined(sorted),
+            signed.map { "\($0.name):\(Self.trimmed($0.value))\n" }.joined(), names, "UNSIGNED-PAYLOAD",
+        ].joined(separator: "\n")
+        let text = "AWS4-HMAC-SHA256\n\(timestamp)\n\(scope)\n\(Self.hex(SHA256.hash(data: Data(request.utf8))))"
+        let signature = Self.hex(Self.hmac(text, key: signingKey(day)))
+        return "\(origin)\(encodedPath)?\(Self.joined(pairs))&X-Amz-Signature=\(signature)"
+    }
+
+    /// The key of one day and region.
+    private func signingKey(_ day: String) -> SymmetricKey {
+        [day, region, "s3", "aws4_request"].reduce(SymmetricKey(data: Data("AWS4\(secretKey)".utf8))) { key, text in
+            SymmetricKey(data: Self.hmac(text, key: key))
+        }
+    }
+
+    private static func hmac(_ text: String, key: SymmetricKey) -> HMAC<SHA256>.MAC {
+        HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key)
+    }
+
+    private static func joined(_ pairs: [(name: String, value: String)]) -> String {
+        pairs.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+    }
+
+    /// `20130524` and `20130524T000000Z`.
+    private static func timestamp(_ time: Int) -> (day: String, timestamp: String) {
+        let civil = CivilTime(secondsSince1970: time)
+        let day = "\(civil.year.padded(to: 4))\(civil.month.padded(to: 2))\(civil.day.padded(to: 2))"
+        return (day, "\(day)T\(civil.timeOfDay.filter { $0 != ":" })Z")
+    }
+
+    /// Percent-encodes all bytes but the unreserved characters of RFC 3986, as AWS requires.
+    static func encoded(_ text: String, keeping kept: String = "") -> String {
+        var result = ""
+        for byte in text.utf8 {
+            let character = Character(Unicode.Scalar(byte))
+            if byte < 0x80, character.isLetter || character.isNumber || "-._~".contains(character) {
+                result.append(character)
+            } else if kept.contains(character) {
+                result.append(character)
+            } else {
+                result += "%" + hex(CollectionOfOne(byte)).uppercased()
+            }
+        }
+        return result
+    }
+
+    /// Without space at the ends, and with single spaces inside.
+    private static func trimmed(_ value: String) -> String {
+        value.split(separator: " ").joined(separator: " ")
+    }
+
+    static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef")
+        return bytes.reduce(into: "") { text, byte in
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+    }
+}
