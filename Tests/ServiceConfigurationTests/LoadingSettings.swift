@@ -66,6 +66,7 @@ struct LoadingSettings {
             case "apns_key_file": ["--apns-key-id", "ABCDE12345", "--apns-team-id", "ABCDE12345"]
             case "apns_key_id": ["--apns-key-file", "apns.p8", "--apns-team-id", "ABCDE12345"]
             case "apns_team_id": ["--apns-key-file", "apns.p8", "--apns-key-id", "ABCDE12345"]
+            case "scan_fail": ["--scan-url", "clamd://scanner"]
             case "tls_key_file": ["--tls-certificate-file", "/tls.crt"]
             case "tls_certificate_file": ["--tls-key-file", "/tls.key"]
             default: [String]()
@@ -105,6 +106,9 @@ struct LoadingSettings {
         "webpush_subject": "mailto:ops@chat.example", "push_wait_ms": "100", "push_life_hours": "48",
         "push_connections": "2", "read_timeout_ms": "500", "account_reads_max": "2", "session_polls_max": "3",
         "account_polls_max": "30",
+        "attachment_bytes_max": "1000", "attachment_quota_bytes": "2000", "unused_attachments_max": "10",
+        "unused_attachment_hours": "1", "uploads_max": "5", "account_uploads_max": "2", "downloads_max": "6",
+        "account_downloads_max": "3", "upload_104": "on", "scan_url": "clamd://scanner:3310", "scan_fail": "open",
         "account_sessions_max": "5", "account_sign_ins_max": "3", "address_sign_ins_max": "4",
         "sign_in_wait_max_s": "60", "sign_in_alarm": "10", "password_workers": "2", "password_queue_max": "20",
     ]
@@ -213,6 +217,24 @@ struct LoadingSettings {
             #expect(mistakes([], ["PARLEY_METRICS": text]).count == 1, "\(text)")
         }
         #expect(mistakes(["--metrics", "127.0.0.1:8080"]).first?.contains("PARLEY_METRICS") == true)
+    }
+
+    @Test("accepts a ClamAV daemon by host or by socket, and nothing else")
+    func scanner() throws {
+        for (text, address) in [
+            ("clamd://scanner", .host("scanner", port: 3310)), ("clamd://10.0.0.1:1", .host("10.0.0.1", port: 1)),
+            ("clamd://[::1]:3310", .host("::1", port: 3310)), ("clamd:///run/c.sock", .socket(path: "/run/c.sock")),
+        ] as [(String, ScannerAddress)] {
+            #expect(try load([], ["PARLEY_SCAN_URL": text]).scanner == address)
+        }
+        let long = "clamd:///" + String(repeating: "a", count: 107)
+        for text in ["scanner:3310", "http://scanner", "clamd://", "clamd:///", "clamd://host:0", "clamd://::1", long] {
+            #expect(mistakes([], ["PARLEY_SCAN_URL": text]).count == 1, "\(text)")
+        }
+        #expect(
+            mistakes(["--scan-fail", "open"]) == [
+                "PARLEY_SCAN_FAIL=open needs PARLEY_SCAN_URL: set the virus scanner's address."
+            ])
     }
 
     @Test("refuses settings that contradict each other")

@@ -30,6 +30,14 @@ package struct Settings: Sendable, Equatable {
         case address(host: String, port: Int)
     }
 
+    /// What happens to an attachment that the virus scanner cannot scan.
+    package enum ScanFail: String, CaseIterable, Sendable {
+        /// The attachment stays in state `checking` until the scanner answers.
+        case closed
+        /// The attachment becomes ready.
+        case open
+    }
+
     package enum LogFormat: String, CaseIterable, Sendable {
         case text
         /// One JSON object per line.
@@ -114,6 +122,12 @@ package struct Settings: Sendable, Equatable {
     /// The required `iss` and `aud` claims of such tokens; nil accepts any.
     package var jwtIssuer: String?
     package var jwtAudience: String?
+
+    /// The virus scanner of attachments; nil: attachments are not scanned.
+    package var scanner: ScannerAddress?
+    package var scanFail = ScanFail.closed
+    /// Whether resumable uploads get 104 interim answers.
+    package var sendsUploadInterims = false
 
     /// Maximum reads of one account in progress on a node.
     package var accountReadCountMax = 4

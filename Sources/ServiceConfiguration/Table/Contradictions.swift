@@ -20,6 +20,9 @@ extension Setting {
         if case .address(let host, let port) = settings.metrics, port == settings.httpPort, host == settings.httpHost {
             found.append("PARLEY_METRICS has the same address and port as the HTTP API: set another port.")
         }
+        if settings.scanFail == .open, settings.scanner == nil {
+            found.append("PARLEY_SCAN_FAIL=open needs PARLEY_SCAN_URL: set the virus scanner's address.")
+        }
         let apns = [settings.apnsKeyFile, settings.apnsKeyID, settings.apnsTeamID]
         if apns.contains(where: { $0 == nil }), apns.contains(where: { $0 != nil }) {
             found.append(
