@@ -24,13 +24,21 @@ extension Store {
 
     /// Claims ready attachments that are not in `place` (true: object store) yet. Before it returns, the keys are in
     /// the garbage list with a retry time after the lease, so that a crash after the PUT leaves no object behind.
+    ///
+    /// Returns nothing unless `toObjectStore` is the place that `setAttachmentPlace` has set (the object store by
+    /// default), so that movers in opposite directions never fight. Skips an attachment with a key in the garbage list:
+    /// a delayed DELETE of an earlier try would delete what this claim's PUT writes.
     package func claimMoves(toObjectStore: Bool, limit: Int, leaseSeconds: Int) async throws -> [AttachmentMove] {
         fatalError("not built yet")
     }
 
+    /// Sets the place where all attachments belong.
+    package func setAttachmentPlace(toObjectStore: Bool) async throws { fatalError("not built yet") }
+
     /// To the object store: in one transaction the row is turned, chunks are deleted, keys leave the garbage list. To
-    /// PostgreSQL (chunks were written by `restoreChunk`): the row is turned, and keys go to the garbage list. Returns
-    /// false if the attachment was deleted meanwhile.
+    /// PostgreSQL (chunks were written by `restoreChunk`): the row is turned, and keys go to the garbage list with a
+    /// retry time one minute later, so that downloads under way end. Returns false if the attachment was deleted or
+    /// claimed again meanwhile.
     package func finishMove(_ move: AttachmentMove, toObjectStore: Bool) async throws -> Bool {
         fatalError("not built yet")
     }
