@@ -50,6 +50,15 @@ extension HTTPConnection {
         return answer
     }
 
+    /// Writes an interim answer to a request that waits. HTTP/1.0 has none.
+    func inform(_ id: UInt32, _ status: HTTPResponse.Status, _ headers: HTTPFields) {
+        guard let request = waiting(id), !request.isHTTP10 else { return }
+        loop.scratch.clear()
+        loop.scratch.writeInterimHead(status, headers)
+        write(loop.scratch)
+        if !isGathering { flushIfNeeded() }
+    }
+
     /// Answers a request that the handler released without an answer.
     func answerUnanswered(_ id: UInt32) {
         guard let request = waiting(id) else { return }
@@ -87,6 +96,7 @@ extension HTTPConnection {
 
     private func staysOpen(after response: OutboundResponse, to request: RequestState) -> Bool {
         request.keepsAlive && !response.closesConnection && !server.isClosing.load(ordering: .relaxed)
+            && queue.upload?.canBeDropped(server.settings) ?? true
     }
 
     private func writeWhole(_ response: OutboundResponse, to request: RequestState, keepsAlive: Bool) {
@@ -135,7 +145,13 @@ extension HTTPConnection {
 
     /// The answer to a request is complete: the connection becomes idle or closes.
     func endRequest(_ request: RequestState, keepsAlive: Bool) {
-        if keepsAlive { becomeIdle() } else { startLingering() }
+        if !keepsAlive {
+            startLingering()
+        } else if let upload = queue.upload {
+            leaveUpload(upload)
+        } else {
+            becomeIdle()
+        }
         if request.countedBodyByteCount > 0 { countHeld() }
         // During a read, the end of the read takes the next request.
         if !isGathering { advance() }

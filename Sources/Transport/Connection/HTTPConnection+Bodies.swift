@@ -12,8 +12,10 @@ extension HTTPConnection {
         heldByteCount = byteCount
     }
 
-    /// Drops the bodies of all requests that are not answered yet. The phase must have changed before.
+    /// Drops the bodies of all requests that are not answered yet. An upload keeps what its handler has not read. The
+    /// phase must have changed before.
     func releaseBodies() {
+        queue.upload?.fail(phase.isClosed ? .clientGone : .answered)
         queue.clear()
         countHeld()
     }

@@ -28,6 +28,7 @@ extension HTTPConnection {
 
     /// Applies the end of the input to the current phase. Called again when the phase has changed.
     func inputEnded() {
+        queue.upload?.fail(.clientGone)
         switch phase {
         case .new, .idle, .head, .body, .dropping:
             // Every complete request has been dispatched, and an incomplete one will never be complete.
@@ -116,8 +117,9 @@ extension HTTPConnection {
         server.openGateIfDrained()
     }
 
-    /// Closes a connection between requests, because the server drains. Others close after their answer.
+    /// Closes a connection between requests, because the server drains. Others close after their answer. Uploads stop.
     func drain() {
+        queue.upload?.fail(.stopping)
         switch phase {
         case .new, .dropping: close()
         case .idle where queue.hasNothing: close()
@@ -141,6 +143,7 @@ extension HTTPConnection {
     }
 
     private func timeOut() {
+        if let upload = queue.upload, !isInputClosed { return checkUpload(upload) }
         server.counters.timeouts.add(1, ordering: .relaxed)
         switch phase {
         case .head: refuse(.headerTimeout)

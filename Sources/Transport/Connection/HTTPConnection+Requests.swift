@@ -15,10 +15,11 @@ extension HTTPConnection {
                 queue.begin(checked, originNumber: lastOriginNumber, settings: server.settings)
             // A body may follow in the same read. Then there is no need to wait for it.
             case .body(var bytes):
-                try queue.add(&bytes)
+                if let upload = queue.upload { upload.receive(bytes) } else { try queue.add(&bytes) }
             case .end:
+                if let upload = queue.endUpload() { return endUpload(upload) }
                 if queue.endDropped() { return becomeIdle() }
-                if isReady, let request = queue.takeCompleted() { return dispatch(request) }
+                if isReady, let request = queue.takeCompleted() { return dispatch(request, number: loop.nextNumber()) }
                 queue.complete()
                 if queue.isFlooded(server.settings) { close() }
             }
@@ -48,9 +49,9 @@ extension HTTPConnection {
             return false
         case .partial(let request):
             if !phase.isBody { decide(request) }
-            return false
+            return queue.upload != nil
         case .request(let request):
-            dispatch(request)
+            dispatch(request, number: loop.nextNumber())
             return true
         case .failure(let failure):
             refuse(failure)
@@ -61,6 +62,7 @@ extension HTTPConnection {
     /// Ends the input. Requests that were complete before are still answered.
     func fail(_ failure: TransportFailure) {
         guard phase.acceptsInput else { return }
+        if let upload = queue.upload { return upload.fail(.malformed) }
         queue.fail(failure)
         advance()
     }
@@ -69,13 +71,13 @@ extension HTTPConnection {
     private func decide(_ request: PendingRequest) {
         let state = RequestState(request, number: loop.nextNumber(), id: 0)
         switch server.handler.decide(inbound(request, state.number, body: ByteBuffer())) {
-        case .accept(let byteCountMax) where request.fits(byteCountMax):
-            request.bodyByteCountMax = byteCountMax
+        case .accept(let byteCountMax) where request.fits(min(byteCountMax, server.settings.bodyByteCountMax)):
+            request.bodyByteCountMax = min(byteCountMax, server.settings.bodyByteCountMax)
             enter(.body, timeout: server.settings.bodyTimeout)
-            if request.head.expectsContinue, request.body.readableBytes == 0 {
-                write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
-            }
-        case .accept:
+            if request.head.expectsContinue, request.body.readableBytes == 0 { writeContinue() }
+        case .stream(let byteCountMax) where request.fits(byteCountMax):
+            startUpload(request, number: state.number, byteCountMax: byteCountMax)
+        case .accept, .stream:
             server.counters.failures.add(1, ordering: .relaxed)
             answerEarly(server.handler.problem(for: .bodyTooLarge, state.number), to: request, state)
         case .answer(let response):
@@ -83,24 +85,26 @@ extension HTTPConnection {
         }
     }
 
-    /// Passes a complete request to the handler.
-    private func dispatch(_ request: PendingRequest) {
+    /// Passes a request to the handler: a complete one, or one whose body still arrives.
+    func dispatch(_ request: PendingRequest, number: RequestNumber, upload: Upload? = nil) {
         guard let reference else { return }
         lastRequestID &+= 1
-        var state = RequestState(request, number: loop.nextNumber(), id: lastRequestID)
+        var state = RequestState(request, number: number, id: lastRequestID)
         let byteCount = request.body.readableBytes
         if byteCount >= server.settings.countedBodyByteCountMin { state.countedBodyByteCount = byteCount }
-        let inbound = inbound(request, state.number, body: request.body)
-        enter(.waiting(state), timeout: nil)
+        let inbound = inbound(request, state.number, body: request.body, stream: upload?.stream)
+        enter(.waiting(state), timeout: upload == nil ? nil : uploadCheckInterval)
         server.counters.requests.add(1, ordering: .relaxed)
         server.handler.handle(inbound, Reply(reference: reference, id: lastRequestID))
     }
 
-    private func inbound(_ request: PendingRequest, _ number: RequestNumber, body: ByteBuffer) -> InboundRequest {
+    private func inbound(
+        _ request: PendingRequest, _ number: RequestNumber, body: ByteBuffer, stream: RequestBodyStream? = nil
+    ) -> InboundRequest {
         let head = request.head
         return InboundRequest(
             number: number, method: head.method, target: head.target, headers: head.headers, body: body,
-            eventLoop: loop.eventLoop, pathByteCount: head.pathByteCount, peerAddress: peerAddress)
+            bodyStream: stream, eventLoop: loop.eventLoop, pathByteCount: head.pathByteCount, peerAddress: peerAddress)
     }
 }
 

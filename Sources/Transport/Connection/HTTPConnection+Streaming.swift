@@ -29,7 +29,9 @@ extension HTTPConnection {
             framing = request.isHTTP10 ? .untilClose : .chunked
         }
         if case .untilClose = framing { request.keepsAlive = false }
-        if server.isClosing.load(ordering: .relaxed) { request.keepsAlive = false }
+        if server.isClosing.load(ordering: .relaxed) || queue.upload?.canBeDropped(server.settings) == false {
+            request.keepsAlive = false
+        }
         // From here on the source is notified of the client's end instead.
         if source != nil { request.goneHandler = nil }
         let body = BodyStream(framing: framing, operation: operation, status: status.code, source: source)

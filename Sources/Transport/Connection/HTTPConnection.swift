@@ -99,6 +99,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func endReading() {
         isReading = false
         advance()
+        queue.upload?.stream.deliver()
         flushIfNeeded()
         countHeld()
         loop.refuseLargestBodies()
@@ -110,19 +111,24 @@ final class HTTPConnection: ChannelDuplexHandler {
         advance()
     }
 
-    /// Reading pauses while enough is pipelined behind a request. The end of the input is still noticed.
+    /// Reading pauses while enough is pipelined behind a request, or waits for the handler of an upload. The end of the
+    /// input is still noticed.
     func read(context: ChannelHandlerContext) {
-        if mayRead { context.read() } else { isReadHeld = true }
+        if mayRead { return context.read() }
+        isReadHeld = true
+        queue.upload?.readingPauses()
     }
 
     private var mayRead: Bool {
         !isAwaitingAdmission && (phase.isLingering || isReady || !queue.isFull(server.settings))
+            && queue.upload?.wantsBytes ?? true
     }
 
     /// Does the read that was requested during a pause, if the pause is over.
     func resumeReading() {
         guard isReadHeld, mayRead else { return }
         isReadHeld = false
+        queue.upload?.readingResumes()
         context?.read()
     }
 
@@ -150,6 +156,8 @@ final class HTTPConnection: ChannelDuplexHandler {
             break  // More bytes after a refused request.
         default:
             server.logger.debug("connection failed; closing it", metadata: ["error": "\(error)"])
+            // What arrived with a streamed request before the break reaches its handler.
+            endReading()
             close()
         }
     }

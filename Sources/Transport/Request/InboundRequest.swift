@@ -4,7 +4,7 @@ import Basics
 import HTTPTypes
 import NIOCore
 
-/// A request with its whole body.
+/// A request with its whole body, or with a stream of it.
 package struct InboundRequest: Sendable {
     package let number: RequestNumber
     package let method: HTTPRequest.Method
@@ -12,7 +12,10 @@ package struct InboundRequest: Sendable {
     /// characters or `#`. An absolute target is reduced to its path.
     package let target: String
     package let headers: RequestHeaders
+    /// The whole body. Empty if it is streamed.
     package let body: ByteBuffer
+    /// The body, if the handler chose ``BodyDecision/stream(byteCountMax:)`` and the body had not arrived whole.
+    package let bodyStream: RequestBodyStream?
     package let eventLoop: any EventLoop
     let pathByteCount: Int
     /// The other end of the connection: a proxy, if the service is behind one. Nil on a Unix socket.

@@ -8,8 +8,8 @@ package protocol RequestHandler: Sendable {
     /// Decides, before the body is read, about a request whose head has arrived and whose body has not. `head.body` is
     /// empty. Called on the connection's event loop. Must not block.
     ///
-    /// A request that arrived whole in one read goes to ``handle(_:_:)`` without this call. So `handle` must check the
-    /// same things by the same rules.
+    /// A request that arrived whole in one read goes to ``handle(_:_:)`` without this call, with an ordinary body. So
+    /// `handle` must check the same things by the same rules.
     func decide(_ head: InboundRequest) -> BodyDecision
 
     /// Handles one request of a connection at a time. Called on the connection's event loop. Must not block. It may
@@ -31,6 +31,12 @@ package enum BodyDecision: Sendable {
     /// Reads the body if it has at most this many bytes, and passes the whole request to the handler. A larger body is
     /// refused with the problem for `.bodyTooLarge`.
     case accept(byteCountMax: Int)
+    /// Passes the request to the handler at once, with ``InboundRequest/bodyStream``. A declared length above
+    /// `byteCountMax` is refused with the problem for `.bodyTooLarge`; chunks above it end the stream with
+    /// ``RequestBodyError/tooLarge``. Neither ``TransportSettings/bodyByteCountMax`` nor
+    /// ``TransportSettings/bodyTimeout`` applies. A client that waits for `100 Continue` gets it when the handler first
+    /// waits for bytes.
+    case stream(byteCountMax: Int)
     /// Answers without reading the body. The rest of a small body is dropped and the connection stays open. Otherwise
     /// the connection closes.
     case answer(OutboundResponse)

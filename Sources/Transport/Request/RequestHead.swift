@@ -36,7 +36,7 @@ struct RequestHead: Sendable {
         for (name, value) in head.headers { try fields.read(name, value) }
         // RFC 9112, 3.2: exactly one Host in HTTP/1.1, never two.
         guard fields.hostCount == 1 || fields.hostCount == 0 && isHTTP10 else { throw .malformed }
-        self.framing = try fields.framing(isHTTP10: isHTTP10, settings: settings)
+        self.framing = try fields.framing(isHTTP10: isHTTP10)
         self.expectsContinue = fields.expectsContinue && !isHTTP10 && framing != .none
         // llhttp stops parsing after a request for an upgrade. Upgrades are not supported, so the connection closes.
         self.keepsAlive = head.isKeepAlive && !fields.asksForUpgrade
@@ -94,14 +94,13 @@ private struct GoverningFields {
         }
     }
 
-    func framing(isHTTP10: Bool, settings: TransportSettings) throws(TransportFailure) -> RequestHead.Framing {
+    func framing(isHTTP10: Bool) throws(TransportFailure) -> RequestHead.Framing {
         if isChunked {
             // Both together are used to smuggle requests past a proxy (RFC 9112, 6.1 and 6.3).
             guard contentLength == nil, !isHTTP10 else { throw .malformed }
             return .chunked
         }
         guard let contentLength, contentLength > 0 else { return .none }
-        guard contentLength <= settings.bodyByteCountMax else { throw .bodyTooLarge }
         return .length(contentLength)
     }
 }

@@ -11,6 +11,8 @@ final class PendingRequest {
     var body = ByteBuffer()
     /// The largest body that the request may have.
     var bodyByteCountMax: Int
+    /// Receives the body, if the handler has the request already.
+    fileprivate(set) var upload: Upload?
     /// The request is already answered. The rest of its body is dropped.
     fileprivate(set) var isDropped = false
 
@@ -56,6 +58,9 @@ struct RequestQueue {
     private var failure: TransportFailure?
     /// The size of all bodies in the queue.
     private(set) var byteCount = 0
+
+    /// The streamed body that is arriving.
+    var upload: Upload? { incoming?.upload }
 
     /// The size of the body that is arriving.
     var incomingByteCount: Int { incoming?.body.readableBytes ?? 0 }
@@ -107,7 +112,25 @@ struct RequestQueue {
         guard let incoming else { return }
         byteCount -= incoming.body.readableBytes
         incoming.body = ByteBuffer()
+        incoming.upload = nil
         incoming.isDropped = true
+    }
+
+    /// Passes the body of the incoming request to `upload` from now on. Returns what has arrived of it.
+    mutating func stream(to upload: Upload) -> ByteBuffer {
+        guard let incoming else { return ByteBuffer() }
+        incoming.upload = upload
+        byteCount -= incoming.body.readableBytes
+        let first = incoming.body
+        incoming.body = ByteBuffer()
+        return first
+    }
+
+    /// Marks the incoming request as complete, if its body is streamed.
+    mutating func endUpload() -> Upload? {
+        guard let upload = incoming?.upload else { return nil }
+        incoming = nil
+        return upload
     }
 
     /// Marks the incoming request as complete. Returns true if it was a dropped one, of which nothing is left.

@@ -14,7 +14,19 @@ package struct TransportContextSource: RequestContextSource, Sendable {
     package let logger: Logger
     package let eventLoop: any EventLoop
     package let peerAddress: IPAddress?
+    /// The size of the body. Of a streamed one the declared length, or 0 if it comes in chunks.
     package let bodyByteCount: Int
+    package let interim: InterimAnswers
+}
+
+/// Sends interim answers to a request.
+package struct InterimAnswers: Sendable {
+    let reply: Reply
+
+    /// See ``Reply/inform(_:headers:)``.
+    package func inform(_ status: HTTPResponse.Status, headers: HTTPFields = [:]) {
+        reply.inform(status, headers: headers)
+    }
 }
 
 /// The bridge to Hummingbird's async code: one task for each request, on the connection's event loop.
@@ -60,14 +72,15 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
     private func respond(to request: InboundRequest, _ reply: Reply) async {
         let source = TransportContextSource(
             number: request.number, logger: logger, eventLoop: reply.eventLoop, peerAddress: request.peerAddress,
-            bodyByteCount: request.body.readableBytes)
+            bodyByteCount: request.bodyStream.map { $0.declaredByteCount ?? 0 } ?? request.body.readableBytes,
+            interim: InterimAnswers(reply: reply))
         let context = Responder.Context(source: source)
         do {
             let head = HTTPRequest(
                 method: request.method, scheme: "http", authority: request.headers.host, path: request.target,
                 headerFields: request.headers.fields)
-            let response = try await responder.respond(
-                to: Request(head: head, body: RequestBody(buffer: request.body)), context: context)
+            let body = request.bodyStream.map { RequestBody(asyncSequence: $0) } ?? RequestBody(buffer: request.body)
+            let response = try await responder.respond(to: Request(head: head, body: body), context: context)
             if let byteCount = response.body.contentLength, byteCount <= Self.collectedByteCountMax {
                 let collector = BodyCollector()
                 try await response.body.write(collector)

@@ -42,6 +42,12 @@ package final class Reply: Sendable {
         reference.onLoop { [id] in $0.answer(id, response) }
     }
 
+    /// Sends an interim answer (1xx) such as 104 before the answer. From any thread. An HTTP/1.0 client gets none.
+    package func inform(_ status: HTTPResponse.Status, headers: HTTPFields = [:]) {
+        assert((102..<200).contains(status.code), "100 and 101 are the transport's")
+        reference.onLoop { [id] in $0.inform(id, status, headers) }
+    }
+
     /// Begins an answer whose body is written piece by piece. From any thread. A second answer is treated as in
     /// ``send(_:)``. Without `contentLength` the client gets chunks. With it the caller must write exactly that many
     /// bytes.

@@ -30,11 +30,7 @@ extension ByteBuffer {
         _ status: HTTPResponse.Status, _ headers: HTTPFields, number: RequestNumber, framing: BodyFraming,
         connection: ConnectionHeader, common: ByteBuffer, crossOrigin: ByteBuffer?
     ) -> Int {
-        writeStaticString("HTTP/1.1 ")
-        writeDecimal(status.code)
-        writeInteger(UInt8(ascii: " "))
-        writeString(status.reasonPhrase)
-        writeStaticString("\r\n")
+        writeStatusLine(status)
         let numberIndex = writeRequestNumber(number)
         var hasCacheControl = false
         for field in headers {
@@ -43,10 +39,7 @@ extension ByteBuffer {
             case "cache-control": hasCacheControl = true
             default: break
             }
-            writeString(field.name.rawName)
-            writeStaticString(": ")
-            _ = field.withUnsafeBytesOfValue { writeBytes($0) }
-            writeStaticString("\r\n")
+            writeField(field)
         }
         writeImmutableBuffer(common)
         // Answers are private by default. An endpoint that allows caching says so.
@@ -66,6 +59,28 @@ extension ByteBuffer {
         case .close: writeStaticString("Connection: close\r\n\r\n")
         }
         return numberIndex
+    }
+
+    /// Writes a whole interim answer (RFC 9110, 15.2).
+    mutating func writeInterimHead(_ status: HTTPResponse.Status, _ headers: HTTPFields) {
+        writeStatusLine(status)
+        for field in headers { writeField(field) }
+        writeStaticString("\r\n")
+    }
+
+    private mutating func writeStatusLine(_ status: HTTPResponse.Status) {
+        writeStaticString("HTTP/1.1 ")
+        writeDecimal(status.code)
+        writeInteger(UInt8(ascii: " "))
+        writeString(status.reasonPhrase)
+        writeStaticString("\r\n")
+    }
+
+    private mutating func writeField(_ field: HTTPField) {
+        writeString(field.name.rawName)
+        writeStaticString(": ")
+        _ = field.withUnsafeBytesOfValue { writeBytes($0) }
+        writeStaticString("\r\n")
     }
 
     private mutating func writeDecimal(_ number: Int) {

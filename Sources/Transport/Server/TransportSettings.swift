@@ -37,6 +37,15 @@ package struct TransportSettings: Sendable {
     package var headerTimeout = Duration.seconds(10)
     /// From the end of the headers to the end of the body.
     package var bodyTimeout = Duration.seconds(30)
+    /// A streamed body must arrive at this rate, in bytes a second, over any `uploadRateWindow` in which the server waits
+    /// for the client. Its whole time has no limit.
+    package var uploadByteRateMin = 8 * 1024
+    package var uploadRateWindow = Duration.seconds(30)
+    /// Bytes of a streamed body that may wait for the handler. At this number reading pauses. The read before the pause
+    /// may add 256 KiB.
+    package var uploadBufferByteCount = 128 * 1024
+    /// The receive buffer of a connection from its first streamed body on. The kernel doubles it for its own use.
+    package var uploadReceiveBufferByteCount = 256 * 1024
     /// The time that a kept-alive connection may stay without a request.
     package var idleTimeout = Duration.seconds(75)
     /// The time within which a client must take some of the bytes that wait for it.
@@ -82,9 +91,14 @@ package struct TransportSettings: Sendable {
     /// The last connections, reserved for addresses below their share.
     var reservedConnectionCount: Int { addressSharePercent < 100 ? connectionCountMax / 8 : 0 }
 
+    /// The bytes of a streamed body that must arrive in each `uploadRateWindow`.
+    var uploadByteCountMin: Int { Int(Double(uploadByteRateMin) * (uploadRateWindow / .seconds(1))) }
+
     /// Half of the shortest timeout, between 10 ms and 1 s: the sweep looks at every connection's time.
     var sweepInterval: Duration {
-        let timeouts = [headerTimeout, bodyTimeout, idleTimeout, writeTimeout, lingerTimeout, halfCloseGrace]
+        let timeouts = [
+            headerTimeout, bodyTimeout, uploadRateWindow, idleTimeout, writeTimeout, lingerTimeout, halfCloseGrace,
+        ]
         let shortest = timeouts.min() ?? .seconds(4)
         return max(.milliseconds(10), min(.seconds(1), shortest / 2))
     }
