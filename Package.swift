@@ -75,7 +75,7 @@ let package = Package(
             name: "Push", dependencies: ["Basics", "Domain", "Outbound", crypto, cryptoExtras], swiftSettings: settings),
 
         // What a file is, and pictures without metadata: reads bytes of strangers. Pure, no I/O, no decoder.
-        .target(name: "Pictures", dependencies: ["Basics"], swiftSettings: settings),
+        .target(name: "Pictures", swiftSettings: settings),
 
         // Draws thumbnails with C decoders, in a process of its own with nothing to steal: one picture, then it ends.
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
