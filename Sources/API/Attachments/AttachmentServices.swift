@@ -22,6 +22,8 @@ package struct AttachmentServices: Sendable {
     package var check: @Sendable (AttachmentID) async -> Void
     /// Nil if all bytes are in the database.
     package var objects: (any ObjectAccess)?
+    /// The routes count every transfer here.
+    package var metrics: TransferMetrics
     /// Whether clients reach this node by TLS without a proxy. It decides the scheme of links.
     package var usesTLS: Bool
     /// Whether pages of other origins may show attachments.
@@ -33,11 +35,13 @@ package struct AttachmentServices: Sendable {
 
     package init(
         check: @escaping @Sendable (AttachmentID) async -> Void = { _ in }, objects: (any ObjectAccess)? = nil,
-        usesTLS: Bool = false, allowsOtherOrigins: Bool = false, sendsInterimAnswers: Bool = false,
+        metrics: TransferMetrics = TransferMetrics(), usesTLS: Bool = false, allowsOtherOrigins: Bool = false,
+        sendsInterimAnswers: Bool = false,
         cookieSeconds: Int = 90 * 86_400
     ) {
         self.check = check
         self.objects = objects
+        self.metrics = metrics
         self.usesTLS = usesTLS
         self.allowsOtherOrigins = allowsOtherOrigins
         self.sendsInterimAnswers = sendsInterimAnswers
