@@ -131,7 +131,7 @@ package final class PostgresCluster: Sendable {
     /// `CancellationError`.
     package func waitUntilExit() async throws -> String {
         guard let server = child.withLock({ $0 }) else { return "was not started" }
-        return try await server.waitForExit()
+        return try await server.waitForExit().description
     }
 
     private var command: Program {

@@ -9,15 +9,17 @@ struct ChildProcesses {
     @Test(
         "reports how it ended",
         arguments: [
-            ("exit 3", "exited with status 3"), ("kill -9 $$", "was ended by signal 9"),
+            ("exit 3", ChildProcess.Exit.status(3), "exited with status 3"),
+            ("kill -9 $$", .signal(9), "was ended by signal 9"),
         ])
-    func exit(script: String, words: String) async throws {
+    func exit(script: String, exit: ChildProcess.Exit, words: String) async throws {
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(null) }
         let shell = Program(executable: "/bin/sh", arguments: ["-c", script])
         let child = try await ChildProcess.start(shell, input: null, output: null)
-        #expect(try await child.waitForExit() == words)
-        #expect(await child.waitForExit(atMost: .zero) == words)
+        #expect(try await child.waitForExit() == exit)
+        #expect(await child.waitForExit(atMost: .zero) == exit)
+        #expect(exit.description == words)
         #expect(!child.isRunning)
     }
 
@@ -29,7 +31,7 @@ struct ChildProcesses {
         let child = try await ChildProcess.start(sleep, input: null, output: null)
         #expect(await child.waitForExit(atMost: .milliseconds(10)) == nil)
         child.send(SIGKILL)
-        #expect(try await child.waitForExit() == "was ended by signal 9")
+        #expect(try await child.waitForExit() == .signal(9))
     }
 
     @Test("gets no descriptor but the three, no ignored signal and a small environment")

@@ -38,7 +38,7 @@ struct OneTransactionAMessage: Sendable {
             throw error
         }
         // If pgbench loses clients, its figure is too low, and pgbench prints it all the same.
-        guard exit == ChildProcess.success else {
+        guard exit == .status(0) else {
             throw BenchFailure("pgbench \(exit): \(directory.read("output"))")
         }
         let line = directory.read("output").split(separator: "\n").first { $0.hasPrefix("tps = ") }

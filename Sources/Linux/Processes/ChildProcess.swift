@@ -7,10 +7,27 @@ import Synchronization
 /// A running or ended child. Its thread lives as long as the process: the kernel's parent-death signal is tied to the
 /// thread that started the child, not to the process.
 package final class ChildProcess: Sendable {
-    /// How it ended: "exited with status 1", "was ended by signal 9".
-    package typealias Exit = String
-    /// How a successful program ends.
-    package static let success = describe(0)
+    /// How a process ended.
+    package enum Exit: Sendable, Equatable, CustomStringConvertible {
+        case status(Int32)
+        case signal(Int32)
+        /// Another part of this process has reaped it.
+        case unknown
+
+        /// - Parameter waitStatus: what `waitpid` reports.
+        init(waitStatus: Int32) {
+            self = waitStatus & 0x7f == 0 ? .status(waitStatus >> 8 & 0xff) : .signal(waitStatus & 0x7f)
+        }
+
+        /// "exited with status 1", "was ended by signal 9"
+        package var description: String {
+            switch self {
+            case .status(let status): "exited with status \(status)"
+            case .signal(let signal): "was ended by signal \(signal)"
+            case .unknown: "ended"
+            }
+        }
+    }
 
     package let pid: pid_t
     private let state = Mutex(State())
@@ -25,15 +42,17 @@ package final class ChildProcess: Sendable {
         self.pid = pid
     }
 
-    /// Starts the program. Its output goes to `output`, which the caller closes. `onExit` runs once on the process's
-    /// thread after the process has ended.
+    /// Starts the program. The caller closes the descriptors. `onExit` runs once on the process's thread after the
+    /// process has ended.
+    /// - Parameter error: standard error; nil for the same as `output`.
     package static func start(
-        _ program: Program, input: Int32, output: Int32, onExit: @escaping @Sendable () -> Void = {}
+        _ program: Program, input: Int32, output: Int32, error: Int32? = nil,
+        onExit: @escaping @Sendable () -> Void = {}
     ) async throws -> ChildProcess {
         try await withCheckedThrowingContinuation { continuation in
             Blocking.thread {
                 do {
-                    let child = ChildProcess(pid: try program.spawn(input: input, output: output))
+                    let child = ChildProcess(pid: try program.spawn(input: input, output: output, error: error))
                     continuation.resume(returning: child)
                     child.reap()
                     onExit()
@@ -76,6 +95,12 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// Waits until it has ended. Ignores cancellation: for a caller who kills it then.
+    package func exit() async -> Exit {
+        let id = nextWaiter()
+        return await withCheckedContinuation { add($0, id: id) } ?? .unknown
+    }
+
     private func nextWaiter() -> UInt64 {
         state.withLock { state in
             state.waiterCount += 1
@@ -101,17 +126,12 @@ package final class ChildProcess: Sendable {
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
         let (exit, waiters) = state.withLock { state in
             var status: Int32 = 0
-            let exit = waitpid(pid, &status, WNOHANG) == pid ? Self.describe(status) : "ended"
+            let exit = waitpid(pid, &status, WNOHANG) == pid ? Exit(waitStatus: status) : .unknown
             state.exit = exit
             defer { state.waiters = [:] }
             return (exit, Array(state.waiters.values))
         }
         for waiter in waiters { waiter.resume(returning: exit) }
-    }
-
-    /// Describes a wait status.
-    package static func describe(_ status: Int32) -> Exit {
-        status & 0x7f == 0 ? "exited with status \(status >> 8 & 0xff)" : "was ended by signal \(status & 0x7f)"
     }
 }
 

@@ -9,6 +9,7 @@ import Synchronization
 package final class ProcessPipe: Sendable {
     package let readEnd: Int32
     package let writeEnd: Int32
+    private let readEndIsOpen = Atomic(true)
     private let writeEndIsOpen = Atomic(true)
 
     package init() throws {
@@ -19,12 +20,31 @@ package final class ProcessPipe: Sendable {
         writeEnd = ends[1]
     }
 
+    package func closeReadEnd() {
+        if readEndIsOpen.exchange(false, ordering: .relaxed) { close(readEnd) }
+    }
+
     package func closeWriteEnd() {
         if writeEndIsOpen.exchange(false, ordering: .relaxed) { close(writeEnd) }
     }
 
+    /// Writes all bytes; blocks while the pipe is full. Returns false if the read end is closed, without SIGPIPE.
+    package func writeAll(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let part = UnsafeRawBufferPointer(rebasing: rest)
+                let count = send(writeEnd, part.baseAddress, part.count, Int32(MSG_NOSIGNAL))
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+
     deinit {
         closeWriteEnd()
-        close(readEnd)
+        closeReadEnd()
     }
 }

@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A program and how to start it. It gets a session of its own (Parley handles the terminal's Ctrl-C), a small fixed
+/// A program and how to start it. It gets a session of its own (Parley handles the terminal's Ctrl-C), a small
 /// environment, no descriptors but the three given, and default signal handling.
 package struct Program: Sendable {
     /// Absolute path.
@@ -13,19 +13,23 @@ package struct Program: Sendable {
     package var account: Account?
     /// Name of the signal ("INT") that the kernel sends the program when this process ends in any way; nil for none.
     package var signalAtOurDeath: String?
+    /// The whole environment.
+    package var environment: [String]
 
     package init(
-        executable: String, arguments: [String], account: Account? = nil, signalAtOurDeath: String? = nil
+        executable: String, arguments: [String], account: Account? = nil, signalAtOurDeath: String? = nil,
+        environment: [String] = Program.usualEnvironment
     ) {
         self.executable = executable
         self.arguments = arguments
         self.account = account
         self.signalAtOurDeath = signalAtOurDeath
+        self.environment = environment
     }
 
-    /// The whole environment. Messages are in English, because they are searched and shown. Nothing is inherited that
-    /// would change how PostgreSQL works.
-    static let environment = ["PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C", "TZ=UTC", "HOME=/"]
+    /// Messages are in English, because they are searched and shown. Nothing is inherited that would change how
+    /// PostgreSQL works.
+    package static let usualEnvironment = ["PATH=/usr/bin:/bin:/usr/sbin:/sbin", "LC_ALL=C", "TZ=UTC", "HOME=/"]
 
     /// Returns the command line. It starts with setpriv if another user, or a signal at this process's death, is
     /// wanted. setpriv replaces itself with the program, so the process id is the program's.
@@ -54,15 +58,16 @@ package struct Program: Sendable {
     /// POSIX_SPAWN_SETSID. spawn.h defines it for GNU programs only; part of glibc's binary interface since 2.26.
     private static let startsSession: Int32 = 0x80
 
-    /// Starts it with the given descriptors as standard input, output and error; returns its process id.
-    func spawn(input: Int32, output: Int32) throws -> pid_t {
+    /// Starts it with the given descriptors as standard input, output and error (nil: the same as `output`). Returns
+    /// its process id.
+    func spawn(input: Int32, output: Int32, error: Int32? = nil) throws -> pid_t {
         let line = try commandLine()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_adddup2(&actions, output, 2)
+        posix_spawn_file_actions_adddup2(&actions, error ?? output, 2)
         // Nearly all descriptors are close-on-exec. A listening socket that is not would stay open in the child. The
         // range goes past the highest, for descriptors that other threads open now. Closing an unused one is no error.
         for file in 3...(try Self.highestDescriptor() + 256) { posix_spawn_file_actions_addclose(&actions, file) }
@@ -81,10 +86,10 @@ package struct Program: Sendable {
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         var arguments: [UnsafeMutablePointer<CChar>?] = line.map { strdup($0) } + [nil]
-        var environment: [UnsafeMutablePointer<CChar>?] = Self.environment.map { strdup($0) } + [nil]
-        defer { (arguments + environment).forEach { free($0) } }
+        var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+        defer { (arguments + variables).forEach { free($0) } }
         var pid = pid_t()
-        let code = posix_spawn(&pid, line[0], &actions, &attributes, &arguments, &environment)
+        let code = posix_spawn(&pid, line[0], &actions, &attributes, &arguments, &variables)
         guard code == 0 else { throw FileError("run", line[0], code: code) }
         return pid
     }
