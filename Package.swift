@@ -82,12 +82,17 @@ let package = Package(
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+        .target(name: "ThumbnailSandbox", dependencies: ["CSeccomp"], swiftSettings: settings),
+        .target(name: "ThumbnailFormat", swiftSettings: settings),
         .executableTarget(
-            name: "parley-thumbnailer", dependencies: ["CPNG", "CSeccomp", "CTurboJPEG", "CWebP"],
-            path: "Sources/parley-thumbnailer", swiftSettings: settings),
+            name: "parley-thumbnailer",
+            dependencies: ["CPNG", "CTurboJPEG", "CWebP", "ThumbnailFormat", "ThumbnailSandbox"],
+            swiftSettings: settings),
 
         // Runs parley-thumbnailer: two at a time, killed after 10 s.
-        .target(name: "Thumbnailing", dependencies: ["Basics", "Linux"], swiftSettings: settings),
+        .target(
+            name: "Thumbnailing", dependencies: ["Basics", "Linux", "ThumbnailFormat", logging],
+            swiftSettings: settings),
 
         // An S3-compatible store: signed URLs and requests. Knows nothing of chat.
         .target(
@@ -210,8 +215,15 @@ let package = Package(
             name: "PushTests", dependencies: ["Basics", "Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],
             swiftSettings: settings),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: settings),
+        .executableTarget(
+            name: "SandboxProbe", dependencies: ["ThumbnailSandbox"], path: "Tests/SandboxProbe",
+            swiftSettings: settings),
         .testTarget(
-            name: "ThumbnailingTests", dependencies: ["Linux", "TestSupport", "Thumbnailing", "parley-thumbnailer"],
+            name: "ThumbnailingTests",
+            dependencies: [
+                "Linux", "SandboxProbe", "TestSupport", "ThumbnailFormat", "Thumbnailing", "parley-thumbnailer",
+                logging,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ObjectStoreTests", dependencies: ["Basics", "ObjectStore", "Outbound", "TestSupport", crypto],

@@ -1,2 +1,0 @@
-// Runs parley-thumbnailer.
-package enum Thumbnailing {}

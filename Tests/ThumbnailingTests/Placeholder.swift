@@ -1,4 +1,0 @@
-import Testing
-@testable import Thumbnailing
-
-@Suite("Thumbnailing") struct ThumbnailingPlaceholder {}

@@ -1,0 +1,2 @@
+// The placeholder of pictures.
+import Testing
