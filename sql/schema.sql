@@ -16,6 +16,38 @@ CREATE TABLE public.users (
     erased_at timestamp with time zone,
     suspended_at timestamp with time zone
 );
+CREATE TABLE public.attachments (
+    id uuid NOT NULL,
+    owner_id uuid NOT NULL,
+    name text NOT NULL,
+    declared_type text,
+    state smallint DEFAULT 0 NOT NULL,
+    turn bigint NOT NULL,
+    received bigint DEFAULT 0 NOT NULL,
+    received_at timestamp with time zone NOT NULL,
+    length bigint,
+    unused_s integer NOT NULL,
+    due_at timestamp with time zone,
+    claim bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    stored_bytes bigint DEFAULT 0 NOT NULL,
+    uploaded_digest bytea,
+    media_type text,
+    size bigint,
+    digest bytea,
+    width integer,
+    height integer,
+    thumbhash bytea,
+    thumbnail_type text,
+    thumbnail_size integer,
+    thumbnail_digest bytea,
+    thumbnail_is_own boolean DEFAULT false NOT NULL,
+    is_moved boolean DEFAULT false NOT NULL,
+    thumbnail_is_moved boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT attachments_state_check CHECK (((state >= 0) AND (state <= 4)))
+)
+WITH (fillfactor='70');
 CREATE TABLE public.erasure_threads (
     user_id uuid NOT NULL,
     thread_id uuid NOT NULL,
@@ -125,6 +157,45 @@ CREATE TABLE public.announcements (
     subject_id uuid NOT NULL,
     after_id uuid,
     at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.attachment_chunks (
+    attachment_id uuid NOT NULL,
+    variant smallint NOT NULL,
+    n integer NOT NULL,
+    data bytea NOT NULL,
+    CONSTRAINT attachment_chunks_data_check CHECK ((octet_length(data) <= 262144))
+)
+WITH (toast.autovacuum_vacuum_scale_factor='0.05');
+ALTER TABLE ONLY public.attachment_chunks ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE TABLE public.attachment_garbage (
+    key text NOT NULL,
+    next_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL
+);
+CREATE TABLE public.attachment_place (
+    is_store boolean DEFAULT true NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT attachment_place_is_only_check CHECK (is_only)
+);
+CREATE TABLE public.attachment_receipts (
+    attachment_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    user_id uuid NOT NULL
+);
+CREATE SEQUENCE public.attachment_turns
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+CREATE TABLE public.attachment_uses (
+    attachment_id uuid NOT NULL,
+    kind text NOT NULL,
+    holder_id uuid NOT NULL,
+    seq bigint DEFAULT 0 NOT NULL,
+    is_current boolean DEFAULT true NOT NULL,
+    is_transient boolean DEFAULT false NOT NULL,
+    CONSTRAINT attachment_uses_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'thread'::text, 'profile'::text])))
 );
 CREATE TABLE public.audit (
     id uuid NOT NULL,
@@ -356,12 +427,29 @@ CREATE TABLE public.undelivered_checks (
     thread_id uuid NOT NULL,
     due_at timestamp with time zone NOT NULL
 );
+CREATE TABLE public.undelivered_files (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.user_words (
     word text NOT NULL COLLATE pg_catalog."C",
     user_id uuid NOT NULL
 );
 ALTER TABLE ONLY public.announcements
     ADD CONSTRAINT announcements_pkey PRIMARY KEY (kind, subject_id);
+ALTER TABLE ONLY public.attachment_chunks
+    ADD CONSTRAINT attachment_chunks_pkey PRIMARY KEY (attachment_id, variant, n);
+ALTER TABLE ONLY public.attachment_garbage
+    ADD CONSTRAINT attachment_garbage_pkey PRIMARY KEY (key);
+ALTER TABLE ONLY public.attachment_place
+    ADD CONSTRAINT attachment_place_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY public.attachment_receipts
+    ADD CONSTRAINT attachment_receipts_pkey PRIMARY KEY (attachment_id, session_id);
+ALTER TABLE ONLY public.attachment_uses
+    ADD CONSTRAINT attachment_uses_pkey PRIMARY KEY (attachment_id, kind, holder_id, seq);
+ALTER TABLE ONLY public.attachments
+    ADD CONSTRAINT attachments_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.blocks
@@ -448,6 +536,8 @@ ALTER TABLE ONLY public.threads
     ADD CONSTRAINT threads_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.threads
     ADD CONSTRAINT threads_room_key_key UNIQUE (room_key);
+ALTER TABLE ONLY public.undelivered_files
+    ADD CONSTRAINT undelivered_files_pkey PRIMARY KEY (thread_id, seq);
 ALTER TABLE ONLY public.undelivered
     ADD CONSTRAINT undelivered_pkey PRIMARY KEY (thread_id, pos);
 ALTER TABLE ONLY public.user_words
@@ -457,6 +547,15 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_username_key_key UNIQUE (username_key);
 CREATE INDEX announcements_next ON public.announcements USING btree (at);
+CREATE INDEX attachment_garbage_due ON public.attachment_garbage USING btree (next_at);
+CREATE INDEX attachment_receipts_by_session ON public.attachment_receipts USING btree (session_id);
+CREATE INDEX attachment_uses_by_holder ON public.attachment_uses USING btree (holder_id, seq);
+CREATE INDEX attachments_by_owner ON public.attachments USING btree (owner_id, id) INCLUDE (stored_bytes);
+CREATE INDEX attachments_due ON public.attachments USING btree (due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
+CREATE INDEX attachments_here ON public.attachments USING btree (lease_until) WHERE ((state = 2) AND (NOT (is_moved AND (thumbnail_is_moved OR (thumbnail_digest IS NULL)))));
+CREATE INDEX attachments_moved ON public.attachments USING btree (lease_until) WHERE ((state = 2) AND (is_moved OR thumbnail_is_moved));
+CREATE INDEX attachments_to_check ON public.attachments USING btree (lease_until) WHERE (state = 1);
+CREATE INDEX attachments_unused ON public.attachments USING btree (owner_id) WHERE (due_at IS NOT NULL);
 CREATE INDEX blocks_by_blocked ON public.blocks USING btree (blocked_id, user_id);
 CREATE INDEX blocks_listed ON public.blocks USING btree (user_id, created_at, blocked_id);
 CREATE INDEX device_polls_by_node ON public.device_polls USING btree (node);

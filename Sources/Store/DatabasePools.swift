@@ -2,7 +2,7 @@
 import Logging
 import Postgres
 
-/// Three pools, so that a slow statement of one kind never delays another kind.
+/// A pool for each kind of statement, so that a slow statement of one kind never delays another kind.
 ///
 /// Each pool has its own I/O thread, which sleeps while nothing is under way. A pool opens connections when it needs
 /// them.
@@ -13,9 +13,16 @@ package struct DatabasePools: Sendable {
     package let changes: PostgresClient
     /// For statements that only read, in read-only transactions. PostgreSQL cancels a statement after `readTimeout`.
     package let reads: PostgresClient
+    /// For writing the bytes of attachments: one piece at a time, so that uploads do not slow the log's commits.
+    package let fileWrites: PostgresClient
+    /// For reading the bytes of attachments.
+    package let fileReads: PostgresClient
+
+    /// The connections of the pools for files, in addition to those of the settings.
+    package static let fileConnectionCountMax = 1 + 2
 
     /// - Parameters:
-    ///   - settings: its number of connections is for all three together; each pool gets at least one.
+    ///   - settings: its number of connections is for `log`, `changes` and `reads` together; each gets at least one.
     ///   - readTimeout: `statement_timeout` of `reads`. The other pools keep the one of `settings`.
     package init(_ settings: PostgresSettings, readTimeout: Duration, logger: Logger) {
         let share = Share(of: settings.connectionCountMax)
@@ -31,9 +38,20 @@ package struct DatabasePools: Sendable {
         reading.inFlightPerConnectionMax = 1
         let reads = PostgresClient(reading, logger: logger)
         self.reads = reads
+        var readingFiles = reading
+        readingFiles.connectionCountMax = 2
+        let fileReads = PostgresClient(readingFiles, logger: logger)
+        self.fileReads = fileReads
         // Only a pool that writes notices that the server has become read-only.
-        log = PostgresClient(limited(to: share.log), logger: logger) { reads.reconnect() }
-        changes = PostgresClient(limited(to: share.changes), logger: logger) { reads.reconnect() }
+        let reconnectReads: @Sendable () -> Void = {
+            reads.reconnect()
+            fileReads.reconnect()
+        }
+        log = PostgresClient(limited(to: share.log), logger: logger, serverIsReadOnly: reconnectReads)
+        changes = PostgresClient(limited(to: share.changes), logger: logger, serverIsReadOnly: reconnectReads)
+        var writingFiles = limited(to: 1)
+        writingFiles.inFlightPerConnectionMax = 1
+        fileWrites = PostgresClient(writingFiles, logger: logger, serverIsReadOnly: reconnectReads)
     }
 
     /// Half of the connections for reads, three tenths for the log, the rest for changes.
@@ -51,7 +69,10 @@ package struct DatabasePools: Sendable {
 
     /// Each pool with its name in the metrics.
     package var named: [(name: String, client: PostgresClient)] {
-        [("log", log), ("changes", changes), ("reads", reads)]
+        [
+            ("log", log), ("changes", changes), ("reads", reads), ("file_writes", fileWrites),
+            ("file_reads", fileReads),
+        ]
     }
 
     /// Shuts all down at the same time: each may take `shutdownMax`.

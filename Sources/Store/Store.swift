@@ -10,11 +10,15 @@ package struct Store: Sendable {
     let log: Pool
     let changes: Pool
     let reads: Pool
+    let fileWrites: Pool
+    let fileReads: Pool
 
     package init(_ pools: DatabasePools) {
         log = Pool(pools.log)
         changes = Pool(pools.changes)
         reads = Pool(pools.reads, isForReads: true)
+        fileWrites = Pool(pools.fileWrites)
+        fileReads = Pool(pools.fileReads, isForReads: true)
     }
 
     /// Uses one pool for everything: for commands that call the database a few times, and for tests.
@@ -22,6 +26,8 @@ package struct Store: Sendable {
         log = Pool(client)
         changes = Pool(client)
         reads = Pool(client, isForReads: true)
+        fileWrites = Pool(client)
+        fileReads = Pool(client, isForReads: true)
     }
 
     // A statement that names no pool uses `changes`. A read that forgets `reads` only has a longer timeout.

@@ -49,17 +49,35 @@ package struct CheckedAttachment: Sendable {
 extension Store {
     /// Claims one attachment in state `checking`. Nil if another node has it or it is no longer in that state.
     package func claimAttachment(_ id: AttachmentID, leaseSeconds: Int) async throws -> AttachmentJob? {
-        fatalError("not built yet")
+        try await claimAttachments(id, limit: 1, leaseSeconds: leaseSeconds).first
     }
 
     /// Claims attachments in state `checking` whose lease or wait has ended, the oldest first.
     package func claimAttachments(limit: Int, leaseSeconds: Int) async throws -> [AttachmentJob] {
-        fatalError("not built yet")
+        try await claimAttachments(nil, limit: limit, leaseSeconds: leaseSeconds)
+    }
+
+    private func claimAttachments(_ id: AttachmentID?, limit: Int, leaseSeconds: Int) async throws -> [AttachmentJob] {
+        let rows = try await rows(
+            Statement("attachment_claim", "select * from attachment_claim($1, $2, $3)"),
+            [.uuid(orNull: id?.uuid), .int4(Int32(limit)), .int4(Int32(leaseSeconds))])
+        return try await decoded {
+            try rows.map {
+                AttachmentJob(
+                    attachment: AttachmentID(try $0.uuid(0)), claim: try $0.int8(1), byteCount: Int(try $0.int8(2)),
+                    declaredType: try $0.textOrNull(3))
+            }
+        }
     }
 
     /// Extends the lease, and stores the digest of the uploaded bytes if it is known.
     package func extendClaim(_ job: AttachmentJob, leaseSeconds: Int, uploadedDigest: [UInt8]?) async throws {
-        fatalError("not built yet")
+        _ = try await rows(
+            Statement("attachment_extend", "select attachment_extend($1, $2, $3, $4)"),
+            [
+                .id(job.attachment), .int8(job.claim), .int4(Int32(leaseSeconds)),
+                uploadedDigest.map(Parameter.bytes) ?? .null,
+            ])
     }
 
     /// Writes chunk `number` of a variant; all but the last have `AttachmentSizes.chunkByteCount` bytes. Chunk 0
@@ -67,17 +85,48 @@ extension Store {
     package func putChunk(_ bytes: [UInt8], number: Int, of variant: AttachmentVariant, _ job: AttachmentJob)
         async throws
     {
-        fatalError("not built yet")
+        try await putChunk(bytes, number, of: variant, job.attachment, claim: job.claim, state: .checking)
+    }
+
+    func putChunk(
+        _ bytes: [UInt8], _ number: Int, of variant: AttachmentVariant, _ id: AttachmentID, claim: Int64,
+        state: AttachmentState
+    ) async throws {
+        _ = try await fileWrites.rows(
+            Statement("attachment_put_chunk", "select attachment_put_chunk($1, $2, $3, $4, $5, $6)"),
+            [
+                .id(id), .int8(claim), .int4(Int32(state.rawValue)), .int2(variant.rawValue), .int4(Int32(number)),
+                .bytes(bytes),
+            ])
     }
 
     /// State `ready`. In one transaction: the cleaned chunks replace the original's, and the thumbnail counts.
     package func finishAttachment(_ job: AttachmentJob, _ result: CheckedAttachment) async throws {
-        fatalError("not built yet")
+        _ = try await rows(
+            Statement(
+                "attachment_ready",
+                "select attachment_ready($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"),
+            [
+                .id(job.attachment), .int8(job.claim), .bytes(result.uploadedDigest), .text(result.served.mediaType),
+                .int8(Int64(result.served.byteCount)), .bytes(result.served.digest), .bool(result.usesCleaned),
+                .int4(orNull: result.width.map { Int32($0) }), .int4(orNull: result.height.map { Int32($0) }),
+                result.thumbhash.map(Parameter.bytes) ?? .null, .text(orNull: result.thumbnail?.mediaType),
+                .int4(orNull: result.thumbnail.map { Int32($0.byteCount) }),
+                result.thumbnail.map { .bytes($0.digest) } ?? .null,
+            ])
     }
 
     /// State `refused`: the bytes are deleted, and the audit log gets a row.
-    package func refuseAttachment(_ job: AttachmentJob, reason: String) async throws { fatalError("not built yet") }
+    package func refuseAttachment(_ job: AttachmentJob, reason: String) async throws {
+        _ = try await rows(
+            Statement("attachment_reject", "select attachment_reject($1, $2, $3)"),
+            [.id(job.attachment), .int8(job.claim), .text(reason)])
+    }
 
     /// Ends the claim; the attachment can be claimed again after `seconds`.
-    package func postponeAttachment(_ job: AttachmentJob, seconds: Int) async throws { fatalError("not built yet") }
+    package func postponeAttachment(_ job: AttachmentJob, seconds: Int) async throws {
+        _ = try await rows(
+            Statement("attachment_postpone", "select attachment_postpone($1, $2, $3)"),
+            [.id(job.attachment), .int8(job.claim), .int4(Int32(seconds))])
+    }
 }

@@ -61,7 +61,18 @@ extension Store {
     package func beginUpload(
         _ id: AttachmentID, owner: UserID, name: String, declaredType: String?, length: Int?, rules: UploadRules
     ) async throws -> UploadStart {
-        fatalError("not built yet")
+        let row = try await row(
+            Statement("attachment_begin", "select * from attachment_begin($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
+            [.id(id), .id(owner), .text(name), .text(orNull: declaredType), .int8(orNull: length)] + rules.parameters)
+        return try await decoded {
+            guard let number = try row.int8OrNull(0) else {
+                return .complete(byteCount: Int(try row.int8(3)), digest: try row.bytesOrNull(4))
+            }
+            return .receiving(
+                UploadTurn(
+                    attachment: id, number: number, offset: 0, length: length, byteCountMax: Int(try row.int8(1)),
+                    isBoundByQuota: try row.bool(2)))
+        }
     }
 
     /// Continues an upload at `offset`. Throws 404 `attachment_not_found` for another account's, 422 for a length other
@@ -69,24 +80,72 @@ extension Store {
     package func resumeUpload(
         _ id: AttachmentID, owner: UserID, offset: Int, length: Int?, rules: UploadRules
     ) async throws -> UploadResumption {
-        fatalError("not built yet")
+        let row = try await row(
+            Statement("attachment_resume", "select * from attachment_resume($1, $2, $3, $4, $5, $6, $7, $8)"),
+            [.id(id), .id(owner), .int8(Int64(offset)), .int8(orNull: length)] + rules.parameters)
+        return try await decoded {
+            guard try row.int2(1) == AttachmentState.receiving.rawValue else { return .complete }
+            guard let number = try row.int8OrNull(0) else { return .offsetMismatch(Int(try row.int8(2))) }
+            return .receiving(
+                UploadTurn(
+                    attachment: id, number: number, offset: offset, length: try row.int8OrNull(3).map { Int($0) },
+                    byteCountMax: Int(try row.int8(4)), isBoundByQuota: try row.bool(5)))
+        }
     }
 
     /// Returns the offset, durable, and ends the request that was appending. Throws 404.
     package func uploadProgress(_ id: AttachmentID, owner: UserID) async throws -> UploadProgress {
-        fatalError("not built yet")
+        let row = try await row(
+            Statement("attachment_progress", "select * from attachment_progress($1, $2)"), [.id(id), .id(owner)])
+        return try await decoded {
+            UploadProgress(
+                offset: Int(try row.int8(0)), length: try row.int8OrNull(1).map { Int($0) },
+                isComplete: try row.bool(2))
+        }
     }
 
     /// Appends bytes that end at the latest at the next multiple of `AttachmentSizes.chunkByteCount`. Moves
     /// `turn.offset`. Without `isDurable` the commit does not wait for the disk; a later durable one covers it.
     package func append(_ bytes: [UInt8], to turn: inout UploadTurn, isDurable: Bool) async throws {
-        fatalError("not built yet")
+        _ = try await fileWrites.rows(
+            Statement("attachment_append", "select attachment_append($1, $2, $3, $4, $5)"),
+            [
+                .id(turn.attachment), .int8(turn.number), .int8(Int64(turn.offset)), .bytes(bytes), .bool(isDurable),
+            ])
+        turn.offset += bytes.count
     }
 
     /// Makes what was appended durable. For a request that ends without a last piece.
-    package func flushUpload(_ turn: UploadTurn) async throws { fatalError("not built yet") }
+    package func flushUpload(_ turn: UploadTurn) async throws {
+        _ = try await fileWrites.rows(
+            Statement("attachment_flush", "select attachment_flush($1, $2)"),
+            [.id(turn.attachment), .int8(turn.number)])
+    }
 
     /// Marks the upload as complete: state `checking`. Checks the declared length (422) and the quota (403; then the
     /// upload is deleted). The caller claims it next (`claimAttachment`).
-    package func finishUpload(_ turn: UploadTurn, rules: UploadRules) async throws { fatalError("not built yet") }
+    package func finishUpload(_ turn: UploadTurn, rules: UploadRules) async throws {
+        let row = try await row(
+            Statement("attachment_finish", "select attachment_finish($1, $2, $3, $4, $5)"),
+            [.id(turn.attachment), .int8(turn.number)] + rules.parameters.dropLast())
+        guard try await decoded({ try row.bool(0) }) else {
+            throw Problem(
+                .quotaExceeded,
+                "Your attachments may have \(rules.quotaByteCount) bytes together. The upload was deleted.")
+        }
+    }
+}
+
+extension UploadRules {
+    /// In the order of the SQL functions.
+    fileprivate var parameters: [Parameter] {
+        [
+            .int8(Int64(byteCountMax)), .int8(Int64(quotaByteCount)), .int4(Int32(clamping: unusedCountMax)),
+            .int4(Int32(clamping: unusedHours * 3600)),
+        ]
+    }
+}
+
+extension Parameter {
+    fileprivate static func int8(orNull value: Int?) -> Parameter { int8(orNull: value.map { Int64($0) }) }
 }
