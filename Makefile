@@ -68,6 +68,7 @@ build: deps
 
 release: deps
 	@$(SWIFT) build -c release --product parley
+	@$(SWIFT) build -c release --product parley-thumbnailer
 
 targets: ## print the graph of targets in layers, and check it
 	@.ci/targets

@@ -74,16 +74,16 @@ run() {
 # Prints the line with which the test runner ended a group; nothing if the runner crashed.
 closing() { grep -a 'Test run with' "$logs/$1.log" | tail -n 1 || true; }
 
-# Builds the executable that the system tests run, below the tests in priority: unit tests wait for no processor.
+# Builds the executables that the system tests run, below the tests in priority: unit tests wait for no processor.
 release() {
-    local began=$SECONDS
-    nice -n 19 "${SWIFT:-swift}" build -c release --product parley >"$logs/release.log" 2>&1 && {
-        say "release build: $((SECONDS - began)) s"
-        return
-    }
-    cat "$logs/release.log"
-    say 'the release build failed.'
-    exit 1
+    local began=$SECONDS product
+    for product in parley parley-thumbnailer; do
+        nice -n 19 "${SWIFT:-swift}" build -c release --product "$product" >"$logs/release.log" 2>&1 && continue
+        cat "$logs/release.log"
+        say 'the release build failed.'
+        exit 1
+    done
+    say "release build: $((SECONDS - began)) s"
 }
 
 groups=()
