@@ -1,4 +1,0 @@
-import Testing
-@testable import VirusScanner
-
-@Suite("VirusScanner") struct VirusScannerPlaceholder {}

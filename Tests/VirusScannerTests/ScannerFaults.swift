@@ -1,0 +1,209 @@
+// A virus scanner that is away, slow, or answers with nonsense.
+import Foundation
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+@testable import VirusScanner
+
+@Suite("A faulty virus scanner")
+struct ScannerFaults {
+    private struct SourceFailure: Error {}
+
+    private func scan(
+        _ mood: FakeScanner.Mood, pieceCount: Int = 4, idle: Duration = .milliseconds(300),
+        total: Duration = .seconds(10)
+    ) async throws -> VirusScanner.Verdict {
+        let fake = try await FakeScanner.start(mood)
+        var timeouts = VirusScanner.Timeouts()
+        timeouts.idle = idle
+        timeouts.total = total
+        let scanner = VirusScanner(.host("127.0.0.1", port: fake.port), timeouts: timeouts)
+        let result: Result<VirusScanner.Verdict, any Error>
+        do {
+            let pieces = AsyncStream { stream in
+                for _ in 0..<pieceCount { stream.yield([UInt8](repeating: 1, count: 256 * 1024)) }
+                stream.finish()
+            }
+            result = .success(try await scanner.scan(pieces))
+        } catch {
+            result = .failure(error)
+        }
+        try await fake.close()
+        return try result.get()
+    }
+
+    private func failure(
+        _ mood: FakeScanner.Mood, pieceCount: Int = 4, idle: Duration = .milliseconds(300),
+        total: Duration = .seconds(10)
+    ) async -> ScanFailure? {
+        await #expect(throws: ScanFailure.self) {
+            try await scan(mood, pieceCount: pieceCount, idle: idle, total: total)
+        }
+    }
+
+    @Test("is unreachable when nothing listens at its port or its socket")
+    func away() async throws {
+        let port = try Sockets.freePort()
+        let addresses: [VirusScanner.Address] = [
+            .host("127.0.0.1", port: port), .socket(path: "/tmp/no-such-socket"),
+        ]
+        for address in addresses {
+            let failure = await #expect(throws: ScanFailure.self) {
+                try await VirusScanner(address).scan(AsyncStream<[UInt8]> { $0.finish() })
+            }
+            guard case .unreachable = failure else {
+                Issue.record("\(String(describing: failure))")
+                continue
+            }
+        }
+    }
+
+    @Test("is given up when it does not answer")
+    func silent() async {
+        #expect(await failure(.silent) == .timeout)
+    }
+
+    @Test("is given up when it does not read")
+    func blocked() async {
+        #expect(await failure(.readsNothing, pieceCount: 200) == .timeout)
+    }
+
+    @Test("is given up after the total time, however often it sends a byte")
+    func drip() async {
+        #expect(await failure(.drips, total: .milliseconds(600)) == .timeout)
+    }
+
+    @Test("is lost when it closes without an answer, before or after it has read the bytes")
+    func closes() async {
+        for mood in [FakeScanner.Mood.closesAtOnce, .closesAtEnd] {
+            guard case .lost? = await failure(mood, pieceCount: 100) else {
+                Issue.record("\(mood)")
+                continue
+            }
+        }
+    }
+
+    @Test(
+        "is refused when it answers with something else than a verdict",
+        arguments: ["", "OK", "stream: FOUND", "stream: OK\n", "UNKNOWN COMMAND", "\u{1}\u{2}é", "HTTP/1.1 400 Bad"])
+    func garbage(_ answer: String) async {
+        guard case .refused(let text)? = await failure(.answers(answer)) else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(text.utf8.allSatisfy { (0x20...0x7e).contains($0) }, "log lines stay readable")
+    }
+
+    @Test("is refused when its answer does not end")
+    func endless() async {
+        guard case .refused(let text)? = await failure(.answers(String(repeating: "x", count: 100_000))) else {
+            Issue.record("an endless answer was read")
+            return
+        }
+        #expect(text.utf8.count < 200)
+    }
+
+    @Test("may answer before it has read everything")
+    func early() async throws {
+        #expect(try await scan(.answersAtOnce("stream: Early FOUND"), pieceCount: 1) == .found("Early"))
+        #expect(await failure(.answersAtOnce("INSTREAM size limit exceeded. ERROR"), pieceCount: 1) == .tooLarge)
+    }
+
+    @Test("fails a scan with the error of its source")
+    func source() async throws {
+        let fake = try await FakeScanner.start(.silent)
+        let scanner = VirusScanner(.host("127.0.0.1", port: fake.port))
+        let pieces = AsyncThrowingStream<[UInt8], any Error> { stream in
+            stream.yield([1])
+            stream.finish(throwing: SourceFailure())
+        }
+        await #expect(throws: SourceFailure.self) { try await scanner.scan(pieces) }
+        try await fake.close()
+    }
+
+    @Test("does not outlive the cancellation of a scan", .timeLimit(.minutes(1)))
+    func cancelled() async throws {
+        let fake = try await FakeScanner.start(.silent)
+        let scanner = VirusScanner(.host("127.0.0.1", port: fake.port))
+        let scan = Task { try await scanner.scan(AsyncStream<[UInt8]> { $0.finish() }) }
+        try await Task.sleep(for: .milliseconds(100))
+        scan.cancel()
+        await #expect(throws: CancellationError.self) { try await scan.value }
+        try await fake.close()
+    }
+}
+
+/// A server that behaves like no clamd should.
+final class FakeScanner: Sendable {
+    enum Mood: Sendable {
+        /// Reads everything and never answers.
+        case silent
+        case readsNothing
+        /// Sends a byte every 100 ms.
+        case drips
+        case closesAtOnce
+        /// Reads to the end of the stream, then closes.
+        case closesAtEnd
+        /// Reads to the end of the stream, then answers.
+        case answers(String)
+        case answersAtOnce(String)
+    }
+
+    private final class Connection: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        let mood: Mood
+        var tail: [UInt8] = []
+
+        init(_ mood: Mood) { self.mood = mood }
+
+        func channelActive(context: ChannelHandlerContext) {
+            switch mood {
+            case .closesAtOnce: context.close(promise: nil)
+            case .answersAtOnce(let text): context.writeAndFlush(NIOAny(Self.answer(text)), promise: nil)
+            case .drips:
+                let channel = context.channel
+                context.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(100)) { _ in
+                    channel.writeAndFlush(ByteBuffer(string: "x"), promise: nil)
+                }
+            default: break
+            }
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            tail = (tail + unwrapInboundIn(data).readableBytesView).suffix(4)
+            // Only the length that ends the stream is zero: the pieces of these tests have no zero bytes.
+            guard tail == [0, 0, 0, 0] else { return }
+            switch mood {
+            case .closesAtEnd: context.close(promise: nil)
+            case .answers(let text): context.writeAndFlush(NIOAny(Self.answer(text)), promise: nil)
+            default: break
+            }
+        }
+
+        static func answer(_ text: String) -> ByteBuffer { ByteBuffer(bytes: Array(text.utf8) + [0]) }
+    }
+
+    let port: Int
+    private let channel: any Channel
+
+    private init(port: Int, channel: any Channel) {
+        self.port = port
+        self.channel = channel
+    }
+
+    static func start(_ mood: Mood) async throws -> FakeScanner {
+        var bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Connection(mood))
+                }
+            }
+        if case .readsNothing = mood { bootstrap = bootstrap.childChannelOption(.autoRead, value: false) }
+        let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
+        return FakeScanner(port: channel.localAddress?.port ?? 0, channel: channel)
+    }
+
+    func close() async throws { try await channel.close() }
+}
