@@ -1,0 +1,195 @@
+// The work on one complete upload: digest, type, metadata, virus scan, thumbnail.
+import Crypto
+import Domain
+import Logging
+import Pictures
+import Store
+import Telemetry
+import Thumbnailing
+
+/// Checks a claimed attachment and records the outcome. Memory is bounded whatever the size: a few chunks, or twice
+/// `AttachmentBytes.heldByteCountMax`.
+///
+/// Passes over the bytes, each a read from the database only if they are too many for memory: one for digest, type and
+/// headers; one for a picture with metadata; one for the virus scanner; one for the thumbnail.
+struct AttachmentProcessor: Sendable {
+    /// The length of a claim. Another node checks the attachment of a dead node after this time.
+    static let leaseSeconds = 30
+    private static let leaseExtension = Duration.seconds(10)
+    /// The type of files that the service does not recognise.
+    private static let unknownType = "application/octet-stream"
+
+    let store: Store
+    let scanner: AttachmentScanner?
+    let thumbnailer: Thumbnailer
+    let metrics: AttachmentMetrics
+    private let logger: Logger
+    private let log: RateLimitedLog
+
+    init(
+        store: Store, scanner: AttachmentScanner?, thumbnailer: Thumbnailer, metrics: AttachmentMetrics, logger: Logger
+    ) {
+        (self.store, self.scanner, self.thumbnailer) = (store, scanner, thumbnailer)
+        (self.metrics, self.logger) = (metrics, logger)
+        log = RateLimitedLog(logger)
+    }
+
+    /// Checks the attachment and extends the claim while it does.
+    /// - Throws: any error of the database. The claim then ends by itself, and a node tries again.
+    func process(_ job: AttachmentJob) async throws {
+        metrics.begin()
+        let began = ContinuousClock.now
+        defer {
+            metrics.end()
+            metrics.took.record(.now - began)
+        }
+        let outcome: AttachmentMetrics.Outcome
+        do {
+            outcome = try await withThrowingTaskGroup(of: AttachmentMetrics.Outcome.self) { group in
+                group.addTask { try await check(job) }
+                group.addTask { try await extendClaim(job) }
+                defer { group.cancelAll() }
+                for try await outcome in group { return outcome }
+                throw CancellationError()
+            }
+        } catch let problem as Problem where [.uploadSuperseded, .attachmentNotFound].contains(problem.code) {
+            // Another node has it, or its owner or the sweep has deleted it.
+            outcome = .abandoned
+        }
+        metrics.checked.add(outcome)
+    }
+
+    /// Never returns. Throws when the claim has ended.
+    private func extendClaim(_ job: AttachmentJob) async throws -> Never {
+        while true {
+            try await Task.sleep(for: Self.leaseExtension)
+            try await store.extendClaim(job, leaseSeconds: Self.leaseSeconds, uploadedDigest: nil)
+        }
+    }
+
+    private func check(_ job: AttachmentJob) async throws -> AttachmentMetrics.Outcome {
+        do {
+            let upload = try await inspect(job)
+            // Now a repeated PUT can be compared with this upload.
+            try await store.extendClaim(job, leaseSeconds: Self.leaseSeconds, uploadedDigest: upload.digest)
+            let served = try await clean(upload, job)
+            switch try await scanner?.scan(served.bytes) {
+            case nil, .accepted: break
+            case .refused(let reason): return try await refuse(job, reason)
+            case .postponed(let seconds):
+                try await store.postponeAttachment(job, seconds: seconds)
+                return .postponed
+            }
+            var result = CheckedAttachment(uploadedDigest: upload.digest, served: served.stored)
+            result.usesCleaned = served.bytes.variant == .cleaned
+            if let header = upload.picture?.header, header.isDrawable {
+                try await draw(served.bytes, header, job, into: &result)
+            }
+            try await store.finishAttachment(job, result)
+            return .ready
+        } catch let missing as AttachmentBytes.MissingChunk {
+            // Deletion is the usual reason. Then this throws that the claim has ended.
+            try await store.extendClaim(job, leaseSeconds: Self.leaseSeconds, uploadedDigest: nil)
+            throw missing
+        }
+    }
+
+    private func refuse(_ job: AttachmentJob, _ reason: String) async throws -> AttachmentMetrics.Outcome {
+        try await store.refuseAttachment(job, reason: reason)
+        logger.warning(
+            "an attachment is refused by the virus scanner",
+            metadata: ["attachment": "\(job.attachment)", "reason": "\(reason)"])
+        return .refused
+    }
+}
+
+// Pictures.
+
+extension AttachmentProcessor {
+    /// An upload after the first pass.
+    private struct Upload {
+        var bytes: AttachmentBytes
+        var digest: [UInt8]
+        var mediaType: MediaType?
+        /// Nil if the file is no picture that can be read: it is kept as it is.
+        var picture: ScannedPicture?
+    }
+
+    private func inspect(_ job: AttachmentJob) async throws -> Upload {
+        var bytes = AttachmentBytes(
+            store: store, attachment: job.attachment, variant: .original, byteCount: job.byteCount)
+        var held: [[UInt8]]? = job.byteCount <= AttachmentBytes.heldByteCountMax ? [] : nil
+        var digest = SHA256()
+        var type: MediaType?
+        var scanner: PictureScanner?
+        var isFirst = true
+        for try await chunk in bytes {
+            digest.update(data: chunk)
+            held?.append(chunk)
+            if isFirst {
+                type = MediaType.sniff(chunk)
+                scanner = type.flatMap { PictureScanner($0) }
+                isFirst = false
+            }
+            do throws(UnreadablePicture) {
+                try scanner?.scan(chunk)
+            } catch {
+                metrics.unreadable.add()
+                scanner = nil
+            }
+        }
+        var picture: ScannedPicture?
+        do throws(UnreadablePicture) {
+            picture = try scanner?.finish()
+        } catch {
+            metrics.unreadable.add()
+        }
+        bytes.held = held
+        return Upload(bytes: bytes, digest: Array(digest.finalize()), mediaType: type, picture: picture)
+    }
+
+    /// Writes the variant without metadata, if the upload is a picture that has some. Returns the variant to serve.
+    private func clean(
+        _ upload: Upload, _ job: AttachmentJob
+    ) async throws -> (stored: StoredVariant, bytes: AttachmentBytes) {
+        let type = upload.mediaType?.rawValue ?? Self.unknownType
+        guard let picture = upload.picture, !picture.isClean else {
+            return (StoredVariant(mediaType: type, byteCount: job.byteCount, digest: upload.digest), upload.bytes)
+        }
+        var cleaner = PictureCleaner(picture)
+        var writer = VariantWriter(.cleaned, of: job, byteCount: picture.cleanByteCount, store: store)
+        for try await chunk in upload.bytes {
+            try cleaner.clean(chunk, into: &writer.pending)
+            try await writer.writeFullChunks()
+        }
+        try cleaner.finish()
+        return try await writer.finish(mediaType: type)
+    }
+
+    /// Draws the thumbnail. Without one the attachment becomes ready all the same.
+    private func draw(
+        _ picture: AttachmentBytes, _ header: PictureHeader, _ job: AttachmentJob, into result: inout CheckedAttachment
+    ) async throws {
+        let drawing = try await thumbnailer.draw { try await picture.chunk($0) }
+        metrics.thumbnails.add(AttachmentMetrics.ThumbnailOutcome(drawing))
+        switch drawing {
+        case .drawn(let thumbnail):
+            var writer = VariantWriter(.thumbnail, of: job, byteCount: thumbnail.bytes.count, store: store)
+            writer.pending = thumbnail.bytes
+            result.thumbnail = try await writer.finish(mediaType: thumbnail.format.mediaType).stored
+            result.thumbhash = thumbnail.thumbhash
+        case .unreadable, .tooLarge:
+            // A file like any other, without width and height.
+            return
+        case .missing: break
+        case .timedOut: failed("it took too long")
+        case .killed(let signal): failed("signal \(signal) ended it")
+        case .failed(let reason): failed(reason)
+        }
+        (result.width, result.height) = (header.width, header.height)
+
+        func failed(_ reason: String) {
+            log.warning("drawing a thumbnail failed; the attachment is ready without one", reason: reason)
+        }
+    }
+}
