@@ -81,6 +81,8 @@ package struct Node: Sendable {
             Self.alertPlanner(settings, store, log, devicesWentAway, wake: alerts.wake, logger: logger),
         ]
         parts += Self.maintenanceParts(settings, database, store, log, logger: logger)
+        let attachments = Self.attachmentParts(settings, store, logger: logger)
+        parts += attachments.parts
         let metrics = MetricsPage(parts: parts)
 
         let authenticator = Authenticator(sessions: log.sessions) { log.tail.isFresh(within: .seconds(1)) }
