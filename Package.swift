@@ -141,8 +141,9 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Store", "Telemetry", "Transport",
-                httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
+                "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Pictures", "Store", "Telemetry",
+                "Transport",
+                crypto, httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 

@@ -9,14 +9,15 @@ extension OperationID {
         switch self {
         case .sendMessage: [.sendsOfAccount]
         // One token more for each entry after the first (Receipts.swift).
-        case .putReceipt, .putReceipts: [.receiptsOfAccount]
+        case .putReceipt, .putReceipts, .receiveAttachment: [.receiptsOfAccount]
         case .putTyping: [.typingOfAccount]
         case .updateOwnAccount, .changePassword: [.profileChangesOfAccount, .writesOfAccount]
         // Given back if the thread existed before. The database counts the daily limit (thread_create).
         case .createThread, .joinRoom: [.threadsOfAccount, .writesOfAccount]
         case .updateThread, .putMember, .deleteMember, .updateSettings, .putUnread,
             .editMessage, .deleteMessage, .putReaction, .deleteReaction,
-            .putBlock, .deleteBlock, .putPush, .deletePush:
+            .putBlock, .deleteBlock, .putPush, .deletePush,
+            .putAttachment, .createAttachment, .getUpload, .appendUpload, .deleteAttachment, .putThumbnail:
             [.writesOfAccount]
         case .searchUsers: [.directoryOfAccount]
         // Each ends a session or the account, so they are no more frequent than sign-ins. Signing out is always
@@ -24,7 +25,8 @@ extension OperationID {
         case .logout, .deleteSession, .deleteOtherSessions, .eraseOwnAccount: []
         // These read. AccountReads limits concurrent reads.
         case .listSessions, .getWebPushKey, .getOwnAccount, .exportOwnAccount, .getUser, .listBlocks, .getThread,
-            .searchRooms, .listMembers, .listMessages, .getMessage, .listReceipts, .getInbox, .searchMessages, .sync:
+            .searchRooms, .listMembers, .listMessages, .getMessage, .listReceipts, .getInbox, .searchMessages, .sync,
+            .getAttachment, .getThumbnail, .getAttachmentInfo, .linkAttachment, .setMediaCookie:
             []
         // Limited by address and by the given name.
         case .register, .requestCode, .login: []

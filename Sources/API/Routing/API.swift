@@ -29,6 +29,10 @@ package struct API: Sendable {
     let push: PushRegistration
     let reads: AccountReads
     let searches: SearchSlots
+    let attachments: AttachmentServices
+    let signers: AccessSigners
+    let uploads: TransferSlots
+    let downloads: TransferSlots
 
     /// - Parameters:
     ///   - delegation: how tokens of the host app are checked. Nil accepts none.
@@ -40,13 +44,15 @@ package struct API: Sendable {
     ///   - metricsAccess: the callers that may read the metrics here.
     ///   - push: the settings of alerts that registration depends on.
     ///   - reads: the limit on concurrent reads of an account, shared with `SyncEndpoint`.
+    ///   - attachments: what uploads and downloads need besides the database.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
         signIns: SignInLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         requestMetrics: RequestMetrics, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
-        metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads
+        metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads,
+        attachments: AttachmentServices = AttachmentServices()
     ) {
         self.store = store
         self.reads = reads
@@ -68,6 +74,12 @@ package struct API: Sendable {
         adminGuard = adminToken.map { AdminGuard($0, rates: signIns.rates, logger: logger) }
         self.metricsAccess = metricsAccess
         self.push = push
+        self.attachments = attachments
+        signers = AccessSigners(store)
+        uploads = TransferSlots(
+            "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax)
+        downloads = TransferSlots(
+            "downloads", countMax: limits.downloadCountMax, accountCountMax: limits.accountDownloadCountMax)
     }
 
     var send: SendEndpoint {
@@ -80,6 +92,6 @@ package struct API: Sendable {
             + erasureRoutes
             + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
-            + searchRoutes + [SyncEndpoint.route] + adminRoutes + operationRoutes
+            + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + adminRoutes + operationRoutes
     }
 }

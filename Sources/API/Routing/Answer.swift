@@ -12,6 +12,8 @@ package struct Answer: Sendable {
     package var body: ByteBuffer
     /// Writes a body that is too long for memory, in place of `body`. Only for answers of the router.
     var stream: (@Sendable (inout any ResponseBodyWriter) async throws -> Void)?
+    /// The length of the streamed body. Nil if it is not known: the client then gets chunks.
+    var streamByteCount: Int?
 
     package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer = ByteBuffer()) {
         self.status = status
@@ -33,7 +35,8 @@ package struct Answer: Sendable {
 
     var response: Response {
         Response(
-            status: status, headers: headers, body: stream.map { ResponseBody($0) } ?? ResponseBody(byteBuffer: body))
+            status: status, headers: headers,
+            body: stream.map { ResponseBody(contentLength: streamByteCount, $0) } ?? ResponseBody(byteBuffer: body))
     }
 
     package var outbound: OutboundResponse { OutboundResponse(status: status, headers: headers, body: body) }

@@ -12,6 +12,7 @@ struct APIContext: RequestContext {
     /// The other end of the connection: a proxy, if the service is behind one.
     let peerAddress: IPAddress?
     let bodyByteCount: Int
+    let interim: InterimAnswers
     private let served = Served()
 
     init(source: Source) {
@@ -19,6 +20,7 @@ struct APIContext: RequestContext {
         number = source.number
         peerAddress = source.peerAddress
         bodyByteCount = source.bodyByteCount
+        interim = source.interim
     }
 
     /// Identifies the request in the log and in the answer to an internal error. Rendered on each use.

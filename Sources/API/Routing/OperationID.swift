@@ -18,6 +18,8 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case getInbox
     case searchMessages
     case sync
+    case putAttachment, createAttachment, getUpload, appendUpload, deleteAttachment
+    case getAttachment, getThumbnail, putThumbnail, getAttachmentInfo, linkAttachment, receiveAttachment, setMediaCookie
     case adminCreateUser, adminListUsers, adminGetUser, adminEraseUser, adminSuspendUser, adminUnsuspendUser
     case adminCreateSession, adminGetThread, adminDeleteMessage, adminGetStats, adminListAudit
     case getLiveness, getReadiness, getMetrics, getOpenAPI

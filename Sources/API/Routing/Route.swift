@@ -13,6 +13,8 @@ package struct Route: Sendable {
         case open(@Sendable (Call) async throws -> Answer)
         /// Callers with a session token.
         case signedIn(@Sendable (Call, Identity) async throws -> Answer)
+        /// Callers with a session token, a signed link or the media cookie. The endpoint finds out who calls.
+        case media(@Sendable (Call) async throws -> Answer)
         /// Callers with the admin token.
         case admin(@Sendable (Call, AdminActor) async throws -> Answer)
         /// Handled before the router; see `APIHandler`.
@@ -40,6 +42,10 @@ package struct Route: Sendable {
         case receipts
         /// A message, with any escaping of its text.
         case message
+        /// A thumbnail made by the client.
+        case thumbnail
+        /// The bytes of a file. They are passed on as they arrive, and never held together.
+        case upload
 
         /// The largest size of such a body.
         package func byteCountMax(_ limits: Limits) -> Int {
@@ -49,6 +55,8 @@ package struct Route: Sendable {
             case .plain: limits.plainBodyByteCountMax
             case .receipts: 256 * 1024
             case .message: limits.bodyByteCountMax
+            case .thumbnail: AttachmentSizes.thumbnailByteCountMax
+            case .upload: limits.attachmentByteCountMax
             }
         }
     }
@@ -77,7 +85,7 @@ package struct Route: Sendable {
     package var needsToken: Bool {
         switch endpoint {
         case .open: false
-        case .signedIn, .admin, .direct: true
+        case .signedIn, .media, .admin, .direct: true
         }
     }
 

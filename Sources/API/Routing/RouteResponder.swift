@@ -35,6 +35,9 @@ struct RouteResponder: HTTPResponder {
             try check(call, route)
             guard route.method == .get else { return try await endpoint(call, identity) }
             return try await api.reads.run(for: identity.user) { try await endpoint(call, identity) }
+        case .media(let endpoint):
+            try check(call, route)
+            return try await endpoint(call)
         case .admin(let endpoint):
             let actor = try api.adminActor(call)
             try check(call, route)
@@ -46,7 +49,10 @@ struct RouteResponder: HTTPResponder {
 
     private func check(_ call: Call, _ route: Route) throws {
         if route.query == .none { try call.query.end() }
-        guard call.context.bodyByteCount <= call.bodyByteCountMax else { throw Problem.bodyTooLarge }
+        // An upload checks its length itself, because its refusal has headers of its own.
+        guard route.body == .upload || call.context.bodyByteCount <= call.bodyByteCountMax else {
+            throw Problem.bodyTooLarge
+        }
     }
 
     /// Checks the head of a request: whether the call exists, whether the token is well-formed (without the database),
@@ -63,14 +69,26 @@ struct RouteResponder: HTTPResponder {
                 response.operation = route.operation.rawValue
                 return .answer(response)
             }
-            return .accept(byteCountMax: route.body.byteCountMax(api.limits))
+            return decideBody(head, route)
         }
+    }
+
+    private func decideBody(_ head: InboundRequest, _ route: Route) -> BodyDecision {
+        let byteCountMax = route.body.byteCountMax(api.limits)
+        guard route.body == .upload else { return .accept(byteCountMax: byteCountMax) }
+        if let declared = head.headers.first(.contentLength).flatMap({ Int($0) }), declared > byteCountMax {
+            var response = Answer.attachmentTooLarge(api.limits).outbound
+            response.operation = route.operation.rawValue
+            return .answer(response)
+        }
+        return .stream(byteCountMax: byteCountMax)
     }
 
     private func checkToken(_ head: InboundRequest, _ route: Route) throws(Problem) {
         switch route.endpoint {
         case .open: break
         case .signedIn, .direct: _ = try api.authenticator.known(head.headers[.authorization])
+        case .media: break
         case .admin:
             try api.adminGuard?.check(head.headers[.authorization], from: api.rates.address(of: head))
         }

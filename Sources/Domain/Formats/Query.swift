@@ -54,7 +54,7 @@ extension Fields where Raw == String {
 }
 
 /// Undoes percent-encoding. Nil for a broken escape, or if the result is not UTF-8. In paths `+` is itself.
-func percentDecoded(_ encoded: Substring.UTF8View, plusIsSpace: Bool = true) -> String? {
+package func percentDecoded(_ encoded: Substring.UTF8View, plusIsSpace: Bool = true) -> String? {
     if !encoded.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) {
         return String(Substring(encoded))
     }

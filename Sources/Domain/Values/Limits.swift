@@ -37,9 +37,9 @@ package struct Limits: Sendable, Equatable {
     package var attachmentByteCountMax = 50 * 1024 * 1024
     /// Stored bytes of the attachments of one account.
     package var attachmentQuotaByteCount = 1024 * 1024 * 1024
-    /// Uploads in progress on a node: of all accounts, and of one.
+    /// Uploads in progress on a node: of all accounts, and of one, which may send the ten files of a message at once.
     package var uploadCountMax = 64
-    package var accountUploadCountMax = 8
+    package var accountUploadCountMax = 16
     /// Downloads in progress on a node: of all accounts, and of one.
     package var downloadCountMax = 256
     package var accountDownloadCountMax = 16

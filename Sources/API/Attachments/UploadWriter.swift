@@ -1,0 +1,83 @@
+// Stores a body as it arrives: cuts it at the boundaries of chunks, and makes the last piece durable.
+import Domain
+import HTTPTypes
+import NIOCore
+import Store
+
+/// Writes the bytes of one request to an upload. Holds at most one chunk.
+struct UploadWriter {
+    private let store: Store
+    private let limits: Limits
+    private let metrics: TransferMetrics
+    private(set) var turn: UploadTurn
+    /// Bytes that are not stored yet.
+    private var pending: [UInt8] = []
+
+    init(_ store: Store, _ turn: UploadTurn, limits: Limits, metrics: TransferMetrics) {
+        self.store = store
+        self.turn = turn
+        self.limits = limits
+        self.metrics = metrics
+    }
+
+    /// Checks a declared length of the body before a byte of it is read.
+    func checkLength(_ byteCount: Int?) throws(Problem) {
+        if let byteCount { try checkRoom(byteCount) }
+    }
+
+    /// Adds bytes. Stores each full chunk once more bytes follow, so that the last piece is left for `finish`.
+    mutating func write(_ bytes: ByteBuffer) async throws {
+        try checkRoom(bytes.readableBytes)
+        var rest = bytes.readableBytesView
+        while !rest.isEmpty {
+            if room == 0 { try await storePending(isDurable: false) }
+            let count = min(room, rest.count)
+            pending.append(contentsOf: rest.prefix(count))
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Stores all bytes that have arrived, durable. Runs to its end even if the client is gone.
+    mutating func finish() async throws {
+        if !pending.isEmpty { try await storePending(isDurable: true) }
+    }
+
+    /// Bytes that the chunk at the offset can still hold.
+    private var room: Int {
+        AttachmentSizes.chunkByteCount - turn.offset % AttachmentSizes.chunkByteCount - pending.count
+    }
+
+    private func checkRoom(_ byteCount: Int) throws(Problem) {
+        let end = turn.offset + pending.count + byteCount
+        if end > turn.byteCountMax {
+            throw turn.isBoundByQuota ? .quotaExceeded : .attachmentTooLarge(limits)
+        }
+        if let length = turn.length, end > length {
+            throw .invalid(
+                HTTPField.Name.uploadLength.rawName, "The upload was declared with \(length) bytes, and more were sent."
+            )
+        }
+    }
+
+    private mutating func storePending(isDurable: Bool) async throws {
+        let (bytes, before) = (pending, turn)
+        pending.removeAll(keepingCapacity: true)
+        turn = try await uncancelled { [store] in
+            var turn = before
+            try await store.append(bytes, to: &turn, isDurable: isDurable)
+            return turn
+        }
+        metrics.bytesReceived.add(bytes.count)
+    }
+}
+
+/// Runs a write to its end, and waits for it, even if this task is cancelled: a client that is gone must not leave it
+/// unknown whether its last bytes are stored.
+func uncancelled<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    try await Task { try await body() }.value
+}
+
+extension Problem {
+    static let quotaExceeded = Problem(
+        .quotaExceeded, "Your attachments would take more bytes than your account may store. Delete some first.")
+}
