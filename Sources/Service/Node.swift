@@ -100,7 +100,7 @@ package struct Node: Sendable {
             push: PushRegistration(
                 webPushKey: pushKeys.publicText,
                 rules: PushTargetRules(allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint)),
-            reads: reads)
+            reads: reads, attachments: attachments.services)
         sync = SyncEndpoint(
             authenticator: authenticator, hub: log.hub, store: store, reads: reads, catchUp: log.tail.catchUp,
             streams: streams, logger: logger)
