@@ -1,7 +1,8 @@
 -- Work on complete files: metadata, thumbnail, virus scan. A claim is a lease, so that another node finishes what a dead
 -- node began.
 
--- Claims attachments to be checked, the longest waiting first: `p_id`, or any for null.
+-- Claims attachments to be checked, the longest waiting first: `p_id`, or any for null. `p_id` need not wait if nobody
+-- has claimed it yet.
 -- Locks: the attachments (skips locked ones)
 -- Costs: an index probe when none is due
 create or replace function attachment_claim(p_id uuid, p_limit int, p_lease_s int)
@@ -16,8 +17,8 @@ begin
     where a.id = any (case when p_id is null
         then array(select x.id from attachments x where x.state = 1 and x.lease_until <= stamp()
             order by x.lease_until limit p_limit for update skip locked)
-        else array(select x.id from attachments x where x.id = p_id and x.state = 1 and x.lease_until <= stamp()
-            for update skip locked) end)
+        else array(select x.id from attachments x
+            where x.id = p_id and x.state = 1 and (x.claim = 0 or x.lease_until <= stamp()) for update skip locked) end)
     returning a.id, a.claim, a.received, a.declared_type;
 end $$;
 

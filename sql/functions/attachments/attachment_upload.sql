@@ -219,9 +219,10 @@ begin
         perform attachment_bury(array[p_id]);
         return false;
     end;
-    -- Infinity: it does not expire before it was checked.
-    update attachments a set state = 1, length = a.received, stored_bytes = a.received, due_at = 'infinity',
-        lease_until = '-infinity'
+    -- Infinity: it does not expire before it was checked. The node that serves this request claims it next, because the
+    -- client waits. Others find it after some seconds.
+    update attachments a set state = 1, length = a.received, stored_bytes = a.received, due_at = 'infinity', claim = 0,
+        lease_until = stamp() + interval '5 seconds'
     where a.id = p_id;
     return true;
 end $$;
