@@ -71,7 +71,9 @@ extension HTTPConnection {
     private func decide(_ request: PendingRequest) {
         let state = RequestState(request, number: loop.nextNumber(), id: 0)
         switch server.handler.decide(inbound(request, state.number, body: ByteBuffer())) {
-        case .accept(let byteCountMax) where request.fits(min(byteCountMax, server.settings.bodyByteCountMax)):
+        case .accept where !request.fits(server.settings.bodyByteCountMax):
+            refuse(.bodyTooLarge)
+        case .accept(let byteCountMax) where request.fits(byteCountMax):
             request.bodyByteCountMax = min(byteCountMax, server.settings.bodyByteCountMax)
             enter(.body, timeout: server.settings.bodyTimeout)
             if request.head.expectsContinue, request.body.readableBytes == 0 { writeContinue() }

@@ -75,7 +75,7 @@ package final class RequestBodyStream: AsyncSequence, Sendable {
     package struct AsyncIterator: AsyncIteratorProtocol {
         let stream: RequestBodyStream
 
-        package func next() async throws -> ByteBuffer? { try await stream.next() }
+        package mutating func next() async throws -> ByteBuffer? { try await stream.next() }
     }
 
     package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
@@ -125,11 +125,15 @@ package final class RequestBodyStream: AsyncSequence, Sendable {
         if let (waiter, result) = served { waiter.resume(with: result) }
     }
 
+    /// Bytes that wait for the consumer.
+    var waitingByteCount: Int { state.withLock { $0.pieces.byteCount } }
+
     /// Whether more may be read. If not, the connection's `uploadIsAwaited` is called once there is room.
     func hasRoom() -> Bool {
         state.withLock { state in
-            state.connectionWaits = state.pieces.byteCount >= bufferByteCount
-            return !state.connectionWaits
+            let hasRoom = state.pieces.byteCount < bufferByteCount
+            if !hasRoom { state.connectionWaits = true }
+            return hasRoom
         }
     }
 

@@ -59,14 +59,22 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
     /// The task is unstructured, because a channel's callback has no task to be a child of. Its owner is the
     /// connection: it holds the task as long as the request lasts, and cancels it when the client goes away or the
     /// server's drain ends. The drain waits for the task.
-    package func handle(_ request: InboundRequest, _ reply: Reply) {
+    /// - Parameter outlivesClient: whether only the drain's end cancels the task. Always so for a streamed body, because
+    ///   the task stores what arrived before the client went away.
+    package func handle(_ request: InboundRequest, _ reply: Reply, outlivesClient: Bool = false) {
         let executor = reply.reference.executor
-        executor.server.taskBegins()
+        let server = executor.server
+        server.taskBegins()
+        let number = outlivesClient || request.bodyStream != nil ? server.lastingTasks.begin() : nil
         let task = Task(executorPreference: executor) {
             await respond(to: request, reply)
-            executor.server.taskEnded()
+            server.taskEnded(lasting: number)
         }
-        reply.onClientGone(atHalfClose: false) { task.cancel() }
+        if let number {
+            server.lastingTasks.store(task, at: number)
+        } else {
+            reply.onClientGone(atHalfClose: false) { task.cancel() }
+        }
     }
 
     private func respond(to request: InboundRequest, _ reply: Reply) async {
@@ -89,7 +97,7 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
                         status: response.status, headers: response.headers, body: collector.bytes,
                         operation: operation(context)))
             } else {
-                await stream(response, operation(context), reply)
+                await stream(response, operation(context), reply, isHead: request.method == .head)
             }
         } catch {
             if reply.isClientGone { return }
@@ -99,10 +107,12 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
         }
     }
 
-    private func stream(_ response: Response, _ operation: UInt8, _ reply: Reply) async {
+    private func stream(_ response: Response, _ operation: UInt8, _ reply: Reply, isHead: Bool) async {
         let stream = reply.stream(
             response.status, headers: response.headers, contentLength: response.body.contentLength,
             operation: operation)
+        // Nobody would read the body, and it may be large.
+        if isHead { return stream.end() }
         do {
             try await response.body.write(StreamBodyWriter(stream: stream))
             stream.end()

@@ -120,8 +120,9 @@ package final class HTTPServer: Sendable {
     /// Makes each later answer carry `Connection: close`.
     package func setClosing() { state.isClosing.store(true, ordering: .relaxed) }
 
-    /// Stops accepting. Closes connections between requests now, and every other connection after its answer. At the
-    /// deadline the rest is cut off, and the handlers of waiting requests are notified that their clients are gone.
+    /// Stops accepting. Closes connections between requests now, and every other connection after its answer. Streamed
+    /// bodies end with ``RequestBodyError/stopping``. At the deadline the rest is cut off, and the handlers of waiting
+    /// requests are notified that their clients are gone.
     /// Returns when their tasks have ended, or after ``TransportSettings/cancellationGrace``. Does not answer waiting
     /// requests: their owner must. A second call returns at once.
     package func drain(deadline: Duration) async {
@@ -138,6 +139,7 @@ package final class HTTPServer: Sendable {
                 loop.value.stop()
             }.get()
         }
+        state.lastingTasks.cancelAll()
         // The loops and the state refer to each other.
         state.loops.withLock { $0 = [] }
         // The jobs of tasks need the loops, so the loops end last.

@@ -18,8 +18,10 @@ final class ServerState: Sendable {
 
     /// Set when no new connection is accepted any more.
     let isDraining = Atomic(false)
+    /// Opens when the last connection has closed, and the last of `lastingTasks` has ended.
     let connectionsGone = Gate()
     let tasksEnded = Gate()
+    let lastingTasks = LastingTasks()
 
     init(settings: TransportSettings, handler: any RequestHandler, logger: Logger) {
         self.settings = settings
@@ -27,16 +29,21 @@ final class ServerState: Sendable {
         self.logger = logger
     }
 
-    /// Ends the drain when the last connection has closed.
+    /// Continues the drain when nothing is left to wait for.
     func openGateIfDrained() {
-        guard isDraining.load(ordering: .sequentiallyConsistent), counters.isEmpty else { return }
+        guard isDraining.load(ordering: .sequentiallyConsistent), counters.isEmpty, lastingTasks.isEmpty else { return }
         connectionsGone.open()
     }
 
     /// Counts a request's task. `taskEnded` must follow.
     func taskBegins() { counters.tasksRunning.add(1, ordering: .relaxed) }
 
-    func taskEnded() {
+    /// - Parameter lasting: the number of a task of `lastingTasks`.
+    func taskEnded(lasting number: Int? = nil) {
+        if let number {
+            lastingTasks.end(number)
+            openGateIfDrained()
+        }
         counters.tasksRunning.subtract(1, ordering: .sequentiallyConsistent)
         openGateIfTasksEnded()
     }
