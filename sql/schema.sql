@@ -48,6 +48,23 @@ CREATE TABLE public.attachments (
     CONSTRAINT attachments_state_check CHECK (((state >= 0) AND (state <= 4)))
 )
 WITH (fillfactor='70');
+CREATE TABLE public.messages (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    id uuid NOT NULL,
+    sender_id uuid,
+    type text NOT NULL,
+    payload json,
+    reply_to uuid,
+    mentions uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    edited_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    pos bigint NOT NULL,
+    reacted boolean,
+    until_delivered boolean
+);
 CREATE TABLE public.erasure_threads (
     user_id uuid NOT NULL,
     thread_id uuid NOT NULL,
@@ -97,23 +114,6 @@ CREATE TABLE public.threads (
     CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
     CONSTRAINT threads_keep_s_check CHECK ((keep_s >= 0)),
     CONSTRAINT threads_kind_check CHECK ((kind = ANY (ARRAY['direct'::text, 'group'::text, 'room'::text])))
-);
-CREATE TABLE public.messages (
-    thread_id uuid NOT NULL,
-    seq bigint NOT NULL,
-    id uuid NOT NULL,
-    sender_id uuid,
-    type text NOT NULL,
-    payload json,
-    reply_to uuid,
-    mentions uuid[] DEFAULT '{}'::uuid[] NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    edited_at timestamp with time zone,
-    deleted_at timestamp with time zone,
-    expires_at timestamp with time zone,
-    pos bigint NOT NULL,
-    reacted boolean,
-    until_delivered boolean
 );
 CREATE TABLE public.push_jobs (
     session_id uuid NOT NULL,

@@ -19,7 +19,7 @@ struct MessageDrafts {
     func takesTheLeast() throws {
         let draft = try draft(#"{ "payload" : { "text" : "hi" } }"#)
         #expect(draft.type == .message)
-        #expect(draft.payload == JSONText(utf8: Array(#"{"text":"hi"}"#.utf8)))
+        #expect(draft.payload.text == JSONText(utf8: Array(#"{"text":"hi"}"#.utf8)))
         #expect(draft.replyTo == nil)
         #expect(draft.mentions.isEmpty)
     }
@@ -45,7 +45,7 @@ struct MessageDrafts {
     @Test("keeps the payload's own keys and numbers")
     func keepsPayload() throws {
         let draft = try draft(#"{"payload":{"n":1.50,"text":"hi","attachments":[],"x":{"b":1,"a":2}}}"#)
-        #expect(draft.payload.utf8 == Array(#"{"n":1.50,"text":"hi","attachments":[],"x":{"b":1,"a":2}}"#.utf8))
+        #expect(draft.payload.text.utf8 == Array(#"{"n":1.50,"text":"hi","attachments":[],"x":{"b":1,"a":2}}"#.utf8))
     }
 
     @Test(
@@ -54,7 +54,18 @@ struct MessageDrafts {
             ("{}", ["payload"]), (#"{"payload":null}"#, ["payload"]), (#"{"payload":"hi"}"#, ["payload"]),
             (#"{"payload":{}}"#, ["payload.text"]), (#"{"payload":{"text":""}}"#, ["payload.text"]),
             (#"{"payload":{"text":3}}"#, ["payload.text"]),
-            (#"{"payload":{"text":"a","attachments":[{"id":1}]}}"#, ["payload.attachments"]),
+            (#"{"payload":{"text":"a","attachments":[{"id":1}]}}"#, ["payload.attachments[0].id"]),
+            (#"{"payload":{"attachments":[]}}"#, ["payload.text"]),
+            (#"{"payload":{"attachments":{}}}"#, ["payload.attachments"]),
+            (#"{"payload":{"text":"a","attachments":["\#(Self.id)"]}}"#, ["payload.attachments[0]"]),
+            (
+                #"{"payload":{"attachments":[{"id":"\#(Self.id)","url":"x"},{"name":"a"}]}}"#,
+                ["payload.attachments[0].url", "payload.attachments[1].id"]
+            ),
+            (
+                #"{"payload":{"attachments":[{"id":"\#(Self.id)"},{"id":"\#(Self.id.uppercased())"}]}}"#,
+                ["payload.attachments"]
+            ),
             (#"{"payload":{"text":"a"},"expires_in_s":0}"#, ["expires_in_s"]),
             (#"{"payload":{"text":"a"},"sender":"x","Text":1}"#, ["sender", "Text"]),
             (#"{"payload":{"text":"a"},"type":"system"}"#, ["type"]),
@@ -87,6 +98,30 @@ struct MessageDrafts {
         #expect(try fields(#"{"payload":{"text":"ééa"}}"#, limits: limits) == ["payload.text"])
         let long = String(repeating: "y", count: 40)
         #expect(try fields("{\"payload\":{\"text\":\"a\",\"x\":\"\(long)\"}}", limits: limits) == ["payload"])
+    }
+
+    @Test("keeps the ids of attachments, as the last member, and needs no text beside them")
+    func keepsAttachments() throws {
+        let other = "028f3c2a-1234-7abc-8def-0123456789ab"
+        let whole = #"{"id":"\#(Self.id.uppercased())","name":"a","size":1,"thumbnail":true,"width":2}"#
+        let draft = try draft(#"{"payload":{"attachments":[\#(whole),{"id":"\#(other)"}],"n":1}}"#)
+        #expect(
+            draft.payload.text.utf8
+                == Array(#"{"n":1,"attachments":[{"id":"\#(Self.id)"},{"id":"\#(other)"}]}"#.utf8))
+        #expect(draft.payload.attachments.map(\.description) == [Self.id, other])
+        let encrypted = try self.draft(
+            #"{"type":"encrypted","payload":{"attachments":[{"id":"\#(other)"}],"ciphertext":"AAAA"}}"#)
+        #expect(encrypted.payload.attachments.map(\.description) == [other])
+    }
+
+    @Test("accept ten attachments, and name the field with more")
+    func boundsAttachments() throws {
+        func payload(_ count: Int) -> String {
+            let entries = (0..<count).map { _ in "{\"id\":\"\(AttachmentID.make())\"}" }.joined(separator: ",")
+            return "{\"payload\":{\"text\":\"a\",\"attachments\":[\(entries)]}}"
+        }
+        #expect(try draft(payload(10)).payload.attachments.count == 10)
+        #expect(try fields(payload(11)) == ["payload.attachments"])
     }
 
     @Test("checks a location")

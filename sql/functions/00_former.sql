@@ -28,6 +28,7 @@ drop function if exists message_append(
     uuid[], uuid[], uuid[], text[], json[], uuid[], text[], bigint[], text, timestamptz);
 drop function if exists message_append(
     uuid[], uuid[], uuid[], text[], json[], uuid[], text[], bigint[], text, timestamptz, int[]);
+drop function if exists message_edit(uuid, uuid, uuid, json);
 drop function if exists message_view(messages);
 drop function if exists receipt_json(members, bigint);
 drop function if exists receipt_log(bigint, timestamptz, members[], boolean[], boolean[]);

@@ -66,7 +66,7 @@ private struct AccountChanges {
     init(_ body: JSONValue) throws(Invalid) {
         var fields = try Fields(body)
         name = fields.given("name") { json throws(Invalid) in try DisplayName(json) }
-        let image = fields.given("profile_image") { json throws(Invalid) in try ImageURL?(json) }
+        let image = fields.given("profile_image") { json throws(Invalid) in try Picture?(json) }
         let status = fields.given("status_text") { json throws(Invalid) in try StatusText?(json) }
         let preferences = fields.given("preferences") { json throws(Invalid) in try Preferences(json) }
         try fields.end()

@@ -64,8 +64,9 @@ package struct SendEndpoint: Sendable {
         let draft = try MessageDraft(body, limits: limits)
         writer.append(
             NewMessage(
-                id: draft.id, thread: thread, sender: identity.user, type: draft.type.text, payload: draft.payload,
-                replyTo: draft.replyTo, mentions: draft.mentions, expires: draft.expires),
+                id: draft.id, thread: thread, sender: identity.user, type: draft.type.text,
+                payload: draft.payload.text, attachments: draft.payload.attachments, replyTo: draft.replyTo,
+                mentions: draft.mentions, expires: draft.expires),
             waiter: waiter)
     }
 

@@ -147,7 +147,7 @@ private struct ThreadChanges {
         let title = fields.given("title") { json throws(Invalid) -> Title? in
             if case .null = json { nil } else { try Title(json, characterCountMax: limits.titleCharacterCountMax) }
         }
-        let image = fields.given("image") { json throws(Invalid) in try ImageURL?(json) }
+        let image = fields.given("image") { json throws(Invalid) in try Picture?(json) }
         let retention = fields.optional("retention", Retention.self)
         try fields.end()
         if let title {

@@ -7,8 +7,7 @@ package struct MessageDraft: Sendable {
     /// Chosen by the client, or made here.
     package var id: MessageID
     package var type: MessageType
-    /// Compact, an object.
-    package var payload: JSONText
+    package var payload: MessagePayload
     package var replyTo: MessageID?
     /// In the given order, without repetitions.
     package var mentions: [UserID]
@@ -21,7 +20,7 @@ package struct MessageDraft: Sendable {
         let isTypeLeftOut = body["type"] == nil || body["type"] == .null
         let payload = fields.required("payload") { json throws(Invalid) in
             // With a wrong type there are no rules to check the payload by.
-            try MessagePayload.checked(json, as: isTypeLeftOut ? .message : type, limits: limits)
+            try MessagePayload(json, as: isTypeLeftOut ? .message : type, limits: limits)
         }
         let replyTo = fields.optional("reply_to", MessageID.self)
         let mentions = fields.optional("mentions") { json throws(Invalid) in
@@ -39,14 +38,13 @@ package struct MessageDraft: Sendable {
 
 /// The parts of a message that a client may change.
 package struct MessageEdit: Sendable {
-    /// Compact, an object.
-    package var payload: JSONText
+    package var payload: MessagePayload
 
     /// - Parameter type: the message's type, which cannot change.
     package init(_ body: JSONValue, type: MessageType, limits: Limits) throws(Invalid) {
         var fields = try Fields(body)
         let payload = fields.required("payload") { json throws(Invalid) in
-            try MessagePayload.checked(json, as: type, limits: limits)
+            try MessagePayload(json, as: type, limits: limits)
         }
         self.payload = try fields.values(payload)
     }

@@ -118,6 +118,23 @@ package struct ImageURL: Hashable, Sendable, TextField {
     }
 }
 
+/// The picture of a profile or thread: a URL, or an uploaded one as `attachment:` and its id.
+package struct Picture: Hashable, Sendable, TextField {
+    package let text: String
+
+    package init(text: String) throws(Invalid) {
+        let scheme = "attachment:"
+        guard text.hasPrefix(scheme) else {
+            self.text = try ImageURL(text: text).text
+            return
+        }
+        guard let id = AttachmentID(parsing: text.dropFirst(scheme.utf8.count)) else {
+            throw Invalid("Must be an http or https URL, or attachment: and the id of an uploaded picture.")
+        }
+        self.text = scheme + id.description
+    }
+}
+
 /// An account's preferences, stored as the client wrote them. Known keys are checked, unknown keys are refused.
 package struct Preferences: Sendable, JSONField {
     package let json: JSONValue

@@ -1,46 +1,83 @@
-// The rules for a payload, by the message's type. The payload itself stays as the client wrote it.
+// The rules for a payload, by the message's type. The payload itself stays as the client wrote it, but for its
+// attachments: only their ids count, and the database fills in the rest.
 
-enum MessagePayload {
-    /// Returns the payload as compact text. If the type is nil, checks only that it is an object of a valid size.
-    static func checked(_ json: JSONValue, as type: MessageType?, limits: Limits) throws(Invalid) -> JSONText {
-        guard case .object = json else { throw Invalid("Must be a JSON object.") }
+package struct MessagePayload: Sendable {
+    /// Compact, an object. With attachments, its last member is `"attachments":[{"id":"…"},…]`: the database replaces
+    /// exactly this text.
+    package var text: JSONText
+    /// In their order, without repetitions.
+    package var attachments: [AttachmentID] = []
+
+    /// A payload that was checked before.
+    package init(text: JSONText, attachments: [AttachmentID] = []) {
+        self.text = text
+        self.attachments = attachments
+    }
+
+    /// If the type is nil, checks only that the payload is an object of a valid size.
+    init(_ json: JSONValue, as type: MessageType?, limits: Limits) throws(Invalid) {
+        guard case .object(let members) = json else { throw Invalid("Must be a JSON object.") }
         switch type {
-        case .message: try checkMessage(json, limits: limits)
-        case .location: try checkLocation(json, limits: limits)
-        case .encrypted: try checkEncrypted(json)
+        case .message: attachments = try Self.checkMessage(json, limits: limits)
+        case .location: try Self.checkLocation(json, limits: limits)
+        case .encrypted: attachments = try Self.checkEncrypted(json)
         case .custom, nil: break
         }
         // For all types, because `text` is searched and shown in alerts.
         if let text = json["text"]?.string, text.utf8.count > limits.textByteCountMax {
-            throw Invalid(fields: [.init("text", tooLong(limits))])
+            throw Invalid(fields: [.init("text", Self.tooLong(limits))])
         }
-        let text = JSONText(json)
+        text = JSONText(json)
         guard text.utf8.count <= limits.payloadByteCountMax else {
             throw Invalid("Must have at most \(limits.payloadByteCountMax) bytes as compact JSON.")
         }
-        return text
+        if !attachments.isEmpty {
+            let ids = attachments.map { JSONValue.object([.init("id", .string($0.description))]) }
+            text = JSONText(
+                .object(members.filter { $0.key != "attachments" } + [.init("attachments", .array(ids))]))
+        }
     }
 
     private static func tooLong(_ limits: Limits) -> String { "Must have at most \(limits.textByteCountMax) bytes." }
 
-    /// A text, and keys of the app.
-    private static func checkMessage(_ json: JSONValue, limits: Limits) throws(Invalid) {
+    /// A text or attachments or both, and keys of the app.
+    private static func checkMessage(_ json: JSONValue, limits: Limits) throws(Invalid) -> [AttachmentID] {
         var mistakes: [Problem.Field] = []
+        var attachments: [AttachmentID] = []
+        do {
+            attachments = try checkAttachments(json["attachments"])
+        } catch {
+            mistakes = error.inside("attachments").fields
+        }
+        // The attachments may be wrong, but they are there.
+        let needsText = attachments.isEmpty && mistakes.isEmpty
         switch json["text"] {
         case .string(let text):
-            if text.isEmpty { mistakes.append(.init("text", "Must not be empty.")) }
+            if text.isEmpty, needsText { mistakes.append(.init("text", "Must not be empty.")) }
             if text.utf8.count > limits.textByteCountMax {
                 mistakes.append(.init("text", tooLong(limits)))
             }
-        case nil: mistakes.append(.init("text", "Is required."))
+        case nil:
+            if needsText { mistakes.append(.init("text", "Is required in a message without attachments.")) }
         default: mistakes.append(.init("text", "Must be a string."))
         }
-        switch json["attachments"] {
-        case nil, .array([]): break
-        case .array: mistakes.append(.init("attachments", "There is no such attachment."))
-        default: mistakes.append(.init("attachments", "Must be an array."))
-        }
         guard mistakes.isEmpty else { throw Invalid(fields: mistakes) }
+        return attachments
+    }
+
+    private static func checkAttachments(_ json: JSONValue?) throws(Invalid) -> [AttachmentID] {
+        guard let json else { return [] }
+        let ids = try json.entries(countMax: AttachmentSizes.messageCountMax) { entry throws(Invalid) in
+            var fields = try Fields(entry)
+            let id = fields.required("id", AttachmentID.self)
+            // What messages show of an attachment, so that a client can send it back. The database knows better.
+            for name in ["name", "content_type", "size", "width", "height", "thumbhash", "thumbnail"] {
+                _ = fields.given(name) { _ throws(Invalid) in }
+            }
+            return try fields.values(id)
+        }
+        guard ids.withoutRepeats.count == ids.count else { throw Invalid("Must not name an attachment twice.") }
+        return ids
     }
 
     private static func checkLocation(_ json: JSONValue, limits: Limits) throws(Invalid) {
@@ -64,14 +101,16 @@ enum MessagePayload {
     private static func shown(_ bound: Double) -> String { String(Int64(bound)) }
 
     /// Not decoded: the check is only that it is base64 (RFC 4648, with padding).
-    private static func checkEncrypted(_ json: JSONValue) throws(Invalid) {
+    private static func checkEncrypted(_ json: JSONValue) throws(Invalid) -> [AttachmentID] {
         var fields = try Fields(json)
         _ = fields.required("ciphertext") { value throws(Invalid) in
             guard case .string(let text) = value, isBase64(text.utf8) else {
                 throw Invalid("Must be a string of base64, not empty.")
             }
         }
+        let attachments = fields.given("attachments") { value throws(Invalid) in try checkAttachments(value) }
         try fields.end()
+        return attachments ?? []
     }
 
     private static func isBase64(_ bytes: String.UTF8View) -> Bool {

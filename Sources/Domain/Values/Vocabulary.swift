@@ -63,21 +63,24 @@ package struct NewMessage: Sendable {
     package var thread: ThreadID
     package var sender: UserID
     package var type: String
+    /// As `MessagePayload.text`.
     package var payload: JSONText
+    package var attachments: [AttachmentID]
     package var replyTo: MessageID?
     package var mentions: [UserID]
     /// Seconds after which its content expires; nil for the thread's rule.
     package var expires: KeptTime?
 
     package init(
-        id: MessageID, thread: ThreadID, sender: UserID, type: String, payload: JSONText, replyTo: MessageID? = nil,
-        mentions: [UserID] = [], expires: KeptTime? = nil
+        id: MessageID, thread: ThreadID, sender: UserID, type: String, payload: JSONText,
+        attachments: [AttachmentID] = [], replyTo: MessageID? = nil, mentions: [UserID] = [], expires: KeptTime? = nil
     ) {
         self.id = id
         self.thread = thread
         self.sender = sender
         self.type = type
         self.payload = payload
+        self.attachments = attachments
         self.replyTo = replyTo
         self.mentions = mentions
         self.expires = expires

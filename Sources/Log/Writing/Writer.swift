@@ -57,7 +57,8 @@ package final class Writer<Caller: Sendable>: Sendable {
 
     /// Appends a message. It is durable when its waiter gets the answer.
     package func append(_ message: NewMessage, waiter: Caller) {
-        messages.submit(message, byteCount: message.payload.utf8.count + 256, waiter: waiter)
+        messages.submit(
+            message, byteCount: message.payload.utf8.count + 512 * message.attachments.count + 256, waiter: waiter)
     }
 
     /// Moves a member's marks forward.

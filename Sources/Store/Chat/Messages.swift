@@ -24,14 +24,16 @@ extension Store {
     ) {
         begin(
             Statement(
-                "message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8, $9, null, $10)"),
+                "message_append", "select * from message_append($1, $2, $3, $4, $5, $6, $7, $8, $9, null, $10, $11)"),
             [
                 .ids(batch.map { $0.id }), .ids(batch.map { $0.thread }), .ids(batch.map { $0.sender }),
                 .texts(batch.map { $0.type }), .jsons(batch.map { $0.payload.utf8 }),
                 .uuids(batch.map { $0.replyTo?.uuid }),
                 .texts(batch.map { Self.arrayLiteral($0.mentions) }), .int8s(known.map { $0?.value }), .text(node),
-                // Nearly all batches need no array, so they send null.
+                // Nearly all batches need neither array, so they send null.
                 batch.contains { $0.expires != nil } ? .int4s(batch.map { $0.expires?.seconds }) : .null,
+                batch.contains { !$0.attachments.isEmpty }
+                    ? .texts(batch.map { $0.attachments.isEmpty ? nil : Self.arrayLiteral($0.attachments) }) : .null,
             ], by: deadline, done)
     }
 
@@ -57,6 +59,19 @@ extension Store {
             case "no_reply": return .refused(.invalid("reply_to", "The thread has no such message."))
             case "no_mention":
                 return .refused(.invalid("mentions", "Only members of the thread can be mentioned."))
+            case "no_attachment":
+                return .refused(
+                    .invalid(
+                        "payload.attachments", "Each must be the id of an attachment that you uploaded or can see."))
+            case "attachment_not_ready":
+                return .refused(
+                    Problem(
+                        .attachmentNotReady,
+                        "An attachment is still being uploaded or checked. Retry when its state is ready."))
+            case "attachment_refused":
+                return .refused(
+                    Problem(.attachmentRefused, "The virus scanner refused an attachment. Send the message without it.")
+                )
             case let other: return .refused(Problem(.internalError, "Unknown outcome \(other)."))
             }
         }
@@ -71,8 +86,8 @@ extension Store {
             body: try row.json(6))
     }
 
-    private static func arrayLiteral(_ users: [UserID]) -> String {
-        users.isEmpty ? "{}" : "{" + users.map { $0.description }.joined(separator: ",") + "}"
+    private static func arrayLiteral<Kind>(_ ids: [Identifier<Kind>]) -> String {
+        ids.isEmpty ? "{}" : "{" + ids.map { $0.description }.joined(separator: ",") + "}"
     }
 }
 
@@ -124,11 +139,11 @@ extension Store {
 
     /// Changes a message's payload, which must be one of its type. Returns the changed message.
     package func editMessage(
-        _ message: MessageID, in thread: ThreadID, by user: UserID, payload: JSONText
+        _ message: MessageID, in thread: ThreadID, by user: UserID, payload: MessagePayload
     ) async throws -> (message: JSONText, memberCount: Int) {
         let row = try await row(
-            Statement("message_edit", "select message_edit($1, $2, $3, $4), \(Self.memberCount)"),
-            [.id(user), .id(thread), .id(message), .json(payload.utf8)])
+            Statement("message_edit", "select message_edit($1, $2, $3, $4, $5), \(Self.memberCount)"),
+            [.id(user), .id(thread), .id(message), .json(payload.text.utf8), .ids(payload.attachments)])
         return try await decoded { (try row.json(0), Int(try row.int4(1))) }
     }
 }

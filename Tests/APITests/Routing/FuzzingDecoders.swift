@@ -60,7 +60,7 @@ struct FuzzingDecoders {
             guard let value = try? JSONReader.read(bytes) else { return }
             do {
                 let draft = try MessageDraft(value, limits: Limits())
-                #expect(draft.payload.utf8.count <= Limits().payloadByteCountMax, note(bytes))
+                #expect(draft.payload.text.utf8.count <= Limits().payloadByteCountMax, note(bytes))
             } catch let error as Invalid {
                 #expect(!error.fields.isEmpty && error.fields.allSatisfy { !$0.detail.isEmpty }, note(bytes))
             } catch {

@@ -70,7 +70,7 @@ struct LawsOfMessages {
             guard !model.messages[target].hiddenFrom.contains(model.messages[target].sender) else { return }
             _ = try await node.store.editMessage(
                 model.messages[target].id, in: thread, by: users[model.messages[target].sender],
-                payload: JSONText(utf8: Array("{\"text\":\"\(random.next())\"}".utf8)))
+                payload: MessagePayload(text: JSONText(utf8: Array("{\"text\":\"\(random.next())\"}".utf8))))
         case (5, let target?):
             try await node.store.deleteMessage(
                 model.messages[target].id, in: thread, by: users[model.messages[target].sender])

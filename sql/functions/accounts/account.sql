@@ -45,17 +45,19 @@ end $$;
 -- Changes the members of `p_changes` (name, profile_image, status_text, preferences). Notifies the account's own
 -- devices, and the people who see the account in threads of up to 100 members: in the first threads at once, in the
 -- others by announcement_continue.
--- Fails: PY401 invalid_token (the account was erased meanwhile).
--- Locks: the user's row, the announcement, then the log
+-- Fails: PY401 invalid_token (the account was erased meanwhile); as attachment_use_picture.
+-- Locks: the user's row, the attachments by id, the announcement, then the log
 create or replace function account_update(p_user uuid, p_changes json, p_words text[]) returns text
 language plpgsql volatile as $$
 declare
     v_user users;
+    v_old_image text;
     v_changes jsonb := p_changes::jsonb;
     v_is_profile boolean := v_changes ?| array['name', 'profile_image', 'status_text'];
     v_now timestamptz := stamp();
     v_last bigint;
 begin
+    select u.profile_image into v_old_image from users u where u.id = p_user for no key update;
     update users u set
         name = coalesce(v_changes ->> 'name', u.name),
         profile_image = case when v_changes ? 'profile_image' then v_changes ->> 'profile_image'
@@ -66,6 +68,9 @@ begin
     if not found then
         raise exception using errcode = 'PY401', message = 'invalid_token',
             detail = 'The token is invalid, or its session has ended. Sign in again.';
+    end if;
+    if v_changes ? 'profile_image' then
+        perform attachment_use_picture('profile', p_user, p_user, v_old_image, v_user.profile_image, 'profile_image');
     end if;
     if v_changes ? 'name' then
         delete from user_words w where w.user_id = p_user;

@@ -31,6 +31,18 @@ begin
         detail = 'There is no such attachment, or you cannot see it.';
 end $$;
 
+-- Fails: always, for an attachment that is not ready: PY409 attachment_refused, attachment_not_ready.
+create or replace function attachment_refuse_state(p_state int) returns void
+language plpgsql stable as $$
+begin
+    if p_state = 3 then
+        raise exception using errcode = 'PY409', message = 'attachment_refused',
+            detail = 'The virus scanner refused this file. Upload another file with a new id.';
+    end if;
+    raise exception using errcode = 'PY409', message = 'attachment_not_ready',
+        detail = 'This attachment is still being uploaded or checked. Retry when its state is ready.';
+end $$;
+
 -- Fails: PY409 upload_superseded, always: the caller's turn or claim has ended.
 create or replace function attachment_refuse_turn() returns void
 language plpgsql stable as $$

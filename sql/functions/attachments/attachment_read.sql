@@ -48,12 +48,8 @@ declare
     v_attachment attachments;
 begin
     select * into v_attachment from attachments a where a.id = p_id;
-    if v_attachment.state < 2 and v_attachment.owner_id = p_user then
-        raise exception using errcode = 'PY409', message = 'attachment_not_ready',
-            detail = 'This attachment is still being uploaded or checked. Retry when its state is ready.';
-    elsif v_attachment.state = 3 and v_attachment.owner_id = p_user then
-        raise exception using errcode = 'PY409', message = 'attachment_refused',
-            detail = 'The virus scanner refused this file. Upload another file with a new id.';
+    if v_attachment.state in (0, 1, 3) and v_attachment.owner_id = p_user then
+        perform attachment_refuse_state(v_attachment.state);
     elsif v_attachment.state is distinct from 2 or not attachment_is_seen(v_attachment, p_user) then
         perform attachment_refuse();
     end if;
@@ -131,7 +127,7 @@ begin
     if v_attachment.id is null then
         perform attachment_refuse();
     elsif v_attachment.state = 3 then
-        perform attachment_of(p_id, p_owner);
+        perform attachment_refuse_state(v_attachment.state);
     elsif v_attachment.thumbnail_digest is distinct from p_digest or not v_attachment.thumbnail_is_own then
         if v_attachment.due_at is null then
             perform attachment_refuse_in_use();

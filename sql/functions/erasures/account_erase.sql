@@ -25,7 +25,8 @@ end $$;
 -- "Deleted user". The username is free again.
 -- Returns: the sessions that ended.
 -- Fails: PY404 user_not_found (also when it was erased before).
--- Locks: the mail address's rows, the user's presence, the user's row, the announcement, its sessions, then the log
+-- Locks: the mail address's rows, the user's presence, the user's row, the announcement, the attachments by id, its
+-- sessions, then the log
 -- Costs: a look at each of the account's threads
 create or replace function account_erase(p_user uuid, p_erases_messages boolean) returns uuid[]
 language plpgsql volatile
@@ -73,6 +74,7 @@ begin
     delete from blocks b where b.user_id = p_user;
     delete from blocks b where b.blocked_id = p_user;
     delete from thread_counts c where c.user_id = p_user;
+    perform attachment_forget_account(p_user);
 end $$;
 
 -- Ends all sessions of an account. A simultaneous sign-in waits for the user's row (session_create).

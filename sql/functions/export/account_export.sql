@@ -18,7 +18,7 @@ $$;
 
 -- Returns: a page of a part after `p_after`, in the order of its key (thread or other id, seq). It ends before 1 MiB,
 -- but has at least one row.
---   p_part      sessions | blocks | threads | messages | reactions | read | delivered | hidden
+--   p_part      sessions | blocks | attachments | threads | messages | reactions | read | delivered | hidden
 --   is_edited   the message has earlier versions (export_versions)
 create or replace function export_page(p_user uuid, p_part text, p_after_id uuid, p_after_seq bigint, p_limit int)
 returns table (line text, id uuid, seq bigint, is_edited boolean)
@@ -40,6 +40,9 @@ begin
         return query select export_line('block', jsonb_build_object('user_id', b.blocked_id, 'created_at', rfc3339(b.created_at))),
                 b.blocked_id, 0::bigint, false
             from blocks b where b.user_id = p_user and b.blocked_id > v_id order by b.blocked_id limit p_limit;
+    when 'attachments' then
+        return query select export_line('attachment', attachment_json(a)::jsonb), a.id, 0::bigint, false
+            from attachments a where a.owner_id = p_user and a.id > v_id and a.state < 4 order by a.id limit p_limit;
     when 'threads' then
         return query select export_line('thread', thread_json(t)::jsonb || jsonb_build_object('peer', case t.kind when 'direct'
                 then sender_json(case t.direct_low when p_user then t.direct_high else t.direct_low end) end,

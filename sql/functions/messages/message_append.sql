@@ -5,16 +5,18 @@
 -- thread is known to have reached: a right one saves time, a wrong one costs time and nothing else. `p_node` is the
 -- calling node, which needs no notification of its own events (log_announce). `p_now` is for tests; the times in a
 -- thread never decrease. `p_expires_s` holds the seconds after which an item's content is withdrawn, null for all or
--- one without; a thread that keeps content for less time withdraws it earlier.
+-- one without; a thread that keeps content for less time withdraws it earlier. `p_attachments` holds an array literal for
+-- each item with attachments, null for all or one without.
 -- Returns: a row for each item, in no particular order:
 --   item      the item's index in the arrays, from 1
 --   outcome   created | exists (the same message is stored already) | conflict (another message has the id) | no_thread
 --             (there is none, or the sender is not a member) | not_joined (the sender is invited only) | blocked (by
 --             the other person of a direct thread) | no_reply (reply_to is not a message of this thread, or the sender
---             does not see it) | no_mention (somebody mentioned is not a member)
+--             does not see it) | no_mention (somebody mentioned is not a member) | no_attachment (one of the attachments
+--             does not exist, or the sender does not see it) | attachment_not_ready | attachment_refused
 --   message, seq   with created and exists: the stored message as JSON text, and its seq
 --   pos, at, event, epoch, until_delivered   with created: what was written to the log, as log_read returns it
--- Locks: the threads by id (for no key update, which writes no new row version), then the log
+-- Locks: the threads by id (for no key update, which writes no new row version), the attachments by id, then the log
 -- Costs: one set-based statement. It locks the log in its middle, when all items are judged, so the lock is held for
 -- the inserts and the commit only. What was judged cannot change meanwhile, because the threads are locked. Planner
 -- settings: the plan must use index probes whatever the statistics say. Where most threads have one message, sorting
@@ -22,7 +24,7 @@
 create or replace function message_append(
     p_ids uuid[], p_threads uuid[], p_senders uuid[], p_types text[], p_payloads json[], p_reply_to uuid[],
     p_mentions text[], p_known bigint[] default null, p_node text default '', p_now timestamptz default null,
-    p_expires_s int[] default null
+    p_expires_s int[] default null, p_attachments text[] default null
 ) returns table (item int, outcome text, message text, seq bigint, pos bigint, at timestamptz, event text, epoch int,
     until_delivered boolean)
 language plpgsql volatile
@@ -38,12 +40,20 @@ declare
     -- By item. Null where content is kept.
     v_keep_s int[];
     v_until_delivered boolean[];
+    -- By item, of a batch with attachments: the payloads as they were sent, and why attachments are refused.
+    v_sent json[];
+    v_refusals text[];
+    v_with_attachments int[];
 begin
     if (select bool_or(l.keep_s is not null) from (
         select t.keep_s from threads t where t.id = any (p_threads) order by t.id for no key update) l)
         or p_expires_s is not null then
         select k.keep_s, k.until_delivered into v_keep_s, v_until_delivered
         from retention_of(p_threads, p_expires_s) k;
+    end if;
+    if p_attachments is not null then
+        v_sent := p_payloads;
+        select j.refusals, j.payloads into v_refusals, p_payloads from attachment_judge(p_senders, p_attachments, v_sent) j;
     end if;
     v_now := coalesce(p_now, stamp());
 
@@ -66,7 +76,7 @@ begin
                 when g.reply_to is not null and message_reply_to(g.thread_id, g.sender_id, s.hides, s.hidden_before_seq, g.reply_to) is null
                     then 'no_reply'
                 when g.mentions <> '{}' and not message_may_mention(g.thread_id, g.mentions::uuid[]) then 'no_mention'
-                else 'created'
+                else coalesce(v_refusals[g.item], 'created')
             end as verdict
         from unnest(p_ids, p_threads, p_senders, p_types, p_payloads, p_reply_to, p_mentions, p_known)
             with ordinality as g (id, thread_id, sender_id, type, payload, reply_to, mentions, known, item)
@@ -120,10 +130,19 @@ begin
             epoch := v_row.epoch;
             until_delivered := v_until_delivered[v_row.item];
             return next;
+            if p_attachments[v_row.item] is not null and v_row.pos is not null then
+                v_with_attachments := v_with_attachments || v_row.item::int;
+            end if;
         end if;
     end loop;
 
     if v_last is not null then
+        if v_with_attachments is not null then
+            perform attachment_use_new(
+                array(select p_threads[i] from unnest(v_with_attachments) i),
+                array(select p_ids[i] from unnest(v_with_attachments) i),
+                array(select p_attachments[i] from unnest(v_with_attachments) i));
+        end if;
         if v_keep_s is not null then
             perform retention_note(p_threads, p_ids, v_first);
         end if;
@@ -140,7 +159,7 @@ begin
         cross join message_find(g.thread_id, g.id) m
         -- A message whose content was withdrawn cannot be compared: it counts as the same.
         cross join lateral (select case when m.sender_id = g.sender_id and (m.payload is null
-                or (m.type = g.type and message_sent(m)::text = g.payload::text
+                or (m.type = g.type and message_is_payload(m, (coalesce(v_sent, p_payloads))[g.item], p_attachments[g.item])
                     and m.reply_to is not distinct from g.reply_to and m.mentions = g.mentions::uuid[]))
             then 'exists' else 'conflict' end as verdict) r
         where g.item = any (v_again) and m.seq is not null;
@@ -152,9 +171,10 @@ begin
             from message_append(
                 array(select p_ids[i] from unnest(v_again) i), array(select p_threads[i] from unnest(v_again) i),
                 array(select p_senders[i] from unnest(v_again) i), array(select p_types[i] from unnest(v_again) i),
-                array(select p_payloads[i] from unnest(v_again) i), array(select p_reply_to[i] from unnest(v_again) i),
+                array(select (coalesce(v_sent, p_payloads))[i] from unnest(v_again) i), array(select p_reply_to[i] from unnest(v_again) i),
                 array(select p_mentions[i] from unnest(v_again) i), array(select p_known[i] from unnest(v_again) i),
-                p_node, p_now, array(select p_expires_s[i] from unnest(v_again) i)) a;
+                p_node, p_now, array(select p_expires_s[i] from unnest(v_again) i),
+                array(select p_attachments[i] from unnest(v_again) i)) a;
         end if;
     end if;
 end $$;
@@ -176,6 +196,15 @@ language plpgsql stable as $$
 begin
     return not exists (select from unnest(p_users) x (id) where not exists (
         select from members n where n.thread_id = p_thread and n.user_id = x.id and n.status = 'joined'));
+end $$;
+
+-- Returns: whether the message was sent with this payload. Its attachments are what they were then: a message that has not
+-- been withdrawn keeps them, and nothing changes them while they are used.
+create or replace function message_is_payload(m messages, p_payload json, p_attachments text) returns boolean
+language plpgsql stable as $$
+begin
+    return message_sent(m)::text
+        = case when p_attachments is null then p_payload else attachment_embed(p_payload, p_attachments::uuid[]) end::text;
 end $$;
 
 -- Returns: the payload that the message was sent with, before any edits.

@@ -2,11 +2,13 @@
 
 -- Gives the message a new payload, which must be one of its type (message_type). Others see that it was edited, and
 -- when. The same payload changes nothing. Of the earlier versions, the first one and the last hundred are kept. The
--- log keeps its events: a client that catches up sees the message change, as it would have at the time.
+-- log keeps its events: a client that catches up sees the message change, as it would have at the time. `p_attachments`
+-- are those of the new payload.
 -- Returns: the message as JSON text.
--- Fails: as message_type; PY403 not_reachable (the other person of a direct thread has blocked the sender).
--- Locks: the thread, then the log
-create or replace function message_edit(p_user uuid, p_thread uuid, p_message uuid, p_payload json) returns text
+-- Fails: as message_type, attachment_edit; PY403 not_reachable (the other person of a direct thread has blocked the sender).
+-- Locks: the thread, the attachments by id, then the log
+create or replace function message_edit(
+    p_user uuid, p_thread uuid, p_message uuid, p_payload json, p_attachments uuid[] default '{}') returns text
 language plpgsql volatile
 set enable_seqscan = off
 as $$
@@ -24,6 +26,9 @@ begin
     if (member_of(p_thread, p_user)).blocked then
         perform block_refuse();
     end if;
+    if p_attachments <> '{}' then
+        p_payload := attachment_edit(v_message, p_attachments, p_payload);
+    end if;
     if v_message.payload::text = p_payload::text then
         return message_view(v_message);
     end if;
@@ -38,6 +43,7 @@ begin
     where m.thread_id = p_thread and m.seq = v_message.seq and m.id = v_message.id
     returning m.* into v_message;
     perform search_remember(v_message);
+    perform attachment_use_edit(v_message, p_attachments);
     v_body := message_view(v_message);
 
     v_pos := log_begin() + 1;
@@ -49,6 +55,7 @@ begin
     if v_message.until_delivered then
         -- The content now waits for devices that lack this version.
         delete from undelivered u where u.thread_id = p_thread and u.seq = v_message.seq;
+        delete from undelivered_files f where f.thread_id = p_thread and f.seq = v_message.seq;
         insert into undelivered (thread_id, pos, seq, at) values (p_thread, v_pos, v_message.seq, v_now);
     end if;
     perform log_announce(v_pos);

@@ -27,6 +27,7 @@ end $$;
 --              `polling`, which waits until the device stops polling.
 --   attempt    the number of this attempt to send it, from 1
 --   age_ms     since the event
+--   body       the message's text, without one the name of its first attachment
 --   seq        of the message; 0 for a silent alert, which removes what is shown up to `read_upto`
 --   badge      the account's unread_total
 -- Locks: the devices' rows in push_targets; rows locked by others are skipped
@@ -112,7 +113,8 @@ begin
         case when g.seq = 0 and g.outcome = 'send' then push_read_upto(g.member, g.thread_id, g.own_seq) end as read_upto,
         g.message_id, (select h.title from threads h where h.id = g.thread_id) as title,
         (select s.name from users s where s.id = g.sender_id) as sender_name, g.type,
-        case when g.type = 'message' and g.outcome = 'send' then g.payload ->> 'text' end as body,
+        case when g.type = 'message' and g.outcome = 'send'
+            then coalesce(nullif(g.payload ->> 'text', ''), g.payload #>> '{attachments,0,name}') end as body,
         (select a.preferences ->> 'push' from users a where a.id = g.user_id) as privacy
     from judged g
     left join totals t on t.user_id = g.user_id;

@@ -69,7 +69,8 @@ begin
     select i.id, stamp()
     from (select p_thread where p_thread is not null
         union all select m.thread_id from members m where m.user_id = p_user and m.status = 'joined') i (id)
-    where (select u.pos from undelivered u where u.thread_id = i.id order by u.pos limit 1) is not null;
+    where (select u.pos from undelivered u where u.thread_id = i.id order by u.pos limit 1) is not null
+        or (select f.seq from undelivered_files f where f.thread_id = i.id order by f.seq limit 1) is not null;
 end $$;
 
 -- Returns: whether a device of the thread's members still needs what was written at `p_pos` as the message `p_seq` at
@@ -135,6 +136,8 @@ declare
     v_threads uuid[] := array(select c.thread_id from undelivered_checks c where c.due_at <= v_now
         order by c.due_at limit p_limit for update skip locked);
     v_thread uuid;
+    -- What every device has, and of that what is not kept for its files.
+    v_settled bigint[];
     v_free bigint[];
     v_messages messages[] := '{}';
     v_gone messages[];
@@ -149,16 +152,18 @@ begin
     delete from undelivered_checks c where c.ctid = any (array(
         select x.ctid from undelivered_checks x where x.thread_id = any (v_threads) for update skip locked));
     foreach v_thread in array array(select distinct t.id from unnest(v_threads) t (id)) loop
-        v_free := undelivered_free(v_thread, p_limit, v_silent);
+        v_settled := undelivered_free(v_thread, p_limit, v_silent);
+        v_free := attachment_hold(v_thread, v_settled, v_silent);
         v_messages := v_messages || array(
             select m::messages from unnest(v_free) f (seq)
             cross join lateral (select x.* from messages x
                 where x.thread_id = v_thread and x.seq between f.seq and f.seq order by x.seq limit 1) m
             where m.payload is not null);
-        delete from undelivered u where u.thread_id = v_thread and u.seq = any (v_free);
+        delete from undelivered u where u.thread_id = v_thread and u.seq = any (v_settled);
         insert into undelivered_checks (thread_id, due_at)
-        select v_thread, case cardinality(v_free) when p_limit then v_now else v_now + undelivered_interval() end
-        from undelivered u where u.thread_id = v_thread limit 1;
+        select v_thread, case cardinality(v_settled) when p_limit then v_now else v_now + undelivered_interval() end
+        where exists (select from undelivered u where u.thread_id = v_thread)
+            or exists (select from undelivered_files f where f.thread_id = v_thread);
     end loop;
     if cardinality(v_messages) > 0 then
         select array_agg(w.message), array_agg(w.told) into v_gone, v_told from message_withdraw(v_messages, null) w;

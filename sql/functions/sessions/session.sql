@@ -92,6 +92,7 @@ begin
         return 0;
     end if;
     delete from device_marks d where d.session_id = any (v_ids);
+    delete from attachment_receipts r where r.session_id = any (v_ids);
     perform push_target_forget(v_ids);
     delete from device_polls d where d.session_id = any (v_ids);
     perform undelivered_recheck(null, u.id) from (select distinct i.id from unnest(v_users) i (id) order by i.id) u;

@@ -6,8 +6,8 @@
 -- are set already change nothing.
 -- Returns: the thread as the caller sees it.
 -- Fails: PY404 thread_not_found; PY403 not_joined, not_allowed, not_reachable; PY409 title_taken (of a room); PY422
--- (title, image: a direct thread has none of its own; a room needs a title).
--- Locks: the thread, the announcement, then the log
+-- (title, image: a direct thread has none of its own; a room needs a title), or as attachment_use_picture.
+-- Locks: the thread, the attachments by id, the announcement, then the log
 create or replace function thread_update(
     p_user uuid, p_thread uuid, p_changes json, p_room_key text, p_former_key text default null) returns text
 language plpgsql volatile as $$
@@ -25,6 +25,7 @@ begin
     end if;
     if v_changes ? 'image' then
         v_new.image := v_changes ->> 'image';
+        perform attachment_use_picture('thread', p_thread, p_user, v_old.image, v_new.image, 'image');
     end if;
     if v_changes ? 'keep_s' then
         v_new.keep_s := v_changes ->> 'keep_s';

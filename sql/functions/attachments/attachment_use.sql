@@ -1,0 +1,66 @@
+-- What uses attachments: messages, and the pictures of profiles and threads. Whoever adds a use and whoever deletes one
+-- lock the attachment, so that exactly one of "used once more" and "not used any more" happens.
+
+-- Deletes those of the attachments that nothing uses any more. Call it after deleting uses.
+-- Locks: the attachments by id
+create or replace function attachment_settle(p_ids uuid[]) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+begin
+    perform from attachments a where a.id = any (p_ids) order by a.id for no key update;
+    -- In a separate statement, which sees the uses that previous holders of the locks added or deleted.
+    perform attachment_bury(array(select i.id from unnest(p_ids) i (id)
+        where (select u.kind from attachment_uses u where u.attachment_id = i.id limit 1) is null));
+end $$;
+
+-- Deletes the uses of a profile's or thread's picture when `p_old` becomes `p_new`, and adds the new one's. Values that
+-- are no attachments have none.
+-- Fails: PY422 (`p_field`: not a ready picture that `p_user` uploaded).
+-- Locks: the attachments by id; the caller holds the user or thread
+create or replace function attachment_use_picture(
+    p_kind text, p_holder uuid, p_user uuid, p_old text, p_new text, p_field text) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_old uuid := case when p_old like 'attachment:%' then substr(p_old, 12)::uuid end;
+    v_new uuid := case when p_new like 'attachment:%' then substr(p_new, 12)::uuid end;
+begin
+    if v_old is not distinct from v_new then
+        return;
+    end if;
+    perform from attachments a where a.id in (v_old, v_new) order by a.id for no key update;
+    if v_new is not null then
+        update attachments a set due_at = null
+        where a.id = v_new and a.owner_id = p_user and a.state = 2 and a.media_type like 'image/%';
+        if not found then
+            raise exception using errcode = 'PY422', message = 'invalid', hint = p_field,
+                detail = 'Must be the id of a picture that you uploaded and whose state is ready.';
+        end if;
+        insert into attachment_uses (attachment_id, kind, holder_id) values (v_new, p_kind, p_holder);
+    end if;
+    if v_old is not null then
+        delete from attachment_uses u where u.attachment_id = v_old and u.kind = p_kind and u.holder_id = p_holder and u.seq = 0;
+        perform attachment_settle(array[v_old]);
+    end if;
+end $$;
+
+-- Deletes an erased account's unused attachments and unfinished uploads, and the use of its picture. Files in messages
+-- go with the messages.
+-- Locks: the attachments by id; the caller holds the user
+create or replace function attachment_forget_account(p_user uuid) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_picture uuid;
+begin
+    delete from attachment_uses u where u.holder_id = p_user and u.seq = 0 and u.kind = 'profile'
+    returning u.attachment_id into v_picture;
+    perform attachment_bury(array(
+        select a.id from attachments a where a.owner_id = p_user and a.due_at is not null and a.state < 4));
+    if v_picture is not null then
+        perform attachment_settle(array[v_picture]);
+    end if;
+end $$;
