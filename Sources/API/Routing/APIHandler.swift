@@ -45,7 +45,7 @@ package struct APIHandler: RequestHandler {
         case .options:
             if let answer = preflights.answer(request) { reply.send(answer) } else { router.handle(request, reply) }
         // The router refuses other methods.
-        default: router.handle(request, reply)
+        default: router.handle(request, reply, outlivesClient: responder.outlivesClient(request))
         }
     }
 

@@ -84,6 +84,15 @@ struct RouteResponder: HTTPResponder {
         return .stream(byteCountMax: byteCountMax)
     }
 
+    /// Whether a request is answered even if its client goes away: an upload, which keeps what arrived. One that arrived
+    /// whole is not streamed, so the transport cannot tell.
+    func outlivesClient(_ request: InboundRequest) -> Bool {
+        guard request.body.readableBytes > 0, request.path.hasPrefix("/v1/attachments"),
+            case .route(let route, _) = table.find(request.method, request.path)
+        else { return false }
+        return route.body == .upload
+    }
+
     private func checkToken(_ head: InboundRequest, _ route: Route) throws(Problem) {
         switch route.endpoint {
         case .open: break
