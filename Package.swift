@@ -198,7 +198,10 @@ let package = Package(
             dependencies: [
                 "Basics", "Domain", "EmbeddedPostgres", "Linux", "Postgres", "Store", crypto, jwtKit, logging,
             ],
-            path: "Tests/TestSupport", exclude: ["Servers/decrypt.py", "Servers/relay.py", "Servers/sinks"],
+            path: "Tests/TestSupport",
+            exclude: [
+                "Pictures/compare.py", "Pictures/make.py", "Servers/decrypt.py", "Servers/relay.py", "Servers/sinks",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "BasicsTests", dependencies: ["Basics"], swiftSettings: settings),

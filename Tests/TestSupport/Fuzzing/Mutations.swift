@@ -9,9 +9,14 @@ package struct Mutations {
     private let words: [[UInt8]]
 
     package init(of corpus: [String], words: [String] = [], seed: UInt64) {
+        let usual = ["", "\0", "\u{7f}", "\u{fffd}", "\u{1F469}\u{200D}\u{1F469}"]
+        self.init(of: corpus.map { Array($0.utf8) }, words: (words + usual).map { Array($0.utf8) }, seed: seed)
+    }
+
+    package init(of corpus: [[UInt8]], words: [[UInt8]], seed: UInt64) {
         random = SplitMix64(seed: seed)
-        self.corpus = corpus.map { Array($0.utf8) }
-        self.words = (words + ["", "\0", "\u{7f}", "\u{fffd}", "\u{1F469}\u{200D}\u{1F469}"]).map { Array($0.utf8) }
+        self.corpus = corpus
+        self.words = words
     }
 
     package mutating func next() -> [UInt8] {

@@ -1,0 +1,184 @@
+import TestSupport
+import Testing
+
+@testable import Pictures
+
+/// Pictures made by hand, byte by byte.
+@Suite("Hostile and unusual pictures")
+struct HostilePictures {
+    private static let jpegStart: [UInt8] = [0xff, 0xd8]
+    private static let jpegEnd: [UInt8] = [0xff, 0xd9]
+    private static let html = Array("<html><script>alert(1)</script>".utf8)
+
+    private static func segment(_ code: UInt8, _ content: [UInt8]) -> [UInt8] {
+        [0xff, code, UInt8((content.count + 2) >> 8), UInt8((content.count + 2) & 0xff)] + content
+    }
+
+    private static func frame(_ code: UInt8, width: UInt16, height: UInt16) -> [UInt8] {
+        segment(
+            code, [8, UInt8(height >> 8), UInt8(height & 0xff), UInt8(width >> 8), UInt8(width & 0xff), 1, 1, 0x11, 0])
+    }
+
+    private static let scan = segment(0xda, [1, 1, 0, 0, 63, 0])
+
+    private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+        let body = Array(type.utf8) + data
+        return UInt32(data.count).bigEndianBytes + body + CRC32.bytes(of: body)
+    }
+
+    private static func png(width: UInt32, height: UInt32, _ chunks: [UInt8]) -> [UInt8] {
+        [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+            + chunk("IHDR", width.bigEndianBytes + height.bigEndianBytes + [1, 0, 0, 0, 0]) + chunks
+    }
+
+    private func cleaned(_ bytes: [UInt8]) throws -> [UInt8] { try CleanPicture(cleaning: bytes).bytes }
+
+    @Test("a JPEG's scans stay byte for byte: stuffing, restart and fill bytes, tables and lines between scans")
+    func scans() throws {
+        let data: [UInt8] = [1, 2, 0xff, 0, 3, 0xff, 0xd0, 4, 0xff, 0xff, 0, 0xff, 0xd7, 5, 0xff, 0xff]
+        for code: UInt8 in [0xc0, 0xc1, 0xc2, 0xc9, 0xca] {
+            let picture =
+                Self.jpegStart + [0xff, 0xff] + Self.segment(0xdb, [1, 2, 3]) + Self.frame(code, width: 40, height: 30)
+                + Self.segment(0xcc, [1, 2]) + Self.segment(0xdd, [0, 4]) + Self.scan + data + Self.segment(0xc4, [9])
+                + Self.scan + data + Self.segment(0xdc, [0, 30]) + Self.jpegEnd
+            #expect(try cleaned(picture) == picture)
+        }
+    }
+
+    @Test("a JPEG's comments, unknown segments and stray bytes go, wherever they are")
+    func segments() throws {
+        let junk =
+            Self.segment(0xfe, Self.html) + Self.segment(0xe3, Self.html) + Self.segment(0xef, [])
+            + Self.segment(0xe2, Array("MPF\0".utf8) + Self.html) + Self.segment(0xe0, Array("AVI1".utf8))
+            + Self.segment(0xee, Array("Adob".utf8)) + Self.segment(0xe1, Self.html) + Self.segment(0xed, Self.html)
+            + Self.html + [0xff, 0] + [0xff, 0xd5] + Self.html
+        let frame = Self.frame(0xc0, width: 40, height: 30)
+        let adobe = Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1]
+        let profile = Self.segment(0xe2, Array("ICC_PROFILE\0".utf8) + [1, 1] + Self.html)
+        let dirty =
+            Self.jpegStart + junk + Self.segment(0xee, adobe + Self.html) + junk + profile + junk + frame + junk
+            + Self.scan + [1, 2] + junk + Self.scan + [3] + Self.jpegEnd + junk + Self.html
+        let clean = Self.jpegStart + Self.segment(0xee, adobe) + profile + frame + Self.scan + [1, 2] + Self.scan
+        #expect(try cleaned(dirty) == clean + [3] + Self.jpegEnd)
+    }
+
+    @Test("a JPEG's orientation counts once, and only before its pixels")
+    func orientations() throws {
+        func exif(_ orientation: Orientation) -> [UInt8] {
+            Self.segment(0xe1, Array("Exif\0\0".utf8) + orientation.tiff)
+        }
+        let frame = Self.frame(0xc0, width: 40, height: 30)
+        let end = Self.scan + [1] + Self.jpegEnd
+        let twice = try CleanPicture(cleaning: Self.jpegStart + exif(.rightTop) + exif(.bottomLeft) + frame + end)
+        #expect(twice.header.orientation == 6)
+        #expect(twice.bytes == Self.jpegStart + exif(.rightTop) + frame + end)
+        let late = try CleanPicture(cleaning: Self.jpegStart + frame + Self.scan + [1] + exif(.rightTop) + end)
+        #expect(late.header.orientation == 1)
+        #expect(late.bytes == Self.jpegStart + frame + Self.scan + [1] + end)
+        let upright = try CleanPicture(cleaning: Self.jpegStart + exif(.topLeft) + frame + end)
+        #expect(upright.bytes == Self.jpegStart + frame + end)
+    }
+
+    @Test("a GIF's XMP goes as a whole, with the bytes that end it for readers of blocks")
+    func gif() throws {
+        let start = Array("GIF89a".utf8) + [10, 0, 8, 0, 0x80, 0, 0, 1, 2, 3, 4, 5, 6]
+        let trailer = [1] + (0...255).reversed().map { UInt8($0) } + [0]
+        let xmp = [0x21, 0xff, 11] + Array("XMP DataXMP<x:xmpmeta>".utf8) + Self.html + trailer
+        let plainText: [UInt8] = [0x21, 1, 12] + [UInt8](repeating: 1, count: 12) + [2, 0x41, 0x42, 0]
+        let comment: [UInt8] = [0x21, 0xfe, UInt8(Self.html.count)] + Self.html + [0]
+        let loop: [UInt8] = [0x21, 0xff, 11] + Array("NETSCAPE2.0".utf8) + [3, 1, 5, 0]
+        let buffering: [UInt8] = [5, 2, 0, 0, 0, 9]
+        let control: [UInt8] = [0x21, 0xf9, 4, 1, 2, 0, 3, 0]
+        let image: [UInt8] = [0x2c, 0, 0, 0, 0, 10, 0, 8, 0, 0, 2, 3, 0x44, 0x55, 0x66, 0]
+        let dirty =
+            start + xmp + loop + buffering + [0] + comment + control + plainText + image + xmp + [0] + control + image
+            + [0x3b] + Self.html
+        let picture = try CleanPicture(cleaning: dirty)
+        #expect(picture.bytes == start + loop + [0] + control + image + control + image + [0x3b])
+        #expect(picture.header.frameCount == 2)
+        #expect(picture.header.hasAlpha)
+    }
+
+    @Test("a first GIF image that is larger than the screen enlarges the picture, as in browsers")
+    func gifScreen() throws {
+        let start = Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0]
+        let image: [UInt8] = [0x2c, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 2, 0, 0x3b]
+        let header = try CleanPicture(cleaning: start + image).header
+        #expect((header.width, header.height) == (65_535, 65_535))
+        #expect(!header.isDrawable)
+    }
+
+    @Test("a WebP frame's unknown chunk is overwritten, and the frame keeps its size")
+    func webPFrame() throws {
+        func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+            Array(type.utf8) + UInt32(data.count).littleEndianBytes + data + (data.count % 2 == 0 ? [] : [0])
+        }
+        func file(_ flags: UInt8, _ chunks: [UInt8]) -> [UInt8] {
+            let body = Array("WEBP".utf8) + chunk("VP8X", [flags, 0, 0, 0, 39, 0, 0, 29, 0, 0]) + chunks
+            return Array("RIFF".utf8) + UInt32(body.count).littleEndianBytes + body
+        }
+        let frameHead = [UInt8](repeating: 0, count: 16)
+        let pixels = chunk("VP8L", [0x2f, 39, 0x40, 7, 0, 1, 2])
+        let animation = chunk("ANIM", [1, 2, 3, 4, 0, 0])
+        let dirty = file(
+            0x2e,
+            animation + chunk("ANMF", frameHead + pixels + chunk("EXIF", Self.html) + [9, 9]) + chunk("XMP ", Self.html)
+        )
+        let zeros = [UInt8](repeating: 0, count: Self.html.count)
+        let clean = file(0x22, animation + chunk("ANMF", frameHead + pixels + chunk("JUNK", zeros) + [0, 0]))
+        #expect(try cleaned(dirty + Self.html) == clean)
+    }
+
+    @Test("a picture without pixels, with pixels before its size, or with two sizes is a file")
+    func unreadable() {
+        let frame = Self.frame(0xc0, width: 40, height: 30)
+        let files: [[UInt8]] = [
+            Self.jpegStart + [0xff], Self.jpegStart + frame, Self.jpegStart + frame + Self.jpegEnd,
+            Self.jpegStart + Self.scan + Self.jpegEnd, Self.jpegStart + frame + frame + Self.scan,
+            Self.jpegStart + Self.frame(0xc0, width: 0, height: 30) + Self.scan, Self.jpegStart + [0xff, 0xe1, 0, 1],
+            Self.jpegStart + [0xff, 0xf7, 0, 4, 1, 1] + frame + Self.scan,
+            Self.png(width: 8, height: 8, []), Self.png(width: 0, height: 8, Self.chunk("IDAT", [])),
+            Self.png(width: 8, height: 8, Self.chunk("CgBI", [])),
+            Self.png(width: 8, height: 8, [0xff, 0xff, 0xff, 0xff] + Array("IDAT".utf8)),
+            Array(Self.png(width: 8, height: 8, []).prefix(8)) + Self.chunk("IDAT", []),
+            Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x3b], Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x99],
+            Array("RIFF\u{c}\0\0\0WEBPVP8 \0\0\0\0".utf8), Array("RIFF\0\0\0\0WEBPVP8 ".utf8),
+            Array("<html>".utf8), [],
+        ]
+        for bytes in files {
+            #expect(throws: UnreadablePicture.self, "\(bytes)") { try CleanPicture(cleaning: bytes) }
+        }
+    }
+
+    @Test("bombs are read at the price of their bytes")
+    func bombs() throws {
+        let png = Self.png(width: 60_000, height: 60_000, Self.chunk("IDAT", [1, 2, 3]) + Self.chunk("IEND", []))
+        #expect(try !CleanPicture(cleaning: png).header.isDrawable)
+        let jpeg = Self.jpegStart + Self.frame(0xc2, width: 65_500, height: 65_500) + Self.scan + Self.jpegEnd
+        #expect(try !CleanPicture(cleaning: jpeg).header.isDrawable)
+        // Nothing is ever decompressed.
+        let profile = Self.chunk("iCCP", Array("a\0\0".utf8) + [UInt8](repeating: 0, count: 100_000))
+        let zipBomb = Self.png(width: 8, height: 8, profile + Self.chunk("IDAT", []) + Self.chunk("IEND", []))
+        #expect(try cleaned(zipBomb) == zipBomb)
+        let manyChunks = Self.png(
+            width: 8, height: 8,
+            Array(repeatElement(Self.chunk("tEXt", []), count: 50_000).joined()) + Self.chunk("IDAT", []))
+        #expect(try cleaned(manyChunks).count == 8 + 25 + 12)
+    }
+
+    @Test("a second pass over other bytes ends in an error")
+    func changed() throws {
+        let bytes = Self.png(width: 8, height: 8, Self.chunk("tEXt", [1]) + Self.chunk("IDAT", [1, 2, 3]))
+        var scanner = try #require(PictureScanner(.png))
+        try scanner.scan(bytes)
+        var cleaner = PictureCleaner(try scanner.finish())
+        var output: [UInt8] = []
+        try cleaner.clean(Array(bytes.dropLast(3)), into: &output)
+        #expect(throws: UnreadablePicture.self) { try cleaner.finish() }
+    }
+
+    @Test("types without a cleaner have no scanner")
+    func others() {
+        for type in MediaType.allCases { #expect((PictureScanner(type) != nil) == type.isDrawn) }
+    }
+}

@@ -1,4 +1,0 @@
-import Testing
-@testable import Pictures
-
-@Suite("Pictures") struct PicturesPlaceholder {}
