@@ -91,10 +91,10 @@ struct InvokingParley {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test("names every setting once, with letters and underscores only")
+    @Test("names every setting once, with letters, digits and underscores only")
     func names() {
         let keys = Setting.all.map(\.key)
         #expect(Set(keys).count == keys.count)
-        #expect(keys.allSatisfy { $0.allSatisfy { $0 == "_" || ("a"..."z").contains($0) } })
+        #expect(keys.allSatisfy { $0.allSatisfy { $0 == "_" || ("a"..."z").contains($0) || ("0"..."9").contains($0) } })
     }
 }
