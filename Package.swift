@@ -272,7 +272,7 @@ let package = Package(
             name: "ServiceTests",
             dependencies: [
                 "Domain", "Outbound", "Postgres", "Push", "Service", "ServiceConfiguration", "Store", "Telemetry",
-                "TestSupport", "Workers", logging,
+                "TestSupport", "Thumbnailing", "Workers", "parley-thumbnailer", crypto, logging,
             ],
             swiftSettings: settings),
 

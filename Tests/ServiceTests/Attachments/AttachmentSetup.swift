@@ -1,0 +1,151 @@
+// Attachments in a real database, and the parts of one node that check them.
+import Crypto
+import Domain
+import Foundation
+import Postgres
+import ServiceConfiguration
+import Store
+import TestSupport
+import Testing
+import Thumbnailing
+
+@testable import Service
+
+struct AttachmentSetup {
+    let database: String
+    let store: Store
+    let metrics = AttachmentMetrics()
+    let lines = LogLines()
+    let processor: AttachmentProcessor
+    let checker: AttachmentChecker
+    private let pools: DatabasePools
+
+    static let owner = UserID(parsing: "00000000-0000-0000-0000-000000000001")!
+    static let rules = UploadRules(
+        byteCountMax: 1 << 30, quotaByteCount: 1 << 30, unusedCountMax: 1_000, unusedHours: 24)
+
+    /// - Parameters:
+    ///   - database: that of another node; nil for a new one.
+    ///   - scanURL: of a virus scanner.
+    ///   - thumbnailer: nil for the built one.
+    init(
+        database other: String? = nil, scanURL: String? = nil, fail: Settings.ScanFail = .closed,
+        thumbnailer executable: String? = nil
+    ) async throws {
+        if let other {
+            database = other
+        } else {
+            database = try await MigratedDatabase.create()
+            let user = "insert into users (id, username, username_key, name, created_at)"
+            try await Psql.run("\(user) values ('\(Self.owner)', 'u', 'u', 'U', now())", conninfo: database)
+        }
+        pools = DatabasePools(
+            PostgresSettings(conninfo: database, applicationName: "parley-test"), readTimeout: .seconds(3),
+            logger: lines.logger)
+        store = Store(pools)
+        var settings = Settings()
+        settings.scanner = scanURL.flatMap { ScannerAddress($0) }
+        settings.scanFail = fail
+        processor = AttachmentProcessor(
+            store: store, scanner: settings.makeAttachmentScanner(logger: lines.logger),
+            thumbnailer: Thumbnailer(executable: executable, logger: lines.logger), metrics: metrics,
+            logger: lines.logger)
+        checker = AttachmentChecker(store: store, processor: processor, logger: lines.logger)
+    }
+
+    /// Runs the checker while `body` does.
+    func running(_ body: () async throws -> Void) async throws {
+        let running = Task { [checker] in try await checker.run() }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body())
+        } catch {
+            result = .failure(error)
+        }
+        running.cancel()
+        _ = await running.result
+        await close()
+        try result.get()
+    }
+
+    func close() async { await pools.shutdown() }
+
+    /// Stores a complete upload in state `checking`.
+    func upload(_ bytes: [UInt8], as id: AttachmentID = .make(), type: String? = nil) async throws -> AttachmentID {
+        let start = try await store.beginUpload(
+            id, owner: Self.owner, name: "file", declaredType: type, length: bytes.count, rules: Self.rules)
+        guard case .receiving(var turn) = start else { throw Unexpected("\(start)") }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(AttachmentSizes.chunkByteCount)
+            rest = rest.dropFirst(piece.count)
+            try await store.append(Array(piece), to: &turn, isDurable: rest.isEmpty)
+        }
+        try await store.finishUpload(turn, rules: Self.rules)
+        return id
+    }
+
+    struct Unexpected: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    /// The `attachment` object of the contract.
+    func info(_ id: AttachmentID) async throws -> [String: Any] {
+        let json = try await store.attachment(id, for: Self.owner)
+        return try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+    }
+
+    func state(_ id: AttachmentID) async throws -> String? { try await info(id)["state"] as? String }
+
+    /// The bytes that are served. Their digest is as stored.
+    func served(_ id: AttachmentID, _ variant: AttachmentVariant = .original) async throws -> [UInt8] {
+        let file = try await store.openAttachment(id, variant: variant, for: .user(Self.owner))
+        var bytes: [UInt8] = []
+        while bytes.count < file.byteCount,
+            let chunk = try await store.chunk(bytes.count / AttachmentSizes.chunkByteCount, of: variant, id)
+        {
+            bytes += chunk
+        }
+        #expect(bytes.count == file.byteCount)
+        #expect(Array(SHA256.hash(data: bytes)) == file.digest)
+        return bytes
+    }
+
+    func query(_ sql: String) async throws -> String {
+        try await Psql.run(sql, conninfo: database).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+        for _ in 0..<2_000 {
+            if try await condition() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record("\(what) did not happen; the log: \(lines.all)")
+    }
+}
+
+extension [UInt8] {
+    func contains(_ part: [UInt8]) -> Bool { Data(self).range(of: Data(part)) != nil }
+
+    /// A PNG of random pixels, which cannot be compressed: three bytes a pixel. With a comment and bytes after its end.
+    static func noisyPicture(width: Int, height: Int) throws -> [UInt8] {
+        let script = """
+            import io, os, sys
+            from PIL import Image, PngImagePlugin
+            size, info, out = (\(width), \(height)), PngImagePlugin.PngInfo(), io.BytesIO()
+            info.add_text("Comment", "SECRET")
+            Image.frombytes("RGB", size, os.urandom(3 * size[0] * size[1])).save(out, "PNG", pnginfo=info)
+            sys.stdout.buffer.write(out.getvalue() + b"SECRET" * 100_000)
+            """
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = ["-c", script]
+        process.standardOutput = output
+        try process.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Array(bytes)
+    }
+}

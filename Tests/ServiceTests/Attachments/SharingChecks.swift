@@ -1,0 +1,142 @@
+// Nodes that share the checks of attachments, die in the middle of one, or meet an owner who deletes.
+import Domain
+import Foundation
+import Store
+import TestSupport
+import Testing
+
+@testable import Service
+
+@Suite("Nodes that check attachments")
+struct SharingChecks {
+    private let bytes = [UInt8](repeating: 7, count: 600_000)
+
+    @Test("check an upload while its request waits")
+    func waits() async throws {
+        let setup = try await AttachmentSetup()
+        try await setup.running {
+            let id = try await setup.upload(bytes)
+            await setup.checker.check(id)
+            #expect(try await setup.state(id) == "ready")
+        }
+    }
+
+    @Test("check many uploads, each once")
+    func many() async throws {
+        let setup = try await AttachmentSetup()
+        let other = try await AttachmentSetup(database: setup.database)
+        try await setup.running {
+            try await other.running {
+                try await withThrowingTaskGroup { group in
+                    for number in 0..<40 {
+                        group.addTask {
+                            let id = try await setup.upload(Array("file \(number)".utf8))
+                            await (number.isMultiple(of: 2) ? setup : other).checker.check(id)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                try await setup.eventually("all ready") {
+                    try await setup.query("select count(*) from attachments where state = 2") == "40"
+                }
+                // Of both nodes together, also while one counts after its commit.
+                try await setup.eventually("the metrics") {
+                    setup.metrics.checked[.ready] + other.metrics.checked[.ready] == 40
+                }
+            }
+        }
+        #expect(
+            setup.metrics.failures.value + other.metrics.failures.value == 0, "\(setup.lines.all + other.lines.all)")
+    }
+
+    @Test("find uploads that nobody waits for")
+    func leftovers() async throws {
+        let setup = try await AttachmentSetup()
+        var ids: [AttachmentID] = []
+        for _ in 0..<5 { ids.append(try await setup.upload(bytes)) }
+        try await setup.running {
+            for id in ids { try await setup.eventually("ready") { try await setup.state(id) == "ready" } }
+        }
+    }
+
+    @Test("finish what a dead node began, and refuse that node when it returns")
+    func deadNode() async throws {
+        let setup = try await AttachmentSetup()
+        let id = try await setup.upload(bytes)
+        let dead = try #require(try await setup.store.claimAttachment(id, leaseSeconds: 2))
+        try await setup.store.putChunk([1, 2, 3], number: 0, of: .cleaned, dead)
+        try await setup.store.putChunk([1, 2, 3], number: 0, of: .thumbnail, dead)
+        let began = ContinuousClock.now
+        try await setup.running {
+            try await setup.eventually("ready") { try await setup.state(id) == "ready" }
+            #expect(ContinuousClock.now - began > .seconds(1), "the lease holds")
+            #expect(try await setup.served(id) == bytes)
+            #expect(try await setup.info(id)["thumbnail"] as? Bool == false)
+            #expect(try await setup.query("select count(*) from attachment_chunks where variant > 0") == "0")
+            let problem = await #expect(throws: Problem.self) {
+                try await setup.store.putChunk([9], number: 0, of: .cleaned, dead)
+            }
+            #expect(problem?.code == .uploadSuperseded)
+            // A node that only slept finds out, too, and counts no failure.
+            try await setup.processor.process(dead)
+            #expect(setup.metrics.checked[.abandoned] == 1)
+        }
+        #expect(setup.metrics.failures.value == 0, "\(setup.lines.all)")
+    }
+
+    @Test("abandon the check of an upload that its owner deletes")
+    func deleted() async throws {
+        let setup = try await AttachmentSetup()
+        let id = try await setup.upload([UInt8](repeating: 1, count: 5_000_000))
+        let job = try #require(try await setup.store.claimAttachment(id, leaseSeconds: 60))
+        try await setup.store.deleteAttachment(id, owner: AttachmentSetup.owner)
+        _ = try await setup.store.sweepAttachments(limit: 10)
+        try await setup.processor.process(job)
+        #expect(setup.metrics.checked[.abandoned] == 1)
+        await setup.close()
+    }
+
+    @Test("count a failure of the database, and try again when the claim has ended")
+    func database() async throws {
+        let setup = try await AttachmentSetup()
+        _ = try await setup.query("alter function attachment_ready rename to attachment_ready_away")
+        let id = try await setup.upload(bytes)
+        try await setup.running {
+            await setup.checker.check(id)
+            #expect(try await setup.state(id) == "checking")
+            #expect(setup.metrics.failures.value == 1)
+            #expect(setup.lines.all.contains { $0.contains("checking an attachment failed; retrying in 30 s") })
+            _ = try await setup.query("alter function attachment_ready_away rename to attachment_ready")
+            _ = try await setup.query("update attachments set lease_until = now()")
+            try await setup.eventually("ready") { try await setup.state(id) == "ready" }
+        }
+    }
+
+    @Test("let a request go when it is cancelled")
+    func cancelled() async throws {
+        let setup = try await AttachmentSetup()
+        let id = try await setup.upload(bytes)
+        // Nothing runs the checker.
+        let request = Task { [checker = setup.checker] in await checker.check(id) }
+        try await Task.sleep(for: .milliseconds(100))
+        request.cancel()
+        await request.value
+        await setup.close()
+    }
+
+    @Test("delete the bytes of what nothing uses")
+    func sweep() async throws {
+        let setup = try await AttachmentSetup()
+        let id = try await setup.upload([UInt8](repeating: 1, count: 20_000_000))
+        try await setup.store.deleteAttachment(id, owner: AttachmentSetup.owner)
+        let sweep = AttachmentSweep(store: setup.store, metrics: setup.metrics, logger: setup.lines.logger)
+        let running = Task { try await sweep.run() }
+        try await setup.eventually("the deletion") {
+            try await setup.query("select count(*) from attachment_chunks") == "0"
+        }
+        running.cancel()
+        _ = await running.result
+        #expect(setup.metrics.swept.value > 0 && setup.metrics.sweepFailures.value == 0, "\(setup.lines.all)")
+        await setup.close()
+    }
+}
