@@ -3,6 +3,7 @@
 import CommandLineFlags
 import Foundation
 import Linux
+import Logging
 import Service
 import ServiceConfiguration
 
@@ -24,6 +25,9 @@ struct Parley {
             case .admin(let request):
                 LogOutput.bootstrap(request.settings)
                 try await Administration.run(request)
+            case .attachments(let request):
+                LogOutput.bootstrap(request.settings)
+                try await MoveCommand.run(request, logger: Logger(label: "parley"))
             case .bench(let arguments):
                 try await Measurement.run(arguments)
             }

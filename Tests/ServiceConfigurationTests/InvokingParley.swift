@@ -47,10 +47,33 @@ struct InvokingParley {
         #expect(throws: ConfigurationErrors.self) { try parse("admin", "explode") }
     }
 
+    @Test("accepts a move of attachments only with a place and an object store")
+    func move() throws {
+        let store = [
+            "PARLEY_S3_ENDPOINT": "http://s3", "PARLEY_S3_BUCKET": "files", "PARLEY_S3_ACCESS_KEY": "a",
+            "PARLEY_S3_SECRET_KEY": "b",
+        ]
+        func parse(_ words: String, _ environment: [String: String]) throws -> Invocation {
+            try Invocation.parse(
+                arguments: words.split(separator: " ").map(String.init), environment: environment)
+        }
+        let request = MoveRequest(to: .postgres, settings: try Settings.load(arguments: [], environment: store))
+        #expect(try parse("attachments move --to postgres", store) == .attachments(request))
+        for words in ["attachments", "attachments --help", "attachments move --help", "help attachments"] {
+            #expect(try parse(words, [:]) == .show(Help.text(for: .attachments)))
+        }
+        #expect(Help.text(for: .attachments).split(separator: "\n").allSatisfy { $0.count <= 100 })
+        for words in ["attachments copy", "attachments move", "attachments move --to gcs", "attachments --to s3"] {
+            #expect(throws: ConfigurationErrors.self) { try parse(words, store) }
+        }
+        let wrong = #expect(throws: ConfigurationErrors.self) { try parse("attachments move", [:]) }
+        #expect(wrong?.mistakes.count == 2)
+    }
+
     @Test("refuses an unknown command and lists the commands")
     func unknownCommand() {
         let error = #expect(throws: ConfigurationErrors.self) { try parse("sevre") }
-        #expect(error?.description == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, bench.")
+        #expect(error?.description == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, bench.")
     }
 
     @Test(

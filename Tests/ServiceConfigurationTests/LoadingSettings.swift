@@ -245,6 +245,30 @@ struct LoadingSettings {
         #expect(found.last?.contains("PARLEY_PAYLOAD_BYTES_MAX (65536) is below") == true)
     }
 
+    @Test("accepts an object store only as a whole, and never repeats its secret")
+    func objectStore() throws {
+        let whole = [
+            "PARLEY_S3_ENDPOINT": "https://s3.example.com/", "PARLEY_S3_BUCKET": "chat-files",
+            "PARLEY_S3_ACCESS_KEY": "AKIA1", "PARLEY_S3_SECRET_KEY": "s3cret/+=",
+        ]
+        let settings = try Settings.load(arguments: ["--s3-path-style=false", "--s3-serve=redirect"], environment: whole)
+        #expect(settings.s3Endpoint == "https://s3.example.com" && settings.s3Region == "us-east-1")
+        #expect(!settings.s3UsesPathStyle && settings.s3Serving == .redirect)
+        #expect(settings.effectiveDescription.contains("s3_secret_key=***"))
+        for name in whole.keys {
+            let found = mistakes([], whole.filter { $0.key != name })
+            #expect(found.count == 1 && found.first?.contains("belong together") == true)
+        }
+        for (name, value) in [
+            ("PARLEY_S3_SECRET_KEY", "s3 cret"), ("PARLEY_S3_BUCKET", "Chat"), ("PARLEY_S3_BUCKET", "a/b"),
+            ("PARLEY_S3_ENDPOINT", "s3.example.com"), ("PARLEY_S3_REGION", "us east"),
+        ] {
+            let found = mistakes([], whole.merging([name: value]) { $1 })
+            #expect(found.count == 1 && found.first?.hasPrefix(name) == true, "\(found)")
+            #expect(!found.joined().contains("cret"))
+        }
+    }
+
     @Test("describes one mistake as a sentence and several as a list, each on one line")
     func description() {
         #expect(throws: ConfigurationErrors(mistakes: ["--http-port needs a value."])) { try load(["--http-port"]) }

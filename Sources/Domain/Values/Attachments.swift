@@ -29,6 +29,9 @@ package enum AttachmentVariant: Int16, Sendable, CaseIterable {
     case thumbnail = 1
     /// The original without metadata, while it is being written. It replaces the original when it is complete.
     case cleaned = 2
+
+    /// The key of the variant in the object store.
+    package func objectKey(of attachment: AttachmentID) -> String { "parley/\(attachment)/\(rawValue)" }
 }
 
 /// Sizes in bytes.

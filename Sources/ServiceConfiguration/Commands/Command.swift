@@ -5,6 +5,7 @@ package enum Command: String, CaseIterable, Sendable {
     case serve
     case migrate
     case admin
+    case attachments
     case bench
 
     /// One sentence for the list of commands.
@@ -13,7 +14,15 @@ package enum Command: String, CaseIterable, Sendable {
         case .serve: "Run a node: serve the HTTP API until SIGTERM or Ctrl-C."
         case .migrate: "Upgrade the database schema to this version, then exit."
         case .admin: "Administer accounts, messages and sessions directly in the database."
+        case .attachments: "Move attachments between PostgreSQL and an S3-compatible store."
         case .bench: "Measure throughput, latency and cost of running nodes."
         }
     }
+}
+
+extension Set<Command> {
+    /// The commands that connect to the database.
+    static let withDatabase: Self = [.serve, .migrate, .admin, .attachments]
+    /// The commands that reach the object store.
+    static let withObjectStore: Self = [.serve, .attachments]
 }

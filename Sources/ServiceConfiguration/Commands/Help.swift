@@ -4,7 +4,7 @@ import CommandLineFlags
 package enum Help {
     /// `parley --help`.
     package static let overview: String = {
-        let commands = Command.allCases.map { "  \($0.rawValue.padded(to: 10))\($0.summary)" }
+        let commands = Command.allCases.map { "  \($0.rawValue.padded(to: 13))\($0.summary)" }
         return """
             parley \(Invocation.version): a self-hosted chat backend over PostgreSQL.
 
@@ -19,6 +19,7 @@ package enum Help {
     /// `parley serve --help`.
     package static func text(for command: Command) -> String {
         if command == .admin { return admin }
+        if command == .attachments { return attachments }
         let groups = SettingGroup.all.compactMap { group -> String? in
             let rows = group.settings.filter { $0.commands.contains(command) }.map { setting in
                 let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
@@ -56,6 +57,27 @@ package enum Help {
             The command connects to the database and needs no running node. Running nodes apply the change
             at once. Output is JSON. --actor names the person who acts, for the audit log. The password is
             the first line of the password file.
+
+            Settings, as for parley serve:
+            \(HelpText.wrapped(settings.joined(separator: " "), indent: 2))
+            """
+    }()
+
+    /// `parley attachments --help`.
+    private static let attachments: String = {
+        let settings = Setting.all.filter { $0.commands.contains(.attachments) }.map(\.flag)
+        return """
+            \(Command.attachments.summary)
+
+            Usage: parley attachments move --to s3|postgres [--flag VALUE] …
+
+            The command sets the place of all attachments, old and new, and moves those that are elsewhere.
+            Nodes may serve meanwhile. The command prints its progress on standard error. It can be stopped
+            and run again. It exits with status 0 once all attachments are in their place, otherwise 1.
+
+            --to s3        Move to the bucket. Nodes with PARLEY_S3_… settings move new attachments there.
+            --to postgres  Move back. Nodes stop moving attachments to the bucket until --to s3 is run.
+                           Keep their PARLEY_S3_… settings until the bucket is empty.
 
             Settings, as for parley serve:
             \(HelpText.wrapped(settings.joined(separator: " "), indent: 2))

@@ -11,6 +11,7 @@ package enum Invocation: Sendable, Equatable {
     case serve(Settings)
     case migrate(Settings)
     case admin(AdminRequest)
+    case attachments(MoveRequest)
     /// Measure nodes. Bench reads its own flags.
     case bench(arguments: [String])
 
@@ -36,7 +37,12 @@ package enum Invocation: Sendable, Equatable {
         if command == .admin {
             return try admin(flags, isHelp: isHelp, environment: environment, readFile: readFile)
         }
-        if flags.contains(where: isHelp) { return .show(Help.text(for: command)) }
+        if flags.contains(where: isHelp) || command == .attachments && flags.isEmpty {
+            return .show(Help.text(for: command))
+        }
+        if command == .attachments {
+            return .attachments(try MoveRequest.load(flags, environment: environment, readFile: readFile))
+        }
         let settings = try Settings.load(
             arguments: flags, environment: environment, for: command, readFile: readFile)
         return command == .migrate ? .migrate(settings) : .serve(settings)

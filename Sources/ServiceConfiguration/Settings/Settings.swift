@@ -38,6 +38,14 @@ package struct Settings: Sendable, Equatable {
         case open
     }
 
+    /// How clients get attachments that are in the object store.
+    package enum ObjectServing: String, CaseIterable, Sendable {
+        /// Through the node: the bucket needs no public name.
+        case proxy
+        /// By a redirect (307) to a signed URL of the store.
+        case redirect
+    }
+
     package enum LogFormat: String, CaseIterable, Sendable {
         case text
         /// One JSON object per line.
@@ -116,6 +124,17 @@ package struct Settings: Sendable, Equatable {
     package var pushConnectionCountMax = 4
     /// A session ends after this time without use.
     package var sessionIdleDays = 90
+
+    /// The bucket for attachments in an S3-compatible store; nil keeps them in PostgreSQL. The four belong together.
+    package var s3Endpoint: String?
+    package var s3Bucket: String?
+    package var s3AccessKey: String?
+    /// Never printed.
+    package var s3SecretKey: String?
+    package var s3Region = "us-east-1"
+    /// Whether the bucket's name is in the URL's path, not in its host name.
+    package var s3UsesPathStyle = true
+    package var s3Serving = ObjectServing.proxy
 
     /// The file with the keys of the host app's tokens, relative to the working directory; nil disables such tokens.
     package var jwtKeysFile: String?

@@ -131,6 +131,24 @@ extension ValueFormat<String> {
             parse: { $0.wholeMatch(of: /[A-Za-z0-9]{1,64}/) != nil ? $0 : nil }, print: { $0 })
     }
 
+    /// A bucket of an object store, as it stands in URLs.
+    static var bucket: Self {
+        ValueFormat(
+            expectation: "a name of 3 to 63 lower-case letters, digits, dots and hyphens",
+            parse: { $0.wholeMatch(of: /[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]/) != nil ? $0 : nil }, print: { $0 })
+    }
+
+    /// A region or a key of an object store. It becomes part of a signature, so no space may slip in.
+    static func token(_ what: String) -> Self {
+        ValueFormat(
+            expectation: "\(what) of printable ASCII characters without spaces",
+            parse: { text in
+                let isPrintable = text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+                return isPrintable && (1...1_024).contains(text.utf8.count) ? text : nil
+            },
+            print: { $0 })
+    }
+
     /// A token chosen by the operator, sent in a header.
     static var secret: Self {
         ValueFormat(

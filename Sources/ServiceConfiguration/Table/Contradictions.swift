@@ -28,6 +28,12 @@ extension Setting {
             found.append(
                 "PARLEY_APNS_KEY_FILE, PARLEY_APNS_KEY_ID and PARLEY_APNS_TEAM_ID belong together: set all or none.")
         }
+        let s3 = [settings.s3Endpoint, settings.s3Bucket, settings.s3AccessKey, settings.s3SecretKey]
+        if s3.contains(where: { $0 == nil }), s3.contains(where: { $0 != nil }) {
+            found.append(
+                "PARLEY_S3_ENDPOINT, PARLEY_S3_BUCKET, PARLEY_S3_ACCESS_KEY and PARLEY_S3_SECRET_KEY belong together: "
+                    + "set all or none.")
+        }
         let limits = settings.limits
         if limits.payloadByteCountMax < limits.textByteCountMax {
             found.append(

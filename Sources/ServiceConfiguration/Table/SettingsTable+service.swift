@@ -8,7 +8,7 @@ extension SettingGroup {
             Setting(
                 "config", \.configurationFile, .optional(.path), "FILE",
                 "file of settings: one `key = value` per line, # starts a comment line",
-                commands: [.serve, .migrate, .admin], isAllowedInFile: false)
+                commands: .withDatabase, isAllowedInFile: false)
         ])
 
     static let http = SettingGroup(
@@ -52,7 +52,8 @@ extension SettingGroup {
                 "PEM file with the private key of the certificate, without a passphrase"),
             Setting(
                 "ca_file", \.caFile, .optional(.path), "FILE",
-                "PEM file with certificates to trust for outgoing TLS, in addition to the system's"),
+                "PEM file with certificates to trust for outgoing TLS, in addition to the system's",
+                commands: .withObjectStore),
         ])
 
     static let database = SettingGroup(
@@ -62,7 +63,7 @@ extension SettingGroup {
                 "database_url", \.databaseURL, .optional(.connectionString), "URL",
                 "PostgreSQL connection, as a libpq URL or keywords; unset: Parley runs its own PostgreSQL in the data "
                     + "directory",
-                exposure: .connectionString, commands: [.serve, .migrate, .admin]),
+                exposure: .connectionString, commands: .withDatabase),
             Setting(
                 "listen_url", \.listenURL, .optional(.connectionString), "URL",
                 "direct connection for LISTEN, if the database URL leads through a pooler; unset: the database URL",
@@ -80,7 +81,7 @@ extension SettingGroup {
                     + "max_prepared_statements above 0"),
             Setting(
                 "data_dir", \.dataDirectory, .path, "DIRECTORY", "directory of Parley's own PostgreSQL",
-                commands: [.serve, .migrate, .admin]),
+                commands: .withDatabase),
             Setting(
                 "migrate", \.migration, .word, "auto|off",
                 "auto: upgrade the schema at start; off: refuse to start if the schema is older than this version"),
@@ -103,10 +104,10 @@ extension SettingGroup {
             Setting(
                 "log_level", \.logLevel, .word, "LEVEL",
                 "lowest level to log: trace, debug, info, notice, warning, error or critical",
-                commands: [.serve, .migrate, .admin]),
+                commands: .withDatabase),
             Setting(
                 "log_format", \.logFormat, .word, "text|json",
                 "format of the log on standard error; json: one object per line",
-                commands: [.serve, .migrate, .admin]),
+                commands: .withDatabase),
         ])
 }

@@ -5,7 +5,7 @@ extension SettingGroup {
     /// All settings by subject, in the order of the help.
     package static let all = [
         configurationFile, http, tls, database, accounts, passwords, hostAppTokens, mail, push, messages, attachments,
-        capacity, retention, search, operation, rateLimits,
+        objectStore, capacity, retention, search, operation, rateLimits,
     ]
 
     /// The quota of each rate limit.

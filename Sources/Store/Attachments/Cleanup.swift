@@ -60,6 +60,18 @@ extension Store {
         return moves
     }
 
+    /// Extends the lease of a move, and the retry time of its keys with it. Returns false if the lease has ended or the
+    /// attachment was deleted. Written by the s3 helper.
+    package func extendMove(_ move: AttachmentMove, leaseSeconds: Int) async throws -> Bool {
+        fatalError("not built yet")
+    }
+
+    /// Counts ready attachments that are not in a place, and were created before a time: seconds since 1970. Written by
+    /// the s3 helper.
+    package func moveBacklog(toObjectStore: Bool, createdBefore time: Int) async throws -> Int {
+        fatalError("not built yet")
+    }
+
     /// Sets the place where all attachments belong.
     package func setAttachmentPlace(toObjectStore: Bool) async throws {
         _ = try await rows(Statement("attachment_place_put", "select attachment_place_put($1)"), [.bool(toObjectStore)])

@@ -22,7 +22,7 @@ package struct StoredFile: Sendable {
     package var isTransient: Bool
     /// Whether the bytes are in the object store, under `objectKey`.
     package var isInObjectStore: Bool
-    package var objectKey: String { "parley/\(attachment)/\(variant.rawValue)" }
+    package var objectKey: String { variant.objectKey(of: attachment) }
 }
 
 extension Store {
