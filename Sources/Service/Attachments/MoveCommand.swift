@@ -13,7 +13,7 @@ package struct MoveCommand: Sendable {
     private static let transferCountMax = 32
     /// Attachments under way at once.
     private static let batchCount = 4
-    /// Between looks for attachments that nodes are moving, and for objects that are being deleted.
+    /// Between looks for attachments that others are moving, and for objects that are being deleted.
     private static let waitInterval = Duration.seconds(1)
     private static let reportInterval = Duration.seconds(5)
     /// Batches in a row that found the store unavailable. Then the command gives up, after some two minutes.
@@ -71,9 +71,6 @@ package struct MoveCommand: Sendable {
         var report = Report()
         var backoff = Backoff(first: .seconds(1), cap: .seconds(30))
         while true {
-            let backlog = try await store.moveBacklog(toObjectStore: toObjectStore, createdBefore: began)
-            report.write(left: backlog, every: Self.reportInterval)
-            if backlog == 0, try await isBucketEmptied() { break }
             let moves = try await store.claimMoves(
                 toObjectStore: toObjectStore, limit: Self.batchCount, leaseSeconds: ObjectTransfer.leaseSeconds)
             let results = try await withThrowingTaskGroup(of: Result.self) { group in
@@ -87,16 +84,22 @@ package struct MoveCommand: Sendable {
                 }
                 StandardError.write("parley: \(reason); trying again\n")
                 try await Task.sleep(for: backoff.next(random: .random(in: 0..<1)))
-            } else if !moves.isEmpty {
-                backoff.reset()
-            } else if backlog > 0, backlog <= report.stuck.count {
-                throw StartError(
-                    "\(backlog) attachments cannot be moved, because bytes of them are missing or damaged.")
-            } else {
-                try await Task.sleep(for: Self.waitInterval)
+                continue
             }
+            backoff.reset()
+            guard moves.isEmpty || report.isDue else { continue }
+            // Counting a large backlog takes a while.
+            let backlog = try await store.moveBacklog(toObjectStore: toObjectStore, createdBefore: began)
+            if backlog == 0, try await isBucketEmptied() { break }
+            if report.isDue { report.write(left: backlog) }
+            guard moves.isEmpty else { continue }
+            if backlog > 0, backlog <= report.stuck.count {
+                throw StartError("\(backlog) attachments cannot be moved: their bytes are missing or damaged.")
+            }
+            // Nodes are moving the rest, or a lease of a dead one must end first.
+            try await Task.sleep(for: Self.waitInterval)
         }
-        report.write(left: 0, every: .zero)
+        report.write(left: 0)
     }
 
     /// After a move to PostgreSQL, the settings of the object store are needed until all objects are deleted.
@@ -149,8 +152,9 @@ package struct MoveCommand: Sendable {
             }
         }
 
-        mutating func write(left: Int, every interval: Duration) {
-            if let writtenAt, .now - writtenAt < interval { return }
+        var isDue: Bool { writtenAt.map { .now - $0 >= MoveCommand.reportInterval } ?? true }
+
+        mutating func write(left: Int) {
             writtenAt = .now
             StandardError.write(
                 "parley: \(movedCount) attachments moved (\(movedByteCount) bytes), \(left) left\n")

@@ -61,15 +61,23 @@ extension Store {
     }
 
     /// Extends the lease of a move, and the retry time of its keys with it. Returns false if the lease has ended or the
-    /// attachment was deleted. Written by the s3 helper.
+    /// attachment was deleted.
     package func extendMove(_ move: AttachmentMove, leaseSeconds: Int) async throws -> Bool {
-        fatalError("not built yet")
+        let row = try await row(
+            Statement("attachment_move_extend", "select attachment_move_extend($1, $2, $3, $4)"),
+            [
+                .id(move.attachment), .int8(move.claim), .int2s(move.variants.map { $0.variant.rawValue }),
+                .int4(Int32(leaseSeconds)),
+            ])
+        return try await decoded { try row.bool(0) }
     }
 
-    /// Counts ready attachments that are not in a place, and were created before a time: seconds since 1970. Written by
-    /// the s3 helper.
+    /// Counts ready attachments that are not in a place, and were created before a time in seconds since 1970.
     package func moveBacklog(toObjectStore: Bool, createdBefore time: Int) async throws -> Int {
-        fatalError("not built yet")
+        let row = try await reads.row(
+            Statement("attachment_move_backlog", "select attachment_move_backlog($1, to_timestamp($2))"),
+            [.bool(toObjectStore), .int8(Int64(time))])
+        return try await decoded { Int(try row.int8(0)) }
     }
 
     /// Sets the place where all attachments belong.

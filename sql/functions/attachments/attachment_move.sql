@@ -60,6 +60,43 @@ begin
     end if;
 end $$;
 
+-- Extends the lease of a move, and the retry time of the keys that it writes.
+-- Returns: false if the attachment was deleted or the lease has ended
+-- Locks: the attachment, the keys
+create or replace function attachment_move_extend(p_id uuid, p_claim bigint, p_variants smallint[], p_lease_s int)
+returns boolean
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_until timestamptz := stamp() + make_interval(secs => p_lease_s);
+begin
+    update attachments a set lease_until = v_until
+    where a.id = p_id and a.claim = p_claim and a.state = 2 and a.lease_until > stamp();
+    if not found then
+        return false;
+    end if;
+    update attachment_garbage g set next_at = v_until
+    where g.key in (select k.key from attachment_keys(p_id) k where k.variant = any (p_variants)) and g.attempts = 0;
+    return true;
+end $$;
+
+-- Returns: the number of ready attachments with a variant that is not in the wanted place, of those created before a
+-- time.
+-- Costs: a row for each
+create or replace function attachment_move_backlog(p_is_to_store boolean, p_before timestamptz) returns bigint
+language plpgsql stable
+set enable_seqscan = off
+as $$
+begin
+    if p_is_to_store then
+        return (select count(*) from attachments a where a.created_at < p_before
+            and a.state = 2 and not (a.is_moved and (a.thumbnail_is_moved or a.thumbnail_digest is null)));
+    end if;
+    return (select count(*) from attachments a where a.created_at < p_before
+        and a.state = 2 and (a.is_moved or a.thumbnail_is_moved));
+end $$;
+
 -- Ends a move: the row names the new place, and the bytes in the old place are deleted; from the object store a minute
 -- later, so that downloads under way end.
 -- Returns: false if the attachment was deleted or changed meanwhile, or the lease has ended; what was written is deleted
