@@ -10,22 +10,23 @@ extension Node {
     /// Returns the parts, and what the API needs of them.
     static func attachmentParts(
         _ settings: Settings, _ store: Store, logger: Logger
-    ) -> (parts: [Part], services: AttachmentServices) {
+    ) throws -> (parts: [Part], services: AttachmentServices) {
         let (metrics, transfers) = (AttachmentMetrics(), TransferMetrics())
         let processor = AttachmentProcessor(
             store: store, scanner: settings.makeAttachmentScanner(logger: logger),
             thumbnailer: Thumbnailer(logger: logger), metrics: metrics, logger: logger)
         let checker = AttachmentChecker(store: store, processor: processor, logger: logger)
         let sweep = AttachmentSweep(store: store, metrics: metrics, logger: logger)
+        let objectStore = try ObjectStoreParts(settings, store: store, logger: logger)
         let parts = [
             Part("transfers", metrics: transfers.write),
             Part("attachmentChecker", failures: [metrics.failures], metrics: metrics.writeChecks, run: checker.run),
             Part("attachmentSweep", failures: [metrics.sweepFailures], metrics: metrics.writeSweep, run: sweep.run),
         ]
         let services = AttachmentServices(
-            check: checker.check, metrics: transfers, usesTLS: settings.tlsFiles != nil,
+            check: checker.check, objects: objectStore.access, metrics: transfers, usesTLS: settings.tlsFiles != nil,
             allowsOtherOrigins: !settings.corsOrigins.isEmpty, sendsInterimAnswers: settings.sendsUploadInterims,
             cookieSeconds: settings.sessionIdleDays * 86_400)
-        return (parts, services)
+        return (parts + objectStore.parts, services)
     }
 }

@@ -81,7 +81,7 @@ package struct Node: Sendable {
             Self.alertPlanner(settings, store, log, devicesWentAway, wake: alerts.wake, logger: logger),
         ]
         parts += Self.maintenanceParts(settings, database, store, log, logger: logger)
-        let attachments = Self.attachmentParts(settings, store, logger: logger)
+        let attachments = try Self.attachmentParts(settings, store, logger: logger)
         parts += attachments.parts
         let metrics = MetricsPage(parts: parts)
 
