@@ -16,6 +16,7 @@ package struct PictureScanner: Sendable {
     private let mediaType: MediaType
     private var walk: any PictureWalk
     private var edits = Edits(isWriting: false)
+    private var byteCount = 0
 
     /// Returns nil for types that are kept as they are: see `MediaType.isDrawn`.
     package init?(_ mediaType: MediaType) {
@@ -26,15 +27,17 @@ package struct PictureScanner: Sendable {
 
     /// Reads the next piece, of any size. Must not be called again after it threw.
     package mutating func scan(_ bytes: [UInt8]) throws(UnreadablePicture) {
+        byteCount += bytes.count
         try walk.read(bytes, &edits)
     }
 
     /// The picture is complete. Pictures that end too early count as readable if their first pixels are there.
     package mutating func finish() throws(UnreadablePicture) -> ScannedPicture {
         let (header, webP) = try walk.finish()
+        // The sizes differ too where a picture was cut off inside of something that was not kept yet.
+        let isClean = !edits.isChanged && edits.byteCount == byteCount && webP?.isChanged != true
         return ScannedPicture(
-            mediaType: mediaType, header: header, cleanByteCount: edits.byteCount,
-            isClean: !edits.isChanged && webP?.isChanged != true, webP: webP)
+            mediaType: mediaType, header: header, cleanByteCount: edits.byteCount, isClean: isClean, webP: webP)
     }
 }
 

@@ -33,15 +33,46 @@ struct HostilePictures {
 
     private func cleaned(_ bytes: [UInt8]) throws -> [UInt8] { try CleanPicture(cleaning: bytes).bytes }
 
-    @Test("a JPEG's scans stay byte for byte: stuffing, restart and fill bytes, tables and lines between scans")
+    @Test("a JPEG's scans stay byte for byte: stuffing, restart markers, tables and lines between scans")
     func scans() throws {
-        let data: [UInt8] = [1, 2, 0xff, 0, 3, 0xff, 0xd0, 4, 0xff, 0xff, 0, 0xff, 0xd7, 5, 0xff, 0xff]
+        let data: [UInt8] = [1, 2, 0xff, 0, 3, 0xff, 0xd0, 4, 0xff, 0, 0xff, 0xd7, 5]
         for code: UInt8 in [0xc0, 0xc1, 0xc2, 0xc9, 0xca] {
             let picture =
-                Self.jpegStart + [0xff, 0xff] + Self.segment(0xdb, [1, 2, 3]) + Self.frame(code, width: 40, height: 30)
+                Self.jpegStart + Self.segment(0xdb, [1, 2, 3]) + Self.frame(code, width: 40, height: 30)
                 + Self.segment(0xcc, [1, 2]) + Self.segment(0xdd, [0, 4]) + Self.scan + data + Self.segment(0xc4, [9])
                 + Self.scan + data + Self.segment(0xdc, [0, 30]) + Self.jpegEnd
             #expect(try cleaned(picture) == picture)
+        }
+    }
+
+    @Test("a JPEG's fill bytes go, in scans and between segments")
+    func fillBytes() throws {
+        let fill: [UInt8] = [0xff, 0xff, 0xff]
+        let frame = Self.frame(0xc0, width: 40, height: 30)
+        func picture(_ fill: [UInt8]) -> [UInt8] {
+            let scan = Self.scan + [1] + fill + [0xff, 0, 2] + fill + [0xff, 0xd4, 3] + fill
+            return Self.jpegStart + fill + frame + fill + scan + Self.jpegEnd
+        }
+        #expect(try cleaned(picture(fill)) == picture([]))
+        // Also at the end of a picture that was cut off.
+        let start = Self.jpegStart + frame + Self.scan + [1]
+        #expect(try cleaned(start + fill) == start)
+    }
+
+    @Test("a picture that breaks after its pixels have begun ends there, and keeps nothing that follows")
+    func broken() throws {
+        let jpeg = Self.jpegStart + Self.frame(0xc0, width: 40, height: 30) + Self.scan + [1, 2]
+        for rest: [UInt8] in [
+            [0xff, 0xd8] + Self.html, [0xff, 0xe1, 0, 1] + Self.html, [0xff, 0xe1, 1, 0] + Self.html,
+        ] {
+            #expect(try cleaned(jpeg + rest) == jpeg)
+        }
+        let png = Self.png(width: 8, height: 8, Self.chunk("IDAT", [1, 2, 3]))
+        let metadata = Self.chunk("eXIf", Orientation.leftTop.tiff + Self.html)
+        for rest in [
+            Self.chunk("ABCD", Self.html), [0xff, 0xff, 0xff, 0xff] + Self.html, Array(metadata.dropLast(2)), [0, 0],
+        ] {
+            #expect(try cleaned(png + rest) == png)
         }
     }
 

@@ -90,21 +90,18 @@ struct GIFFormat: PictureFormat {
             // Some programs end a chain twice.
             edits.drop(1)
             return .take(1)
-        default:
-            guard frameCount > 0 else { throw UnreadablePicture("a GIF has an unknown block") }
-            edits.drop(1)
-            part = .end
-            return .dropRest
+        default: throw UnreadablePicture("a GIF has an unknown block")
         }
     }
 
     private mutating func read(imageDescriptor bytes: [UInt8]) throws(UnreadablePicture) {
         let numbers = stride(from: 0, to: 8, by: 2).map { Int(littleEndian: bytes[$0...($0 + 1)]) }
+        if frameCount == 0 {
+            // The first image may be larger than the screen: browsers then enlarge the screen.
+            size = (max(size.width, numbers[0] + numbers[2]), max(size.height, numbers[1] + numbers[3]))
+            guard size.width > 0, size.height > 0 else { throw UnreadablePicture("a GIF is empty") }
+        }
         frameCount += 1
-        guard frameCount == 1 else { return }
-        // The first image may be larger than the screen: browsers then enlarge the screen.
-        size = (max(size.width, numbers[0] + numbers[2]), max(size.height, numbers[1] + numbers[3]))
-        guard size.width > 0, size.height > 0 else { throw UnreadablePicture("a GIF is empty") }
     }
 
     private mutating func begin(extension label: UInt8, _ edits: inout Edits) -> Step {

@@ -56,25 +56,20 @@ struct JPEGFormat: PictureFormat {
             hasAlpha: false)
     }
 
-    /// Decoders skip stray bytes between segments. Metadata could hide there, so they go.
+    /// Decoders skip stray bytes and fill bytes between segments. Metadata could hide there, so they go.
     private mutating func afterSegment() -> Step {
         part = .marker
         return .toMarker(keeping: false)
     }
 
     private mutating func found(marker bytes: [UInt8], _ edits: inout Edits) throws(UnreadablePicture) -> Step {
-        let code = bytes[bytes.count - 1]
+        let code = bytes[1]
         switch code {
-        case 0xff:
-            // Any number of 0xFF may stand before a marker. The last one belongs to the marker: it stays held back.
-            edits.keep([0xff])
-            part = .code
-            return .take(1)
         case Code.endOfImage:
-            edits.keep([0xff, code])
+            edits.keep(bytes)
             part = .end
             return .dropRest
-        case _ where Code.standsAlone(code):
+        case Code.temporary:
             edits.drop(2)
             return afterSegment()
         case _ where Code.hasSegment(code):
@@ -199,8 +194,8 @@ struct JPEGFormat: PictureFormat {
         static let comment: UInt8 = 0xfe
 
         static let apps: ClosedRange<UInt8> = 0xe0...0xef
-        /// Stuffing, TEM, and restart markers outside of a scan: no segment follows, and decoders skip them.
-        static func standsAlone(_ code: UInt8) -> Bool { code <= 0x01 || 0xd0...0xd7 ~= code }
+        /// No segment follows, and decoders skip it.
+        static let temporary: UInt8 = 0x01
 
         /// Start of frame, in all its kinds. Among their codes are three of tables.
         static func isFrame(_ code: UInt8) -> Bool {

@@ -159,7 +159,6 @@ struct WebPFormat: PictureFormat {
     }
 
     private mutating func read(pixels bytes: [UInt8], of chunk: WebPChunk) throws(UnreadablePicture) {
-        frameCount += 1
         let sides: (width: Int, height: Int)
         if chunk == .lossy {
             guard bytes[3..<6] == [0x9d, 0x01, 0x2a] else { throw UnreadablePicture("a WebP has no key frame") }
@@ -172,6 +171,7 @@ struct WebPFormat: PictureFormat {
         }
         guard sides.width > 0, sides.height > 0 else { throw UnreadablePicture("a WebP is empty") }
         size = size ?? sides
+        frameCount += 1
     }
 
     /// `bytes` begin an EXIF chunk, whose head has been taken already.

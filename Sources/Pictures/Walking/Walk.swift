@@ -10,7 +10,7 @@ enum Step: Equatable {
     case drop(Int)
     /// Keep this many bytes as zeros.
     case blank(Int)
-    /// Keep or drop all bytes before JPEG's next marker. The step ends before its 0xFF.
+    /// Keep or drop the bytes before JPEG's next marker. The step ends before its 0xFF.
     case toMarker(keeping: Bool)
     /// The picture has ended.
     case dropRest
@@ -67,6 +67,18 @@ struct Walk<Format: PictureFormat>: PictureWalk {
         (try format.header(), format.head)
     }
 
+    /// Asks the format for the next step. A picture that is broken after its pixels have begun ends there, as if it was
+    /// cut off: browsers show its upper part, so its metadata must go too.
+    private mutating func nextStep(_ bytes: [UInt8], _ edits: inout Edits) throws(UnreadablePicture) -> Step {
+        do {
+            return try format.next(bytes, &edits)
+        } catch {
+            _ = try format.header()
+            edits.drop(bytes.count)
+            return .dropRest
+        }
+    }
+
     /// Does a part of the current step. Returns false if it needs more bytes.
     private mutating func advance(_ rest: inout ArraySlice<UInt8>, _ edits: inout Edits) throws(UnreadablePicture)
         -> Bool
@@ -75,7 +87,7 @@ struct Walk<Format: PictureFormat>: PictureWalk {
         case .take(let count):
             held += rest.popFirst(atMost: count - held.count)
             guard held.count >= count else { return false }
-            step = try format.next(held, &edits)
+            step = try nextStep(held, &edits)
             held.removeAll(keepingCapacity: true)
             return true
         case .keep(let count):
@@ -100,44 +112,46 @@ struct Walk<Format: PictureFormat>: PictureWalk {
             rest = []
             return false
         }
-        step = try format.next([], &edits)
+        step = try nextStep([], &edits)
         return true
     }
 
     /// Returns true if the next byte, held or not, is the 0xFF of a marker. 0xFF before 0 is a byte of data, and restart
-    /// markers belong to the data too. So does 0xFF before 0xFF in a scan, where it fills; elsewhere it belongs to the
-    /// marker.
+    /// markers belong to the data too. 0xFF before 0xFF only fills, and goes.
     private mutating func goToMarker(_ rest: inout ArraySlice<UInt8>, _ keeping: Bool, _ edits: inout Edits) -> Bool {
-        func isData(_ code: UInt8) -> Bool { code == 0 || 0xd0...0xd7 ~= code || code == 0xff && keeping }
+        func isData(_ code: UInt8) -> Bool { code == 0 || 0xd0...0xd7 ~= code }
+        func pass(_ bytes: ArraySlice<UInt8>) {
+            if keeping { edits.keep(bytes) } else { edits.drop(bytes.count) }
+        }
         if !held.isEmpty {
             guard let code = rest.first else { return false }
-            guard isData(code) else { return true }
-            if keeping { edits.keep(held) } else { edits.drop(held.count) }
+            guard isData(code) || code == 0xff else { return true }
+            if isData(code) { pass(held[...]) } else { edits.drop(held.count) }
             held.removeAll(keepingCapacity: true)
         }
-        let end = rest.endIndex
         var place = rest.startIndex
-        var found = false
-        while place < end {
-            guard let marker = rest.firstIndexOfFF(from: place) else {
-                place = end
-                break
-            }
-            place = marker
-            guard marker + 1 < end else {
+        while let marker = rest.firstIndexOfFF(from: place) {
+            guard marker + 1 < rest.endIndex else {
+                pass(rest[..<marker])
+                rest = []
                 held = [0xff]
-                break
+                return false
             }
-            guard isData(rest[marker + 1]) else {
-                found = true
-                break
+            let code = rest[marker + 1]
+            if isData(code) {
+                place = marker + 2
+                continue
             }
-            place = rest[marker + 1] == 0xff ? marker + 1 : marker + 2
+            pass(rest[..<marker])
+            rest = rest[marker...]
+            guard code == 0xff else { return true }
+            rest = rest.dropFirst()
+            edits.drop(1)
+            place = rest.startIndex
         }
-        let part = rest[rest.startIndex..<place]
-        if keeping { edits.keep(part) } else { edits.drop(part.count) }
-        rest = rest[(place + held.count)...]
-        return found
+        pass(rest)
+        rest = []
+        return false
     }
 }
 
