@@ -18,7 +18,9 @@ struct ConnectionPhases {
         return request
     }
 
-    private static var stream: BodyStream { BodyStream(framing: .chunked, operation: 0, status: 200, source: nil) }
+    private static var stream: BodyStream {
+        BodyStream(framing: .chunked, operation: 0, status: 200, took: nil, source: nil)
+    }
 
     @Test("accepts a request only while none is answered, and input until the last answer")
     func accepts() {

@@ -65,6 +65,40 @@ struct ReportingRequests {
         }
     }
 
+    @Test("with the time that the server took, without the time in which a client sends or receives")
+    func slowClients() async throws {
+        let ended = Collected<EndedRequest>()
+        try await withServer(
+            handler: { request, reply in
+                Task {
+                    let all = await Received(request)
+                    guard request.target == "/down" else {
+                        return reply.send(OutboundResponse(status: all.error == nil ? .ok : .badRequest))
+                    }
+                    let stream = reply.stream(.ok, headers: [:])
+                    try await Task.sleep(for: .milliseconds(300))
+                    stream.end()
+                }
+            }, ended: { ended.add($0) }, decide: { _ in .stream(byteCountMax: 10) }
+        ) { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.send("GET /down HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try await client.answer()
+            let head = "PUT /up HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"
+            try await client.send(head + "a")
+            // This test is about time.
+            try await Task.sleep(for: .milliseconds(300))
+            try await client.send("b")
+            _ = try await client.answer()
+            try await client.send(head + "a")
+            try await client.closeOutput()
+            #expect(try await client.answer().status == 400)
+            let reports = await ended.take(3)
+            #expect(reports.prefix(2).allSatisfy { ($0.took ?? .seconds(9)) < .milliseconds(300) })
+            #expect(reports[2].took == nil)
+        }
+    }
+
     @Test("with a number of 16 hexadecimal digits, the same in the header and the log")
     func number() {
         for value in [0, 1, 0x0123_4567_89ab_cdef, UInt64.max] {

@@ -62,8 +62,9 @@ enum ConnectionPhase {
 /// A request that is being answered. A waiting poll holds one, so it is small.
 struct RequestState {
     let number: RequestNumber
-    /// When the request was complete. The loop's coarse clock is not exact enough for this.
-    let start: NIODeadline
+    /// When the request was complete. Nil while its body is streamed. The loop's coarse clock is not exact enough for
+    /// this.
+    var start: NIODeadline?
     /// Counts the requests of the connection, so that an answer to an earlier one is recognised. 0 before dispatch.
     let id: UInt32
     /// The origin of the web page that asks; see `CrossOriginPolicy`.
@@ -75,6 +76,9 @@ struct RequestState {
     /// The size of the body if it is large, else 0.
     var countedBodyByteCount = 0
     var goneHandler: GoneHandler?
+
+    /// The time since the request was complete.
+    var took: Duration? { start.map { .nanoseconds((.now() - $0).nanoseconds) } }
 
     /// Whether the request ends when the client closes its sending side.
     var endsAtHalfClose: Bool { goneHandler?.isCalledAtHalfClose ?? false }
@@ -91,6 +95,8 @@ final class BodyStream {
     var framing: BodyFraming
     let operation: UInt8
     let status: Int
+    /// The time from the complete request to the head of the answer. Nil if a source writes the body.
+    let took: Duration?
     /// Asked for each piece, if no task writes the stream.
     var source: (any StreamSource)?
     /// The source is asked once the channel can be written to again.
@@ -100,7 +106,8 @@ final class BodyStream {
     /// The task that waits until more may be written.
     var writableWaiter: CheckedContinuation<Void, any Error>?
 
-    init(framing: BodyFraming, operation: UInt8, status: Int, source: (any StreamSource)?) {
+    init(framing: BodyFraming, operation: UInt8, status: Int, took: Duration?, source: (any StreamSource)?) {
+        self.took = took
         self.framing = framing
         self.operation = operation
         self.status = status

@@ -74,7 +74,7 @@ extension HTTPConnection {
     func answerEarly(_ response: OutboundResponse, to request: PendingRequest, _ state: RequestState) {
         let keepsAlive = staysOpen(after: response, to: state) && request.canBeDropped(server.settings)
         writeWhole(response, to: state, keepsAlive: keepsAlive)
-        report(state, response.operation, response.status.code, hasWaited: false)
+        report(state, response.operation, response.status.code, took: state.took)
         guard keepsAlive else { return startLingering() }
         queue.dropIncoming()
         enter(.dropping, timeout: server.settings.bodyTimeout)
@@ -90,7 +90,7 @@ extension HTTPConnection {
         let response = server.handler.problem(for: failure, request.number)
         writeWhole(response, to: request, keepsAlive: false)
         // No complete request arrived, so there is no time to measure.
-        report(request, response.operation, response.status.code, hasWaited: true)
+        report(request, response.operation, response.status.code, took: nil)
         startLingering()
     }
 
@@ -132,15 +132,14 @@ extension HTTPConnection {
     private func crossOriginLines(_ number: Int) -> ByteBuffer? { server.settings.crossOrigin?.lines(number: number) }
 
     private func finishAnswer(_ response: OutboundResponse, to request: RequestState, keepsAlive: Bool) {
-        report(request, response.operation, response.status.code, hasWaited: response.hasWaited)
+        report(
+            request, response.operation, response.status.code, took: response.hasWaited ? nil : request.took)
         endRequest(request, keepsAlive: keepsAlive)
     }
 
-    func report(_ request: RequestState, _ operation: UInt8, _ status: Int, hasWaited: Bool) {
+    func report(_ request: RequestState, _ operation: UInt8, _ status: Int, took: Duration?) {
         server.handler.ended(
-            EndedRequest(
-                number: request.number, operation: operation, status: status,
-                took: hasWaited ? nil : .nanoseconds((NIODeadline.now() - request.start).nanoseconds)))
+            EndedRequest(number: request.number, operation: operation, status: status, took: took))
     }
 
     /// The answer to a request is complete: the connection becomes idle or closes.

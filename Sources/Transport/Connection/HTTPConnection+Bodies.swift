@@ -6,7 +6,7 @@ extension HTTPConnection {
     /// Updates the loop's count with the bytes that this connection holds now. A short body that arrives with its head
     /// goes to the handler before it is counted, so a usual request costs one comparison.
     func countHeld() {
-        let byteCount = queue.byteCount + phase.countedBodyByteCount
+        let byteCount = queue.byteCount + (queue.upload?.countedByteCount ?? 0) + phase.countedBodyByteCount
         guard byteCount != heldByteCount else { return }
         loop.hold(byteCount - heldByteCount)
         heldByteCount = byteCount
@@ -18,6 +18,11 @@ extension HTTPConnection {
         queue.upload?.fail(phase.isClosed ? .clientGone : .answered)
         queue.clear()
         countHeld()
+    }
+
+    /// Whether what has arrived of an upload fits into the loop's share. Counted so until its handler asks for bytes.
+    func hasRoom(for request: PendingRequest) -> Bool {
+        loop.heldByteCount - heldByteCount + request.body.readableBytes <= loop.heldShare
     }
 
     /// Frees memory. Refuses the request whose body is arriving, after the answers to the requests before it. If no
@@ -48,7 +53,7 @@ extension LoopState {
     }
 
     /// Each loop has the same share.
-    private var heldShare: Int { server.settings.incomingTotalByteCountMax / max(1, server.settings.threadCount) }
+    fileprivate var heldShare: Int { server.settings.incomingTotalByteCountMax / max(1, server.settings.threadCount) }
 }
 
 extension HTTPConnection {

@@ -78,7 +78,12 @@ extension HTTPConnection {
             enter(.body, timeout: server.settings.bodyTimeout)
             if request.head.expectsContinue, request.body.readableBytes == 0 { writeContinue() }
         case .stream(let byteCountMax) where request.fits(byteCountMax):
-            startUpload(request, number: state.number, byteCountMax: byteCountMax)
+            if hasRoom(for: request) {
+                startUpload(request, number: state.number, byteCountMax: byteCountMax)
+            } else {
+                server.counters.bodiesRefused.add(1, ordering: .relaxed)
+                refuse(.tooManyBodies)
+            }
         case .accept, .stream:
             server.counters.failures.add(1, ordering: .relaxed)
             answerEarly(server.handler.problem(for: .bodyTooLarge, state.number), to: request, state)
@@ -92,6 +97,7 @@ extension HTTPConnection {
         guard let reference else { return }
         lastRequestID &+= 1
         var state = RequestState(request, number: number, id: lastRequestID)
+        if upload != nil { state.start = nil }
         let byteCount = request.body.readableBytes
         if byteCount >= server.settings.countedBodyByteCountMin { state.countedBodyByteCount = byteCount }
         let inbound = inbound(request, state.number, body: request.body, stream: upload?.stream)

@@ -34,7 +34,9 @@ extension HTTPConnection {
         }
         // From here on the source is notified of the client's end instead.
         if source != nil { request.goneHandler = nil }
-        let body = BodyStream(framing: framing, operation: operation, status: status.code, source: source)
+        let body = BodyStream(
+            framing: framing, operation: operation, status: status.code, took: source == nil ? request.took : nil,
+            source: source)
         phase = .streaming(request, body)
         renderHead(status, headers, framing, to: request, keepsAlive: request.keepsAlive)
         write(loop.scratch)
@@ -97,7 +99,7 @@ extension HTTPConnection {
         case .length(let missingCount) where missingCount > 0 && !request.isHead: return abortStream(id)
         case .length, .untilClose, .none: break
         }
-        report(request, body.operation, body.status, hasWaited: body.source != nil)
+        report(request, body.operation, body.status, took: body.took)
         body.writableWaiter.take()?.resume()
         endRequest(request, keepsAlive: request.keepsAlive && !server.isClosing.load(ordering: .relaxed))
     }

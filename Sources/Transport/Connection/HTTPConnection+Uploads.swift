@@ -35,22 +35,28 @@ extension HTTPConnection {
         }
     }
 
-    /// The handler waits for bytes of its upload. A client that waits for `100 Continue` gets it now.
+    /// The handler wants bytes of its upload. A client that waits for `100 Continue` gets it now.
     func uploadIsAwaited(_ stream: RequestBodyStream) {
         guard let upload = queue.upload, upload.stream === stream else { return }
-        if upload.owesContinue, !upload.hasFailed {
-            upload.continues()
-            writeContinue()
-            if !isGathering { flushIfNeeded() }
+        if !upload.isWanted {
+            if upload.beginReading() {
+                writeContinue()
+                if !isGathering { flushIfNeeded() }
+            }
+            countHeld()
         }
         resumeReading()
     }
 
     func writeContinue() { write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")) }
 
-    /// The last byte has arrived. Nothing is late any more.
+    /// The last byte has arrived. Nothing is late any more, and from now on the time of the answer is the server's.
     func endUpload(_ upload: Upload) {
         upload.stream.end(.success(()))
+        if case .waiting(var request) = phase {
+            request.start = .now()
+            phase = .waiting(request)
+        }
         if !isInputClosed { deadline = .distantFuture }
     }
 

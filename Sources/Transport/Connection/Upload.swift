@@ -12,6 +12,8 @@ final class Upload {
     private var meter: UploadMeter
     /// The client waits for `100 Continue`.
     private(set) var owesContinue: Bool
+    /// The handler has asked for bytes. Nothing is read before: the request may not even have a valid token.
+    private(set) var isWanted = false
     /// The body has ended early: later bytes are dropped.
     private(set) var hasFailed = false
 
@@ -21,12 +23,12 @@ final class Upload {
         self.owesContinue = owesContinue
         meter = UploadMeter(
             byteCountMin: settings.uploadByteCountMin, window: TimeAmount(settings.uploadRateWindow))
-        if owesContinue { stream.wakeWhenAwaited() } else { meter.startWaiting(.now()) }
+        stream.wakeWhenAwaited()
     }
 
     func receive(_ bytes: ByteBuffer) {
         guard !hasFailed else { return }
-        if owesContinue { continues() }
+        owesContinue = false
         let room = byteCountMax - byteCount
         byteCount += bytes.readableBytes
         meter.receive(bytes.readableBytes)
@@ -41,20 +43,25 @@ final class Upload {
         stream.end(.failure(error))
     }
 
-    /// The client may send now: its time begins.
-    func continues() {
-        owesContinue = false
-        meter.startWaiting(.now())
-    }
-
     // MARK: Reading
 
     /// Whether more may be read. If not, the consumer's next call wakes the connection.
-    var wantsBytes: Bool { !hasFailed && stream.hasRoom() }
+    var wantsBytes: Bool { isWanted && !hasFailed && stream.hasRoom() }
+
+    /// Bytes that count as those of ordinary bodies: all until the handler asks for them.
+    var countedByteCount: Int { isWanted ? 0 : byteCount }
+
+    /// The handler has asked for bytes: the client's time begins. Returns whether to send `100 Continue`.
+    func beginReading() -> Bool {
+        isWanted = true
+        meter.startWaiting(.now())
+        defer { owesContinue = false }
+        return owesContinue && !hasFailed
+    }
 
     func readingPauses() { meter.stopWaiting(.now()) }
 
-    func readingResumes() { if !owesContinue { meter.startWaiting(.now()) } }
+    func readingResumes() { meter.startWaiting(.now()) }
 
     /// Whether the client has been too slow. Called about ten times a window.
     func isTooSlow(now: NIODeadline) -> Bool { !hasFailed && meter.isTooSlow(now: now) }

@@ -89,11 +89,13 @@ package final class RequestBodyStream: AsyncSequence, Sendable {
         if let ready { return try ready.get() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let served = state.withLock { state in
-                    assert(state.waiter == nil, "a request body has one consumer")
+                let (other, served) = state.withLock { state in
+                    let other = state.waiter
                     state.waiter = continuation
-                    return state.serveWaiter()
+                    return (other, state.serveWaiter())
                 }
+                assert(other == nil, "a request body has one consumer")
+                other?.resume(throwing: CancellationError())
                 if let (waiter, result) = served { waiter.resume(with: result) }
                 // Cancelled before the waiter was stored.
                 if Task.isCancelled { cancelWaiter() }

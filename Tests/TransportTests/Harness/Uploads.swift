@@ -22,12 +22,18 @@ struct Received: Sendable {
     var bytes = ByteBuffer()
     var error: RequestBodyError?
 
-    /// Reads the whole body. Other errors than those of a stream are a failure of the test.
-    init(_ request: InboundRequest) async {
+    /// Reads the whole body.
+    /// - Parameter pause: called once, after the first piece of a stream.
+    init(_ request: InboundRequest, pause: (RequestBodyStream) async -> Void = { _ in }) async {
         bytes = request.body
         guard let stream = request.bodyStream else { return }
         do {
-            for try await piece in stream { bytes.writeImmutableBuffer(piece) }
+            var isFirst = true
+            for try await piece in stream {
+                bytes.writeImmutableBuffer(piece)
+                if isFirst { await pause(stream) }
+                isFirst = false
+            }
         } catch {
             self.error = error as? RequestBodyError
         }

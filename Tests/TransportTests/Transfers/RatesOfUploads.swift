@@ -44,9 +44,12 @@ struct RatesOfUploads {
         try await withUploadServer(
             { $0.uploadRateWindow = .milliseconds(500) },
             consume: { request, reply in
-                // This test is about time: several windows pass.
+                // This test is about time: several windows pass before the first byte is wanted, and after it.
                 do { try await Task.sleep(for: .milliseconds(1_500)) } catch { return }
-                received.add(await Received(request))
+                let all = await Received(request) { _ in
+                    do { try await Task.sleep(for: .milliseconds(1_500)) } catch { return }
+                }
+                received.add(all)
                 reply.send(text("ok"))
             }
         ) { server in

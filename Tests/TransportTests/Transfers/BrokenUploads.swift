@@ -155,14 +155,18 @@ struct BrokenUploads {
     @Test("does not end for memory's sake: streamed bodies are never refused")
     func neverVictim() async throws {
         let door = Door()
+        let wanted = Collected<Void>()
         try await withUploadServer(
             {
                 $0.threadCount = 1
-                $0.incomingTotalByteCountMax = 100_000
+                $0.incomingTotalByteCountMax = 400_000
             },
             consume: { request, reply in
-                await door.pass()
-                await answerReceived(request, reply)
+                let all = await Received(request) { _ in
+                    wanted.add(())
+                    await door.pass()
+                }
+                reply.send(text("\(all.bytes.readableBytes)"))
             }
         ) { server in
             let body = String(repeating: "x", count: 400_000)
@@ -171,14 +175,41 @@ struct BrokenUploads {
                 let client = try await RawClient.connect(server.port)
                 try await client.send(Self.put("Content-Length: 400001"))
                 try await client.send(body)
+                try await wanted.next()
                 clients.append(client)
             }
             #expect(server.statistics.bodiesRefused == 0 && server.statistics.bodyBytes == 0)
             door.open()
             for client in clients {
                 try await client.send("y")
-                #expect(try await client.answer().body == "PUT /up \(body)y")
+                #expect(try await client.answer().body == "400001")
             }
+        }
+    }
+
+    @Test("is refused at its head if too much waits for handlers that have not asked for it")
+    func tooManyUnwanted() async throws {
+        let door = Door()
+        try await withUploadServer(
+            {
+                $0.threadCount = 1
+                $0.incomingTotalByteCountMax = 10_000
+            },
+            consume: { request, reply in
+                await door.pass()
+                await answerReceived(request, reply)
+            }
+        ) { server in
+            defer { door.open() }
+            var clients: [RawClient] = []
+            while server.statistics.bodiesRefused == 0 {
+                let client = try await RawClient.connect(server.port)
+                try await client.send(Self.put("Content-Length: 400001") + String(repeating: "x", count: 400))
+                clients.append(client)
+                #expect(server.statistics.bodyBytes <= 10_000)
+            }
+            let refusal = try await #require(clients.last).answer()
+            #expect(refusal.status == 503 && refusal.body.contains("tooManyBodies"))
         }
     }
 }

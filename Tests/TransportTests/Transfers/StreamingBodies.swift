@@ -92,9 +92,11 @@ struct StreamingBodies {
         let door = Door()
         let received = Collected<Received>()
         try await withUploadServer(consume: { request, reply in
-            if let stream = request.bodyStream { requests.add(stream) }
-            await door.pass()
-            received.add(await Received(request))
+            let all = await Received(request) { stream in
+                requests.add(stream)
+                await door.pass()
+            }
+            received.add(all)
             reply.send(text("ok"))
         }) { server in
             let client = try await RawClient.connect(server.port)
@@ -119,6 +121,32 @@ struct StreamingBodies {
             #expect(all.error == nil && all.bytes == body)
             try await sender.value
             #expect(try await client.answer().body == "ok")
+        }
+    }
+
+    @Test("is not read before the handler asks for it, and counts as an ordinary body until then")
+    func unwanted() async throws {
+        let streams = Collected<RequestBodyStream>()
+        let door = Door()
+        try await withUploadServer(consume: { request, reply in
+            if let stream = request.bodyStream { streams.add(stream) }
+            await door.pass()
+            let all = await Received(request)
+            reply.send(text("\(all.bytes.readableBytes)"))
+        }) { server in
+            let client = try await RawClient.connect(server.port)
+            try await client.send(Self.put("Content-Length: 5000000") + "x")
+            let sender = Task { try await client.send(String(repeating: "x", count: 4_999_999)) }
+            let stream = try await streams.next()
+            let first = stream.waitingByteCount
+            // This test is about time: nothing more is read meanwhile.
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(stream.waitingByteCount == first && first <= 4 * 65_536)
+            #expect(server.statistics.bodyBytes == first)
+            door.open()
+            #expect(try await client.answer().body == "5000000")
+            #expect(server.statistics.bodyBytes == 0)
+            try await sender.value
         }
     }
 
