@@ -262,7 +262,8 @@ let package = Package(
             name: "APITests",
             dependencies: [
                 "API", "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Push", "Service",
-                "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Transport", httpTypes, logging, nioCore,
+                "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Transport", crypto, httpTypes, logging,
+                nioCore,
                 nioHTTP1, nioPosix,
                 .product(name: "Yams", package: "Yams"),
             ],

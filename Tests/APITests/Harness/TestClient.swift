@@ -77,7 +77,15 @@ struct Client: Sendable {
         return reply
     }
 
-    private func exchange(_ request: ByteBuffer) async throws -> Reply {
+    /// Sends a request and closes the connection, without waiting for an answer.
+    func abandon(_ request: ByteBuffer) async throws {
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: port).get()
+        try await channel.writeAndFlush(request)
+        try await channel.close()
+    }
+
+    func exchange(_ request: ByteBuffer) async throws -> Reply {
         let collected = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: [UInt8].self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { channel in

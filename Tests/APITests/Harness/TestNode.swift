@@ -14,7 +14,7 @@ struct TestNode: Sendable {
     static let origin = "https://chat.example"
     static let adminToken = "admin-of-the-tests"
     /// The workers that run. Others would change rows that the tests check.
-    private static let running: Set = ["tail", "hub", "receipts"]
+    private static let running: Set = ["tail", "hub", "receipts", "attachmentChecker"]
 
     let port: Int
     let database: String

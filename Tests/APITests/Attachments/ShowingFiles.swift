@@ -1,0 +1,112 @@
+// Files without an Authorization header: signed links and the media cookie. And thumbnails of the client's own.
+import Domain
+import Testing
+
+@Suite("Showing a file without a token")
+struct ShowingFiles {
+    private func path(_ url: String) -> String { String(url.dropFirst("http://localhost".count)) }
+
+    @Test("works by a signed link, until it ends or its session does")
+    func links() async throws {
+        let (ann, anyone) = (try await Person.make("Ann"), try await Client())
+        let id = try await ann.file([1, 2, 3])
+        let made = try await ann.client.post("/v1/attachments/\(id)/link")
+        #expect(made.status == 200, "\(made.text)")
+        let link = path(try made.string("url"))
+        #expect(try made.string("url").hasPrefix("http://localhost/v1/attachments/\(id)?link="))
+        #expect(try await anyone.get(link).body == [1, 2, 3])
+        #expect(try await anyone.send("HEAD", link).status == 200)
+        let again = try await ann.client.post("/v1/attachments/\(id)/link")
+        // Only at the end of a quarter hour do two links differ.
+        #expect(
+            try again.string("url") == made.string("url") || again.string("expires_at") != made.string("expires_at"))
+        #expect(try await anyone.get(String(link.dropLast())).status == 404)
+        #expect(try await anyone.get(link + "A").status == 404)
+        #expect(try await anyone.get(link + "&x=1").status == 404)
+        #expect(try await anyone.get(link.replacing("link=", with: "lnik=")).status == 404)
+        #expect(try await anyone.get(link.replacing("?", with: "/thumbnail?")).status == 404)
+        let short = path(try await ann.client.post("/v1/attachments/\(id)/link", #"{"seconds":1}"#).string("url"))
+        #expect(try await anyone.get(short).status == 200)
+        try await Task.sleep(for: .milliseconds(1_100))
+        #expect(try await anyone.get(short).status == 404)
+        #expect(try await ann.client.post("/v1/auth/logout").status == 204)
+        let dead = try await anyone.get(link)
+        #expect(dead.status == 404 && dead.problemCode == "attachment_not_found")
+    }
+
+    @Test("needs a caller who may see the file to ask for a link")
+    func askingForLinks() async throws {
+        let (ann, eve) = (try await Person.make("Ann"), try await Person.make("Eve"))
+        let id = try await ann.file([1])
+        #expect(try await eve.client.post("/v1/attachments/\(id)/link").status == 404)
+        let thumbnail = try await ann.client.post("/v1/attachments/\(id)/link", #"{"variant":"thumbnail"}"#)
+        #expect(thumbnail.status == 404)
+        for body in [#"{"seconds":0}"#, #"{"seconds":86401}"#, #"{"variant":"x"}"#, #"{"other":1}"#] {
+            #expect(try await ann.client.post("/v1/attachments/\(id)/link", body).status == 422)
+        }
+        let forwarded = try await ann.client.send(
+            "POST", "/v1/attachments/\(id)/link", body: "{}", headers: ["X-Forwarded-Proto: https"])
+        // The client is no trusted proxy.
+        #expect(try forwarded.string("url").hasPrefix("http://"))
+    }
+
+    @Test("works by the media cookie, for GET and HEAD of files and nothing else")
+    func cookie() async throws {
+        let (ann, anyone) = (try await Person.make("Ann"), try await Client())
+        let id = try await ann.file([1, 2, 3])
+        let set = try await ann.client.post("/v1/sessions/current/media-cookie")
+        #expect(set.status == 204)
+        let parts = try #require(set.headers["set-cookie"]).components(separatedBy: "; ")
+        #expect(parts[0].hasPrefix("parley_media="))
+        #expect(Set(parts.dropFirst()) == ["HttpOnly", "SameSite=Strict", "Path=/v1/attachments", "Max-Age=7776000"])
+        let cookie = "Cookie: a=b; \(parts[0])"
+        #expect(try await anyone.download(id, headers: [cookie]).body == [1, 2, 3])
+        #expect(try await anyone.send("HEAD", "/v1/attachments/\(id)", headers: [cookie]).status == 200)
+        for (method, path) in [
+            ("GET", "/v1/attachments/\(id)/info"), ("GET", "/v1/users/me"), ("DELETE", "/v1/attachments/\(id)"),
+            ("PUT", "/v1/attachments/\(id)"), ("HEAD", "/v1/attachments/\(id)/upload"),
+            ("POST", "/v1/attachments/\(id)/link"),
+        ] {
+            #expect(try await anyone.send(method, path, headers: [cookie]).status == 401, "\(method) \(path)")
+        }
+        #expect(try await anyone.download(id, headers: [cookie + "x"]).status == 404)
+        let wrong = ["Authorization: Bearer x", cookie]
+        #expect(try await anyone.download(id, headers: wrong).status == 401)
+        #expect(try await anyone.download(id, headers: [cookie], query: "?x=1").status == 422)
+        #expect(try await ann.client.post("/v1/auth/logout").status == 204)
+        #expect(try await anyone.download(id, headers: [cookie]).status == 404)
+    }
+
+    @Test("is Secure on hosts other than loopback")
+    func secureCookie() async throws {
+        let client = try await Person.make("Ann").client
+        var lines = client.request("POST", "/v1/sessions/current/media-cookie", headers: [], body: [])
+        let text = String(decoding: lines.readableBytesView, as: UTF8.self)
+        lines.clear()
+        lines.writeString(text.replacing("Host: localhost", with: "Host: chat.example"))
+        #expect(try await client.exchange(lines).headers["set-cookie"]?.hasSuffix("; Secure") == true)
+    }
+
+    @Test("includes a thumbnail of the owner's own")
+    func thumbnails() async throws {
+        let (ann, bob) = (try await Person.make("Ann"), try await Person.make("Bob"))
+        let id = try await ann.file(someBytes(100))
+        let path = "/v1/attachments/\(id)/thumbnail"
+        #expect(try await ann.client.get(path).problemCode == "attachment_not_found")
+        #expect(try await bob.client.send("PUT", path, bytes: onePixel, type: "image/png").status == 404)
+        let text = try await ann.client.send("PUT", path, bytes: Array("GIF89a".utf8), type: "image/png")
+        #expect(text.status == 415 && text.problemCode == "unsupported_media_type")
+        let half = try await ann.client.send("PUT", path, bytes: Array(onePixel.prefix(40)), type: "image/png")
+        #expect(half.status == 422 && half.errorFields == ["body"], "\(half.text)")
+        let large = try await ann.client.send("PUT", path, bytes: onePixel + someBytes(256 * 1024), type: "image/png")
+        #expect(large.status == 413)
+        // Whatever follows the picture's end is removed.
+        let put = try await ann.client.send("PUT", path, bytes: onePixel + [1, 2, 3], type: nil)
+        #expect(put.status == 200 && put["thumbnail"] == .bool(true), "\(put.text)")
+        let got = try await ann.client.get(path)
+        #expect(got.body == onePixel && got.headers["content-type"] == "image/png")
+        #expect(got.headers["etag"] == "\"\(hexadecimalDigest(onePixel))\"")
+        let link = try await ann.client.post("/v1/attachments/\(id)/link", #"{"variant":"thumbnail"}"#)
+        #expect(try await Client().get(self.path(link.string("url"))).body == onePixel)
+    }
+}
