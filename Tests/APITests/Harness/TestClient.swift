@@ -85,7 +85,8 @@ struct Client: Sendable {
         try await channel.close()
     }
 
-    func exchange(_ request: ByteBuffer) async throws -> Reply {
+    /// - Parameter rest: returns more bytes to send, after whatever must happen first.
+    func exchange(_ request: ByteBuffer, rest: () async throws -> ByteBuffer? = { nil }) async throws -> Reply {
         let collected = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: [UInt8].self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelInitializer { channel in
@@ -99,6 +100,7 @@ struct Client: Sendable {
         }
         defer { timeout.cancel() }
         channel.writeAndFlush(request, promise: nil)
+        if let rest = try await rest() { channel.writeAndFlush(rest, promise: nil) }
         return try Self.parse(try await collected.futureResult.get())
     }
 
