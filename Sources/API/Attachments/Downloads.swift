@@ -64,7 +64,7 @@ extension API {
         var source = FileSource(file, caller.reader, store: store, objects: attachments.objects)
         let first = try await source.read(range)
         let isReceipt = answer.status == .ok && file.isTransient && file.variant == .original
-        let (goesOn, store, metrics) = (authenticator.goesOn, store, attachments.metrics)
+        let (goesOn, metrics) = (authenticator.goesOn, attachments.metrics)
         answer.streamByteCount = range.count
         answer.stream = { [source] writer in
             metrics.downloadBegan()
@@ -79,7 +79,17 @@ extension API {
                 guard goesOn(caller.identity.session) else { throw Problem.badToken }
             }
             try await writer.finish(nil)
-            if isReceipt { try await store.receivedAttachment(file.attachment, by: caller.identity) }
+            if isReceipt { await received(file.attachment, by: caller.identity) }
+        }
+    }
+
+    /// The client has its answer, so it is not told of a failure. It may confirm by itself.
+    private func received(_ attachment: AttachmentID, by identity: Identity) async {
+        do {
+            try await store.receivedAttachment(attachment, by: identity)
+        } catch {
+            logger.warning(
+                "recording a download failed; the message waits for the device", metadata: ["reason": "\(error)"])
         }
     }
 }

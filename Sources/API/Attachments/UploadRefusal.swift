@@ -6,8 +6,8 @@ import Transport
 /// A refusal with upload headers.
 enum UploadRefusal: Error {
     /// The body ended early: the connection broke, the client was too slow, or this node is stopping. All bytes that
-    /// arrived are stored, up to the offset.
-    case interrupted(RequestBodyError?, offset: Int)
+    /// arrived are stored, up to the offset. Nil for an upload that was complete before.
+    case interrupted(RequestBodyError?, offset: Int?)
     /// The client must continue from this offset.
     case mismatch(Int)
     /// All bytes arrived earlier.
@@ -73,7 +73,8 @@ extension UploadRefusal {
     fileprivate var answer: Answer {
         var answer = ProblemDocument.answer(problem)
         switch self {
-        case .interrupted(_, let offset), .mismatch(let offset):
+        case .interrupted(_, offset: nil): break
+        case .interrupted(_, let offset?), .mismatch(let offset):
             answer.headers.setUpload(offset: offset, isComplete: false)
         case .complete(let byteCount):
             if let byteCount { answer.headers[.uploadOffset] = String(byteCount) }

@@ -28,12 +28,11 @@ struct UploadWriter {
     /// Adds bytes. Stores each full chunk once more bytes follow, so that the last piece is left for `finish`.
     mutating func write(_ bytes: ByteBuffer) async throws {
         try checkRoom(bytes.readableBytes)
-        var rest = bytes.readableBytesView
-        while !rest.isEmpty {
+        var rest = bytes
+        while rest.readableBytes > 0 {
             if room == 0 { try await storePending(isDurable: false) }
-            let count = min(room, rest.count)
-            pending.append(contentsOf: rest.prefix(count))
-            rest = rest.dropFirst(count)
+            guard let part = rest.readSlice(length: min(room, rest.readableBytes)) else { break }
+            part.withUnsafeReadableBytes { pending.append(contentsOf: $0) }
         }
     }
 
@@ -71,8 +70,8 @@ struct UploadWriter {
     }
 }
 
-/// Runs a write to its end, and waits for it, even if this task is cancelled: a client that is gone must not leave it
-/// unknown whether its last bytes are stored.
+/// Runs a write to its end, and waits for it, even if this task is cancelled, as at the end of a node's drain: otherwise
+/// it would be unknown whether the last bytes are stored.
 func uncancelled<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     try await Task { try await body() }.value
 }

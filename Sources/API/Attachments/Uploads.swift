@@ -135,21 +135,31 @@ extension API {
         digest: [UInt8]?
     ) async throws -> Answer {
         if let length = request.length, length != byteCount { throw Problem.otherBytes }
-        var hash = SHA256()
-        var received = 0
-        for try await bytes in call.request.body {
-            received += bytes.readableBytes
-            guard received <= byteCount else { throw Problem.otherBytes }
-            bytes.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
-        }
-        guard received == byteCount else { throw Problem.otherBytes }
+        let given = try await hash(call.request.body, byteCount: byteCount)
         guard let known = try await uploadedDigest(digest, id, request, identity) else {
             throw Problem(
                 .unavailable, "The first upload of this file is still being checked. Retry in a moment.", retryAfterS: 2
             )
         }
-        guard known.elementsEqual(hash.finalize()) else { throw Problem.otherBytes }
+        guard known == given else { throw Problem.otherBytes }
         return try await attachment(id, identity, status: .ok)
+    }
+
+    /// Returns the digest of a body of exactly this many bytes. Throws 409 for others.
+    private func hash(_ body: RequestBody, byteCount: Int) async throws -> [UInt8] {
+        var hash = SHA256()
+        var received = 0
+        do {
+            for try await bytes in body {
+                received += bytes.readableBytes
+                guard received <= byteCount else { throw Problem.otherBytes }
+                bytes.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+            }
+        } catch let error as RequestBodyError {
+            throw UploadRefusal.interrupted(error, offset: nil)
+        }
+        guard received == byteCount else { throw Problem.otherBytes }
+        return Array(hash.finalize())
     }
 
     /// The digest of the first upload. A node that has all bytes computes it within some seconds.

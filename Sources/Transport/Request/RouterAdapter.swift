@@ -90,12 +90,14 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
             let body = request.bodyStream.map { RequestBody(asyncSequence: $0) } ?? RequestBody(buffer: request.body)
             let response = try await responder.respond(to: Request(head: head, body: body), context: context)
             if let byteCount = response.body.contentLength, byteCount <= Self.collectedByteCountMax {
-                let collector = BodyCollector()
+                let operation = operation(context)
+                // Sent when the body is finished: what its writer does afterwards happens after the answer.
+                let collector = BodyCollector { body in
+                    reply.send(
+                        OutboundResponse(
+                            status: response.status, headers: response.headers, body: body, operation: operation))
+                }
                 try await response.body.write(collector)
-                reply.send(
-                    OutboundResponse(
-                        status: response.status, headers: response.headers, body: collector.bytes,
-                        operation: operation(context)))
             } else {
                 await stream(response, operation(context), reply, isHead: request.method == .head)
             }
@@ -128,7 +130,10 @@ where Responder.Context: InitializableFromSource<TransportContextSource> {
 
 /// Collects a small body without going through the connection.
 private final class BodyCollector: ResponseBodyWriter {
-    var bytes = ByteBuffer()
+    private var bytes = ByteBuffer()
+    private let finished: (ByteBuffer) -> Void
+
+    init(finished: @escaping (ByteBuffer) -> Void) { self.finished = finished }
 
     func write(_ buffer: ByteBuffer) async throws {
         if bytes.readableBytes == 0 {
@@ -138,7 +143,7 @@ private final class BodyCollector: ResponseBodyWriter {
         }
     }
 
-    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    func finish(_ trailingHeaders: HTTPFields?) async throws { finished(bytes) }
 }
 
 /// Passes each piece to the connection, and waits while the client is behind. Trailers are dropped: no client reads
