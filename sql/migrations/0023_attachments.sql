@@ -29,6 +29,8 @@ create table attachments (
     -- The worker that checks or moves it: the one that took the last number. Until lease_until no other may claim it.
     claim bigint not null default 0,
     lease_until timestamptz not null default '-infinity',
+    -- Checks since the last one whose node recorded an outcome. Their nodes ended in the middle.
+    checks smallint not null default 0,
     -- What the account's quota counts. Unfinished uploads count by received and length instead.
     stored_bytes bigint not null default 0,
     -- SHA-256 of the bytes as uploaded. Null until it is known.

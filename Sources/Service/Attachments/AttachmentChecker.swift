@@ -40,7 +40,7 @@ struct AttachmentChecker: Sendable {
         self.store = store
         self.processor = processor
         worker = Worker(
-            "checking an attachment", retryAfter: .seconds(AttachmentProcessor.leaseSeconds),
+            "checking an attachment", retryAfter: .seconds(AttachmentProcessor.retrySeconds),
             failures: processor.metrics.failures, logger: logger)
     }
 
@@ -81,7 +81,7 @@ struct AttachmentChecker: Sendable {
         }
     }
 
-    /// Throws only `CancellationError`. After a failure the claim ends by itself.
+    /// Throws only `CancellationError`.
     private func perform(_ work: Work) async throws {
         switch work {
         case .upload(let attachment, let ended):

@@ -16,6 +16,11 @@ struct AttachmentProcessor: Sendable {
     /// The length of a claim. Another node checks the attachment of a dead node after this time.
     static let leaseSeconds = 30
     private static let leaseExtension = Duration.seconds(10)
+    /// After this number of checks in a row whose nodes died, a file counts as the reason. A fault in a parser must not
+    /// end one node after the other.
+    private static let attemptMax = 5
+    /// Between a failed check and the next one.
+    static let retrySeconds = 30
     /// The type of files that the service does not recognise.
     private static let unknownType = "application/octet-stream"
 
@@ -35,7 +40,7 @@ struct AttachmentProcessor: Sendable {
     }
 
     /// Checks the attachment and extends the claim while it does.
-    /// - Throws: any error of the database. The claim then ends by itself, and a node tries again.
+    /// - Throws: any error of the database. A node tries again after `retrySeconds`.
     func process(_ job: AttachmentJob) async throws {
         metrics.begin()
         let began = ContinuousClock.now
@@ -55,8 +60,21 @@ struct AttachmentProcessor: Sendable {
         } catch let problem as Problem where [.uploadSuperseded, .attachmentNotFound].contains(problem.code) {
             // Another node has it, or its owner or the sweep has deleted it.
             outcome = .abandoned
+        } catch {
+            if !Task.isCancelled { await postpone(job) }
+            throw error
         }
         metrics.checked.add(outcome)
+    }
+
+    /// Ends the claim after a failure. Otherwise it would end as if this node had died.
+    private func postpone(_ job: AttachmentJob) async {
+        do {
+            try await store.postponeAttachment(job, seconds: Self.retrySeconds)
+        } catch {
+            // The caller logs the first failure, which is mostly the same.
+            logger.debug("postponing a check failed", metadata: ["reason": "\(error)"])
+        }
     }
 
     /// Never returns. Throws when the claim has ended.
@@ -68,6 +86,9 @@ struct AttachmentProcessor: Sendable {
     }
 
     private func check(_ job: AttachmentJob) async throws -> AttachmentMetrics.Outcome {
+        guard job.attempt <= Self.attemptMax else {
+            return try await refuse(job, "\(Self.attemptMax) nodes ended while they checked it")
+        }
         do {
             let upload = try await inspect(job)
             // Now a repeated PUT can be compared with this upload.
@@ -97,7 +118,7 @@ struct AttachmentProcessor: Sendable {
     private func refuse(_ job: AttachmentJob, _ reason: String) async throws -> AttachmentMetrics.Outcome {
         try await store.refuseAttachment(job, reason: reason)
         logger.warning(
-            "an attachment is refused by the virus scanner",
+            "an attachment is refused",
             metadata: ["attachment": "\(job.attachment)", "reason": "\(reason)"])
         return .refused
     }

@@ -11,6 +11,8 @@ package struct AttachmentJob: Sendable {
     /// Bytes as uploaded.
     package let byteCount: Int
     package let declaredType: String?
+    /// From 1. More than 1: nodes claimed it before and recorded no outcome, mostly because they died.
+    package let attempt: Int
 }
 
 package struct StoredVariant: Sendable {
@@ -65,7 +67,7 @@ extension Store {
             try rows.map {
                 AttachmentJob(
                     attachment: AttachmentID(try $0.uuid(0)), claim: try $0.int8(1), byteCount: Int(try $0.int8(2)),
-                    declaredType: try $0.textOrNull(3))
+                    declaredType: try $0.textOrNull(3), attempt: Int(try $0.int2(4)))
             }
         }
     }
@@ -123,7 +125,7 @@ extension Store {
             [.id(job.attachment), .int8(job.claim), .text(reason)])
     }
 
-    /// Ends the claim; the attachment can be claimed again after `seconds`.
+    /// Ends the claim; the attachment can be claimed again after `seconds`, as at the first attempt.
     package func postponeAttachment(_ job: AttachmentJob, seconds: Int) async throws {
         _ = try await rows(
             Statement("attachment_postpone", "select attachment_postpone($1, $2, $3)"),

@@ -28,7 +28,7 @@ struct ScanningAttachments {
             #expect(try await setup.query(count) == "0")
             let audit = try await setup.query("select action from audit where action like 'attachment.refused%'")
             #expect(audit.contains(Clamd.signature))
-            let lines = setup.lines.all.filter { $0.contains("an attachment is refused by the virus scanner") }
+            let lines = setup.lines.all.filter { $0.contains("an attachment is refused") }
             #expect(lines.count == 1 && lines[0].hasPrefix("warning: ") && lines[0].contains(Clamd.signature))
             #expect(setup.metrics.checked[.ready] == 1 && setup.metrics.checked[.refused] == 1)
         }

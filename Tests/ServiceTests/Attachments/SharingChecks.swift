@@ -84,6 +84,21 @@ struct SharingChecks {
         #expect(setup.metrics.failures.value == 0, "\(setup.lines.all)")
     }
 
+    @Test("refuse a file in whose check five nodes died")
+    func poison() async throws {
+        let setup = try await AttachmentSetup()
+        let id = try await setup.upload(bytes)
+        for _ in 0..<5 {
+            let job = try await setup.store.claimAttachment(id, leaseSeconds: 60)
+            #expect(job != nil)
+            _ = try await setup.query("update attachments set lease_until = now() - interval '1 second'")
+        }
+        try await setup.running {
+            try await setup.eventually("the refusal") { try await setup.state(id) == "refused" }
+            #expect(setup.lines.all.contains { $0.contains("5 nodes ended while they checked it") })
+        }
+    }
+
     @Test("abandon the check of an upload that its owner deletes")
     func deleted() async throws {
         let setup = try await AttachmentSetup()
@@ -107,6 +122,7 @@ struct SharingChecks {
             #expect(setup.metrics.failures.value == 1)
             #expect(setup.lines.all.contains { $0.contains("checking an attachment failed; retrying in 30 s") })
             _ = try await setup.query("alter function attachment_ready_away rename to attachment_ready")
+            #expect(try await setup.query("select checks from attachments") == "0")
             _ = try await setup.query("update attachments set lease_until = now()")
             try await setup.eventually("ready") { try await setup.state(id) == "ready" }
         }

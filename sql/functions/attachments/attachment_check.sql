@@ -6,20 +6,21 @@
 -- Locks: the attachments (skips locked ones)
 -- Costs: an index probe when none is due
 create or replace function attachment_claim(p_id uuid, p_limit int, p_lease_s int)
-returns table (id uuid, claim bigint, received bigint, declared_type text)
+returns table (id uuid, claim bigint, received bigint, declared_type text, checks smallint)
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 #variable_conflict use_column
 begin
     return query
-    update attachments a set claim = nextval('attachment_turns'), lease_until = stamp() + make_interval(secs => p_lease_s)
+    update attachments a set claim = nextval('attachment_turns'), lease_until = stamp() + make_interval(secs => p_lease_s),
+        checks = a.checks + 1
     where a.id = any (case when p_id is null
         then array(select x.id from attachments x where x.state = 1 and x.lease_until <= stamp()
             order by x.lease_until limit p_limit for update skip locked)
         else array(select x.id from attachments x
             where x.id = p_id and x.state = 1 and (x.claim = 0 or x.lease_until <= stamp()) for update skip locked) end)
-    returning a.id, a.claim, a.received, a.declared_type;
+    returning a.id, a.claim, a.received, a.declared_type, a.checks;
 end $$;
 
 -- Returns: the attachment that was claimed, locked.
@@ -114,7 +115,7 @@ begin
     update attachments a set state = 3, stored_bytes = 0, thumbnail_type = null, thumbnail_size = null, thumbnail_digest = null,
         due_at = stamp() + make_interval(secs => a.unused_s)
     where a.id = p_id;
-    perform audit_note('virus scanner', null, 'attachment.refused: ' || left(p_reason, 200), v_attachment.owner_id);
+    perform audit_note('attachment check', null, 'attachment.refused: ' || left(p_reason, 200), v_attachment.owner_id);
 end $$;
 
 -- Ends a claim. The attachment can be claimed again after `p_wait_s`.
@@ -123,6 +124,7 @@ create or replace function attachment_postpone(p_id uuid, p_claim bigint, p_wait
 language plpgsql volatile as $$
 begin
     perform attachment_claimed(p_id, p_claim, 1);
-    update attachments a set lease_until = stamp() + make_interval(secs => p_wait_s), claim = nextval('attachment_turns')
+    update attachments a set lease_until = stamp() + make_interval(secs => p_wait_s), claim = nextval('attachment_turns'),
+        checks = 0
     where a.id = p_id;
 end $$;
