@@ -53,7 +53,7 @@ extension SystemTests {
 
         @Test("have only fixed words as label values")
         func labels() async throws {
-            let words = /[A-Za-z0-9]+|[1-5]xx|[0-9]+\.[0-9]+\.[0-9]+/
+            let words = /[A-Za-z0-9_]+|[1-5]xx|[0-9]+\.[0-9]+\.[0-9]+/
             for sample in try await page().families.values.flatMap(\.samples) {
                 for (name, value) in sample.labels where name != "le" {
                     #expect(value.wholeMatch(of: words) != nil, "\(sample)")
