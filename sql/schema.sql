@@ -30,6 +30,7 @@ CREATE TABLE public.attachments (
     due_at timestamp with time zone,
     claim bigint DEFAULT 0 NOT NULL,
     lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    checks smallint DEFAULT 0 NOT NULL,
     stored_bytes bigint DEFAULT 0 NOT NULL,
     uploaded_digest bytea,
     media_type text,
