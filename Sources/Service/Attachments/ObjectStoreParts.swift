@@ -16,14 +16,14 @@ struct ObjectStoreParts: Sendable {
 
     /// Connects to nothing: a node starts while the store is away.
     init(_ settings: Settings, store: Store, logger: Logger) throws {
+        let metrics = ObjectMetrics()
         // Slow downloads must not keep the workers waiting, so each kind has connections of its own.
         guard let objects = try settings.makeObjectStore(transferCountMax: Self.workTransferCountMax),
             let downloads = try settings.makeObjectStore(transferCountMax: ObjectDownloads.transferCountMax)
         else {
-            (parts, access) = ([], nil)
+            (parts, access) = ([Part("objectMover", metrics: metrics.write)], nil)
             return
         }
-        let metrics = ObjectMetrics()
         let mover = ObjectMover(
             transfer: ObjectTransfer(store: store, objects: objects), metrics: metrics, logger: logger)
         let garbage = GarbageWorker(store: store, objects: objects, metrics: metrics, logger: logger)
