@@ -70,8 +70,8 @@ extension SettingGroup {
                 exposure: .connectionString),
             Setting(
                 "database_connections", \.databaseConnectionCountMax, .integer(1...100), "COUNT",
-                "connections of a node to PostgreSQL, plus two for LISTEN: half for reads, three tenths for the log, "
-                    + "the rest for other writes; at least one each"),
+                "connections of a node to PostgreSQL, plus two for LISTEN and three for attachments: half for reads, "
+                    + "three tenths for the log, the rest for other writes; at least one each"),
             Setting(
                 "read_timeout_ms", \.readTimeoutMs, .integer(100...15_000), "MS",
                 "PostgreSQL cancels a read after this time and the client gets 503; writes have 15 s"),
