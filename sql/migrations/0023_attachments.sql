@@ -3,8 +3,8 @@
 -- length: milliseconds
 -- breaking: no
 
--- The numbers of turns and claims (attachments.turn, attachments.claim). A number is never used twice, so an old request
--- cannot write to an upload that was deleted and begun again with the same id.
+-- The numbers of turns and claims (attachments.turn, attachments.claim). A number is never used twice, so an old
+-- request cannot write to an upload that was deleted and begun again with the same id.
 create sequence attachment_turns;
 
 create table attachments (

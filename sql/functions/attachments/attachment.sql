@@ -56,7 +56,8 @@ create or replace function attachment_refuse_quota(p_quota bigint) returns void
 language plpgsql stable as $$
 begin
     raise exception using errcode = 'PY403', message = 'quota_exceeded',
-        detail = 'Your attachments may have ' || p_quota || ' bytes together. Delete attachments, or messages that have some.';
+        detail = 'Your attachments may have ' || p_quota
+            || ' bytes together. Delete unused attachments, or messages with attachments.';
 end $$;
 
 -- Returns: the attachment, of this owner, locked. All null if it is another user's, deleted, or does not exist.

@@ -1,5 +1,5 @@
--- Work on complete files: metadata, thumbnail, virus scan. A claim is a lease, so that another node finishes what a dead
--- node began.
+-- Work on complete files: metadata, thumbnail, virus scan. A claim is a lease, so that another node finishes what a
+-- dead node began.
 
 -- Claims attachments to be checked, the longest waiting first: `p_id`, or any for null. `p_id` need not wait if nobody
 -- has claimed it yet.
@@ -8,13 +8,13 @@
 create or replace function attachment_claim(p_id uuid, p_limit int, p_lease_s int)
 returns table (id uuid, claim bigint, received bigint, declared_type text, checks smallint)
 language plpgsql volatile
-set enable_seqscan = off
+set enable_seqscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
 begin
     return query
-    update attachments a set claim = nextval('attachment_turns'), lease_until = stamp() + make_interval(secs => p_lease_s),
-        checks = a.checks + 1
+    update attachments a set claim = nextval('attachment_turns'),
+        lease_until = stamp() + make_interval(secs => p_lease_s), checks = a.checks + 1
     where a.id = any (case when p_id is null
         then array(select x.id from attachments x where x.state = 1 and x.lease_until <= stamp()
             order by x.lease_until limit p_limit for update skip locked)
@@ -87,7 +87,8 @@ as $$
 declare
     v_is_own boolean := (attachment_claimed(p_id, p_claim, 1)).thumbnail_is_own;
 begin
-    delete from attachment_chunks c where c.attachment_id = p_id and (c.variant = case when p_uses_cleaned then 0 else 2 end
+    delete from attachment_chunks c
+    where c.attachment_id = p_id and (c.variant = case when p_uses_cleaned then 0 else 2 end
         or (c.variant = 1 and p_thumbnail_digest is null and not v_is_own));
     if p_uses_cleaned then
         update attachment_chunks c set variant = 0 where c.attachment_id = p_id and c.variant = 2;
@@ -102,7 +103,8 @@ begin
     where a.id = p_id;
 end $$;
 
--- Refuses an attachment: its bytes are deleted, and the audit log gets a row. The owner sees the state until it expires.
+-- Refuses an attachment: its bytes are deleted, and the audit log gets a row. The owner sees the state until it
+-- expires.
 -- Fails: as attachment_claimed.
 create or replace function attachment_reject(p_id uuid, p_claim bigint, p_reason text) returns void
 language plpgsql volatile
@@ -112,8 +114,8 @@ declare
     v_attachment attachments := attachment_claimed(p_id, p_claim, 1);
 begin
     delete from attachment_chunks c where c.attachment_id = p_id;
-    update attachments a set state = 3, stored_bytes = 0, thumbnail_type = null, thumbnail_size = null, thumbnail_digest = null,
-        due_at = stamp() + make_interval(secs => a.unused_s)
+    update attachments a set state = 3, stored_bytes = 0, thumbnail_type = null, thumbnail_size = null,
+        thumbnail_digest = null, due_at = stamp() + make_interval(secs => a.unused_s)
     where a.id = p_id;
     perform audit_note('attachment check', null, 'attachment.refused: ' || left(p_reason, 200), v_attachment.owner_id);
 end $$;
@@ -124,7 +126,7 @@ create or replace function attachment_postpone(p_id uuid, p_claim bigint, p_wait
 language plpgsql volatile as $$
 begin
     perform attachment_claimed(p_id, p_claim, 1);
-    update attachments a set lease_until = stamp() + make_interval(secs => p_wait_s), claim = nextval('attachment_turns'),
-        checks = 0
+    update attachments a set claim = nextval('attachment_turns'),
+        lease_until = stamp() + make_interval(secs => p_wait_s), checks = 0
     where a.id = p_id;
 end $$;

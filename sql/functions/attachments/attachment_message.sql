@@ -32,7 +32,8 @@ begin
     return case
         when v_attachment.state < 2 and v_attachment.owner_id = p_user then 'attachment_not_ready'
         when v_attachment.state = 3 and v_attachment.owner_id = p_user then 'attachment_refused'
-        when v_attachment.state = 2 and (v_attachment.owner_id = p_user or attachment_is_seen(v_attachment, p_user)) then null
+        when v_attachment.state = 2
+            and (v_attachment.owner_id = p_user or attachment_is_seen(v_attachment, p_user)) then null
         else 'no_attachment' end;
 end $$;
 
@@ -122,7 +123,8 @@ set enable_seqscan = off
 as $$
 begin
     update attachment_uses u set is_current = false
-    where u.kind = 'message' and u.holder_id = m.thread_id and u.seq = m.seq and u.attachment_id <> all (p_ids) and u.is_current;
+    where u.kind = 'message' and u.holder_id = m.thread_id and u.seq = m.seq
+        and u.attachment_id <> all (p_ids) and u.is_current;
     if p_ids <> '{}' then
         perform attachment_use_add(m, p_ids);
     end if;

@@ -22,7 +22,7 @@ end $$;
 create or replace function attachment_move_claim(p_is_to_store boolean, p_limit int, p_lease_s int)
 returns table (id uuid, claim bigint, variant smallint, media_type text, size bigint, digest bytea)
 language plpgsql volatile
-set enable_seqscan = off
+set enable_seqscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
 declare
@@ -99,8 +99,8 @@ end $$;
 
 -- Ends a move: the row names the new place, and the bytes in the old place are deleted; from the object store a minute
 -- later, so that downloads under way end.
--- Returns: false if the attachment was deleted or changed meanwhile, or the lease has ended; what was written is deleted
--- then.
+-- Returns: false if the attachment was deleted or changed meanwhile, or the lease has ended; what was written is
+-- deleted then.
 -- Locks: the attachment, the keys
 create or replace function attachment_move_end(p_id uuid, p_claim bigint, p_variants smallint[], p_is_to_store boolean)
 returns boolean
@@ -119,7 +119,8 @@ begin
         from (select g.attempts from attachment_garbage g where g.key = any (v_keys) order by g.key for update) g
         where g.attempts = 0;
         if not v_is_claimed or v_free < cardinality(v_keys) then
-            update attachment_garbage g set next_at = least(g.next_at, stamp()) where g.key = any (v_keys) and g.attempts = 0;
+            update attachment_garbage g set next_at = least(g.next_at, stamp())
+            where g.key = any (v_keys) and g.attempts = 0;
             return false;
         end if;
         delete from attachment_garbage g where g.key = any (v_keys);
@@ -127,7 +128,8 @@ begin
     elsif not v_is_claimed then
         return false;
     else
-        insert into attachment_garbage (key, next_at) select k.key, stamp() + interval '1 minute' from unnest(v_keys) k (key);
+        insert into attachment_garbage (key, next_at)
+        select k.key, stamp() + interval '1 minute' from unnest(v_keys) k (key);
     end if;
     update attachments a set lease_until = '-infinity',
         is_moved = case when 0 = any (p_variants) then p_is_to_store else a.is_moved end,
@@ -142,7 +144,7 @@ end $$;
 -- Costs: an index probe when none is due
 create or replace function attachment_garbage_claim(p_limit int, p_lease_s int) returns table (key text)
 language plpgsql volatile
-set enable_seqscan = off
+set enable_seqscan = off set enable_sort = off
 as $$
 #variable_conflict use_column
 begin

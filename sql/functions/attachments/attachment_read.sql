@@ -92,7 +92,8 @@ language plpgsql stable
 set enable_seqscan = off
 as $$
 begin
-    return (select c.data from attachment_chunks c where c.attachment_id = p_id and c.variant = p_variant and c.n = p_n);
+    return (select c.data from attachment_chunks c
+        where c.attachment_id = p_id and c.variant = p_variant and c.n = p_n);
 end $$;
 
 -- Returns: the attachment as JSON text: in any state to its owner, while nothing uses it; otherwise as attachment_of.
@@ -111,13 +112,13 @@ begin
     return attachment_json(v_attachment);
 end $$;
 
--- Stores the owner's own thumbnail, which takes the place of the server's. Messages show whether there is a thumbnail, so
--- it cannot change once something uses the attachment.
+-- Stores the owner's own thumbnail, which takes the place of the server's. Messages show whether there is a thumbnail,
+-- so it cannot change once something uses the attachment.
 -- Returns: the attachment as JSON text.
 -- Fails: PY404 attachment_not_found; PY409 attachment_in_use, attachment_refused.
 -- Locks: the attachment
-create or replace function attachment_put_thumbnail(p_id uuid, p_owner uuid, p_data bytea, p_media_type text, p_digest bytea)
-returns text
+create or replace function attachment_put_thumbnail(
+    p_id uuid, p_owner uuid, p_data bytea, p_media_type text, p_digest bytea) returns text
 language plpgsql volatile
 set enable_seqscan = off
 as $$
@@ -140,8 +141,8 @@ begin
         end if;
         insert into attachment_chunks (attachment_id, variant, n, data) values (p_id, 1, 0, p_data);
         -- A node that moves the file must not delete this chunk: its claim ends.
-        update attachments a set thumbnail_type = p_media_type, thumbnail_size = octet_length(p_data), thumbnail_digest = p_digest,
-            thumbnail_is_own = true, thumbnail_is_moved = false,
+        update attachments a set thumbnail_type = p_media_type, thumbnail_size = octet_length(p_data),
+            thumbnail_digest = p_digest, thumbnail_is_own = true, thumbnail_is_moved = false,
             stored_bytes = case a.state when 2 then a.size + octet_length(p_data) else a.stored_bytes end,
             claim = case a.state when 2 then nextval('attachment_turns') else a.claim end
         where a.id = p_id

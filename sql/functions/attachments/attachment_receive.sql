@@ -1,5 +1,5 @@
--- Which devices have the files of messages that are kept until they are delivered. Such a message first waits for devices
--- that lack it (undelivered_is_held), then here for devices that lack one of its files.
+-- Which devices have the files of messages that are kept until they are delivered. Such a message first waits for
+-- devices that lack it (undelivered_is_held), then here for devices that lack one of its files.
 
 -- Records that a device has the whole file, if a message waits for that.
 -- Fails: as attachment_of.
@@ -30,9 +30,9 @@ begin
     end if;
 end $$;
 
--- Returns: whether a device still needs a file of the message `p_seq`, whose content was written at `p_at`. Devices count
--- as in undelivered_is_held, but for those of the sender. A member who has only devices that signed in later needs it
--- until one of them has received it.
+-- Returns: whether a device still needs a file of the message `p_seq`, whose content was written at `p_at`. Devices
+-- count as in undelivered_is_held, but for those of the sender. A member who has only devices that signed in later
+-- needs it until one of them has received it.
 create or replace function attachment_is_held(p_thread uuid, p_seq bigint, p_at timestamptz, p_silent timestamptz)
 returns boolean
 language plpgsql stable

@@ -58,7 +58,7 @@ end $$;
 -- Costs: an index probe when nothing is due
 create or replace function attachment_sweep(p_limit int) returns int
 language plpgsql volatile
-set enable_seqscan = off
+set enable_seqscan = off set enable_sort = off
 as $$
 declare
     v_now timestamptz := stamp();
@@ -68,12 +68,15 @@ declare
     v_attachment attachments;
 begin
     for v_attachment in
-        select * from attachments a where a.due_at <= v_now order by a.due_at limit p_limit for update skip locked
+        select * from attachments a where a.due_at <= v_now and a.due_at < 'infinity'
+        order by a.due_at limit p_limit for update skip locked
     loop
         v_looked := v_looked + 1;
-        if v_attachment.state = 0 and v_attachment.received_at + make_interval(secs => v_attachment.unused_s) > v_now then
+        if v_attachment.state = 0
+            and v_attachment.received_at + make_interval(secs => v_attachment.unused_s) > v_now then
             -- Bytes have arrived since the time was set.
-            update attachments a set due_at = a.received_at + make_interval(secs => a.unused_s) where a.id = v_attachment.id;
+            update attachments a set due_at = a.received_at + make_interval(secs => a.unused_s)
+            where a.id = v_attachment.id;
             continue;
         elsif v_attachment.state < 4 then
             perform attachment_bury(array[v_attachment.id]);

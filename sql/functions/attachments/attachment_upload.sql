@@ -1,10 +1,10 @@
--- Uploads: how the bytes of an attachment arrive. Each request for an upload takes a turn, a number from a sequence, and
--- appends with it. So a later request ends an earlier one on any node, and no lock is held across requests.
+-- Uploads: how the bytes of an attachment arrive. Each request for an upload takes a turn, a number from a sequence,
+-- and appends with it. So a later request ends an earlier one on any node, and no lock is held across requests.
 
--- Returns: how many bytes the account may store in one upload, and whether the quota sets that bound. The upload itself,
--- as far as it has arrived, does not count.
--- Fails: PY413 attachment_too_large, PY403 quota_exceeded: the declared length, or any further byte. PY401 invalid_token
--- (the account was erased meanwhile).
+-- Returns: how many bytes the account may store in one upload, and whether the quota sets that bound. The upload
+-- itself, as far as it has arrived, does not count.
+-- Fails: PY413 attachment_too_large, PY403 quota_exceeded: the declared length, or any further byte. PY401
+-- invalid_token (the account was erased meanwhile).
 -- Locks: the user's row, so that simultaneous uploads of one account count in turn
 -- Costs: an index entry for each attachment of the account
 create or replace function attachment_room(
@@ -80,8 +80,8 @@ begin
     end if;
     turn := nextval('attachment_turns');
     insert into attachments (id, owner_id, name, declared_type, turn, length, unused_s, received_at, due_at, created_at)
-    values (p_id, p_owner, p_name, p_declared_type, turn, p_length, p_unused_s, v_now, v_now + make_interval(secs => p_unused_s),
-        v_now)
+    values (p_id, p_owner, p_name, p_declared_type, turn, p_length, p_unused_s, v_now,
+        v_now + make_interval(secs => p_unused_s), v_now)
     on conflict (id) do nothing;
     if not found then
         raise exception using errcode = 'PY409', message = 'id_taken',
@@ -125,7 +125,7 @@ begin
             return;
         elsif v_upload.length <> p_length or v_upload.length < v_upload.received then
             raise exception using errcode = 'PY422', message = 'invalid', hint = 'Upload-Length',
-                detail = 'Must be the length that was declared before, and at least the number of bytes that have arrived.';
+                detail = 'Must be the length that was declared first, and at least the number of received bytes.';
         end if;
         turn := case when v_upload.received = p_offset then v_turn end;
     end if;
@@ -159,8 +159,8 @@ end $$;
 -- Fails: PY409 upload_superseded.
 -- Locks: the attachment
 -- Costs: an update and an insert; a piece that begins within a chunk writes that chunk again
-create or replace function attachment_append(p_id uuid, p_turn bigint, p_offset bigint, p_data bytea, p_is_durable boolean)
-returns void
+create or replace function attachment_append(
+    p_id uuid, p_turn bigint, p_offset bigint, p_data bytea, p_is_durable boolean) returns void
 language plpgsql volatile
 set enable_seqscan = off
 as $$

@@ -41,7 +41,8 @@ begin
         insert into attachment_uses (attachment_id, kind, holder_id) values (v_new, p_kind, p_holder);
     end if;
     if v_old is not null then
-        delete from attachment_uses u where u.attachment_id = v_old and u.kind = p_kind and u.holder_id = p_holder and u.seq = 0;
+        delete from attachment_uses u
+        where u.attachment_id = v_old and u.kind = p_kind and u.holder_id = p_holder and u.seq = 0;
         perform attachment_settle(array[v_old]);
     end if;
 end $$;

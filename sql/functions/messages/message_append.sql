@@ -5,15 +5,15 @@
 -- thread is known to have reached: a right one saves time, a wrong one costs time and nothing else. `p_node` is the
 -- calling node, which needs no notification of its own events (log_announce). `p_now` is for tests; the times in a
 -- thread never decrease. `p_expires_s` holds the seconds after which an item's content is withdrawn, null for all or
--- one without; a thread that keeps content for less time withdraws it earlier. `p_attachments` holds an array literal for
--- each item with attachments, null for all or one without.
+-- one without; a thread that keeps content for less time withdraws it earlier. `p_attachments` holds an array literal
+-- for each item with attachments, null for all or one without.
 -- Returns: a row for each item, in no particular order:
 --   item      the item's index in the arrays, from 1
 --   outcome   created | exists (the same message is stored already) | conflict (another message has the id) | no_thread
 --             (there is none, or the sender is not a member) | not_joined (the sender is invited only) | blocked (by
 --             the other person of a direct thread) | no_reply (reply_to is not a message of this thread, or the sender
---             does not see it) | no_mention (somebody mentioned is not a member) | no_attachment (one of the attachments
---             does not exist, or the sender does not see it) | attachment_not_ready | attachment_refused
+--             does not see it) | no_mention (somebody mentioned is not a member) | no_attachment (one of the
+--             attachments does not exist, or the sender does not see it) | attachment_not_ready | attachment_refused
 --   message, seq   with created and exists: the stored message as JSON text, and its seq
 --   pos, at, event, epoch, until_delivered   with created: what was written to the log, as log_read returns it
 -- Locks: the threads by id (for no key update, which writes no new row version), the attachments by id, then the log
@@ -53,7 +53,8 @@ begin
     end if;
     if p_attachments is not null then
         v_sent := p_payloads;
-        select j.refusals, j.payloads into v_refusals, p_payloads from attachment_judge(p_senders, p_attachments, v_sent) j;
+        select j.refusals, j.payloads into v_refusals, p_payloads
+        from attachment_judge(p_senders, p_attachments, v_sent) j;
     end if;
     v_now := coalesce(p_now, stamp());
 
@@ -66,8 +67,8 @@ begin
                 when case when array_position(p_ids, g.id) < g.item then (
                         select min(o.item) from unnest(p_ids, p_threads) with ordinality as o (id, thread_id, item)
                         where o.id = g.id and o.thread_id = g.thread_id) < g.item end
-                    -- A scalar look-up: the planner may turn EXISTS into a hash of the whole table. `between`, ordered by
-                    -- id: an index that has only the thread never seems as good, and would be read for all of it.
+                    -- A scalar look-up: the planner may turn EXISTS into a hash of the whole table. `between`, ordered
+                    -- by id: an index that has only the thread never seems as good, and would be read for all of it.
                     or (select m.seq from messages m where m.thread_id = g.thread_id and m.id between g.id and g.id
                         order by m.id limit 1) is not null
                     then 'again'
@@ -159,7 +160,8 @@ begin
         cross join message_find(g.thread_id, g.id) m
         -- A message whose content was withdrawn cannot be compared: it counts as the same.
         cross join lateral (select case when m.sender_id = g.sender_id and (m.payload is null
-                or (m.type = g.type and message_is_payload(m, (coalesce(v_sent, p_payloads))[g.item], p_attachments[g.item])
+                or (m.type = g.type
+                    and message_is_payload(m, (coalesce(v_sent, p_payloads))[g.item], p_attachments[g.item])
                     and m.reply_to is not distinct from g.reply_to and m.mentions = g.mentions::uuid[]))
             then 'exists' else 'conflict' end as verdict) r
         where g.item = any (v_again) and m.seq is not null;
@@ -171,7 +173,8 @@ begin
             from message_append(
                 array(select p_ids[i] from unnest(v_again) i), array(select p_threads[i] from unnest(v_again) i),
                 array(select p_senders[i] from unnest(v_again) i), array(select p_types[i] from unnest(v_again) i),
-                array(select (coalesce(v_sent, p_payloads))[i] from unnest(v_again) i), array(select p_reply_to[i] from unnest(v_again) i),
+                array(select (coalesce(v_sent, p_payloads))[i] from unnest(v_again) i),
+                array(select p_reply_to[i] from unnest(v_again) i),
                 array(select p_mentions[i] from unnest(v_again) i), array(select p_known[i] from unnest(v_again) i),
                 p_node, p_now, array(select p_expires_s[i] from unnest(v_again) i),
                 array(select p_attachments[i] from unnest(v_again) i)) a;
@@ -198,13 +201,14 @@ begin
         select from members n where n.thread_id = p_thread and n.user_id = x.id and n.status = 'joined'));
 end $$;
 
--- Returns: whether the message was sent with this payload. Its attachments are what they were then: a message that has not
--- been withdrawn keeps them, and nothing changes them while they are used.
+-- Returns: whether the message was sent with this payload. Its attachments are what they were then: a message that has
+-- not been withdrawn keeps them, and nothing changes them while they are used.
 create or replace function message_is_payload(m messages, p_payload json, p_attachments text) returns boolean
 language plpgsql stable as $$
 begin
     return message_sent(m)::text
-        = case when p_attachments is null then p_payload else attachment_embed(p_payload, p_attachments::uuid[]) end::text;
+        = case when p_attachments is null then p_payload
+            else attachment_embed(p_payload, p_attachments::uuid[]) end::text;
 end $$;
 
 -- Returns: the payload that the message was sent with, before any edits.

@@ -5,7 +5,8 @@
 -- log keeps its events: a client that catches up sees the message change, as it would have at the time. `p_attachments`
 -- are those of the new payload.
 -- Returns: the message as JSON text.
--- Fails: as message_type, attachment_edit; PY403 not_reachable (the other person of a direct thread has blocked the sender).
+-- Fails: as message_type, attachment_edit; PY403 not_reachable (the other person of a direct thread has blocked the
+-- sender).
 -- Locks: the thread, the attachments by id, then the log
 create or replace function message_edit(
     p_user uuid, p_thread uuid, p_message uuid, p_payload json, p_attachments uuid[] default '{}') returns text

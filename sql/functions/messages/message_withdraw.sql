@@ -1,7 +1,8 @@
 -- Withdrawing the content of messages.
 
 -- Deletes the content of messages everywhere: in their rows, their earlier versions, the search index, and the log's
--- events. Attachments that nothing else uses are deleted. With `p_deleted_at` they become tombstones without reactions and mentions.
+-- events. Attachments that nothing else uses are deleted. With `p_deleted_at` they become tombstones without reactions
+-- and mentions.
 -- Returns: each message as it is then, and the last position at which the log had its content: nodes forget the
 -- thread's events up to it.
 -- Locks: the attachments by id; the caller holds the threads and has not locked the log yet
