@@ -6,7 +6,7 @@ extension MediaType {
     package static let sniffedByteCount = 4096
 
     /// Returns the type of a file that begins with these bytes. Nil: `application/octet-stream`.
-    package static func sniff(_ bytes: some Sequence<UInt8>) -> MediaType? {
+    package static func sniff(_ bytes: [UInt8]) -> MediaType? {
         let prefix = Array(bytes.prefix(sniffedByteCount))
         let signatures: [(MediaType, [UInt8])] = [
             (.jpeg, [0xff, 0xd8, 0xff]),

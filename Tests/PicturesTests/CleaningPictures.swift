@@ -123,7 +123,7 @@ extension [UInt8] {
 
 /// Cleans a picture in both passes, piece by piece.
 func clean(pieces: [[UInt8]]) throws -> (picture: ScannedPicture, output: [UInt8]) {
-    let type = try #require(MediaType.sniff(pieces.joined()))
+    let type = try #require(MediaType.sniff(Array(pieces.joined())))
     var scanner = try #require(PictureScanner(type))
     for piece in pieces { try scanner.scan(piece) }
     let picture = try scanner.finish()

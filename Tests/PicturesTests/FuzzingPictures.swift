@@ -31,7 +31,7 @@ struct FuzzingPictures {
             let input = mutations.next()
             // Words of the pictures' own types go astray into others too.
             guard let type = MediaType.sniff(input), var scanner = PictureScanner(type) else { continue }
-            let pieces = input.pieces(ofAtMost: 1 + mutations.random.below(5_000), &mutations.random)
+            let pieces = input.pieces(ofAtMost: 10 + mutations.random.below(5_000), &mutations.random)
             do {
                 for piece in pieces { try scanner.scan(piece) }
                 _ = try scanner.finish()

@@ -52,7 +52,7 @@ struct SniffingTypes {
             "RIFF\0\0\0\0AVI ",
             "BM", "\0\0\0\u{18}ftypcrx ", "\0\0\0\u{8}ftyp", "ftyp", "%!PS", "PK",
         ])
-    func others(text: String) { #expect(MediaType.sniff(text.utf8) == nil) }
+    func others(text: String) { #expect(MediaType.sniff(Array(text.utf8)) == nil) }
 
     @Test("does not take Matroska for WebM, nor a lone frame for MP3")
     func nearMisses() {

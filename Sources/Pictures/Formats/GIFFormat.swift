@@ -67,8 +67,8 @@ struct GIFFormat: PictureFormat {
         }
     }
 
-    func header() throws(UnreadablePicture) -> PictureHeader {
-        guard frameCount > 0 else { throw UnreadablePicture("the GIF ends before its pixels") }
+    var header: PictureHeader? {
+        guard frameCount > 0 else { return nil }
         return PictureHeader(
             storedWidth: size.width, storedHeight: size.height, orientation: .topLeft, frameCount: frameCount,
             hasAlpha: hasAlpha)

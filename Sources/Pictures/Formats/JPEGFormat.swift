@@ -48,9 +48,8 @@ struct JPEGFormat: PictureFormat {
         }
     }
 
-    func header() throws(UnreadablePicture) -> PictureHeader {
-        // A picture that was cut off while it was copied shows its upper part everywhere, so it counts as one.
-        guard let size, hasPixels else { throw UnreadablePicture("the JPEG ends before its pixels") }
+    var header: PictureHeader? {
+        guard let size, hasPixels else { return nil }
         return PictureHeader(
             storedWidth: size.width, storedHeight: size.height, orientation: orientation ?? .topLeft, frameCount: 1,
             hasAlpha: false)

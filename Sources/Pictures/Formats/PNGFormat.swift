@@ -48,8 +48,8 @@ struct PNGFormat: PictureFormat {
         return .take(8)
     }
 
-    func header() throws(UnreadablePicture) -> PictureHeader {
-        guard let size, hasPixels else { throw UnreadablePicture("the PNG ends before its pixels") }
+    var header: PictureHeader? {
+        guard let size, hasPixels else { return nil }
         return PictureHeader(
             storedWidth: size.width, storedHeight: size.height, orientation: orientation ?? .topLeft,
             frameCount: frameCount, hasAlpha: hasAlpha)

@@ -71,8 +71,8 @@ struct WebPFormat: PictureFormat {
         }
     }
 
-    func header() throws(UnreadablePicture) -> PictureHeader {
-        guard let size, frameCount > 0 else { throw UnreadablePicture("the WebP ends before its pixels") }
+    var header: PictureHeader? {
+        guard let size, frameCount > 0 else { return nil }
         return PictureHeader(
             storedWidth: size.width, storedHeight: size.height, orientation: orientation ?? .topLeft,
             frameCount: frameCount, hasAlpha: hasAlpha)

@@ -2,7 +2,7 @@
 // the format wants to see, and passes the rest on.
 import Glibc
 
-/// What a format wants next. Each step but `keep(0)` and `drop(0)` consumes at least a byte, so a walk always ends.
+/// What a format wants next. A step that may consume no byte is always followed by a `take`, so a walk always ends.
 enum Step: Equatable {
     /// Show the format this many bytes, at least 1 and at most `Step.takeMax`. They are not kept unless the format does.
     case take(Int)
@@ -23,8 +23,8 @@ protocol PictureFormat: Sendable {
     /// Returns the next step. `bytes` has exactly the bytes of the last `take`, and is empty after all other steps.
     mutating func next(_ bytes: [UInt8], _ edits: inout Edits) throws(UnreadablePicture) -> Step
 
-    /// The file has ended. Throws if it has no pixels.
-    func header() throws(UnreadablePicture) -> PictureHeader
+    /// Nil before the first pixels.
+    var header: PictureHeader? { get }
 
     /// WebP only.
     var head: WebPHead? { get }
@@ -64,7 +64,8 @@ struct Walk<Format: PictureFormat>: PictureWalk {
     }
 
     func finish() throws(UnreadablePicture) -> (header: PictureHeader, webP: WebPHead?) {
-        (try format.header(), format.head)
+        guard let header = format.header else { throw UnreadablePicture("it ends before its first pixels") }
+        return (header, format.head)
     }
 
     /// Asks the format for the next step. A picture that is broken after its pixels have begun ends there, as if it was
@@ -73,7 +74,7 @@ struct Walk<Format: PictureFormat>: PictureWalk {
         do {
             return try format.next(bytes, &edits)
         } catch {
-            _ = try format.header()
+            guard format.header != nil else { throw error }
             edits.drop(bytes.count)
             return .dropRest
         }
