@@ -229,7 +229,7 @@ let package = Package(
                 "Linux", "SandboxProbe", "TestSupport", "ThumbnailFormat", "Thumbnailing", "parley-thumbnailer",
                 logging,
             ],
-            swiftSettings: settings),
+            exclude: ["Pictures/pictures.py"], swiftSettings: settings),
         .testTarget(
             name: "ObjectStoreTests", dependencies: ["Basics", "ObjectStore", "Outbound", "TestSupport", crypto],
             swiftSettings: settings),

@@ -30,7 +30,7 @@ lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts Schema
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice)
 
 # Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.
-measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/|StoreTests\.IndexingMessages/)'
+measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/|StoreTests\.IndexingMessages/|ThumbnailingTests\.PictureBombs/)'
 # Unit suites that wait, start many servers or play long histories: not in `quick`.
 slow='^(EmbeddedPostgresTests\.|PostgresTests\.|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
 

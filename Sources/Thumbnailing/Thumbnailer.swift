@@ -26,10 +26,8 @@ package final class Thumbnailer: Sendable {
         slots = Slots(SlotLimits(slotCount: processCountMax, waitingCountMax: waitingCountMax))
         if !isInstalled {
             logger.warning(
-                """
-                parley-thumbnailer is missing: pictures get no thumbnails. Install it beside the executable parley and \
-                restart
-                """, metadata: ["path": "\(self.executable)"])
+                "parley-thumbnailer is missing: pictures get no thumbnails. Install it beside parley, then restart",
+                metadata: ["path": "\(self.executable)"])
         }
     }
 

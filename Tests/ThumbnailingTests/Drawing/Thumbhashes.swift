@@ -1,0 +1,91 @@
+// The placeholder of pictures, compared with the reference implementation.
+import Foundation
+import Linux
+import TestSupport
+import Testing
+
+@testable import parley_thumbnailer
+
+@Suite("A thumbhash")
+struct Thumbhashes {
+    /// Computed with thumbhash.js (https://github.com/evanw/thumbhash, a652ce6).
+    private static let known: [(width: Int, height: Int, isTransparent: Bool, hash: String)] = [
+        (100, 100, false, "a0c60927067077777078788787778787777707f888808f07"),
+        (100, 37, false, "58e709238680878785888878808a08a888"),
+        (20, 90, false, "d5a5091a0476808888878887867f67f888"),
+        (100, 100, true, "5ab68515022632773077767877419f19f4998f888b87788888"),
+        (64, 11, true, "0fd78511822b607776788760890896888f788888778788"),
+        (3, 80, true, "d1a58911041d7770787877778f78f78878788f87878878"),
+    ]
+
+    @Test("of a known picture is known")
+    func pinned() {
+        for known in Self.known {
+            var bitmap = Bitmap(size: PixelSize(width: known.width, height: known.height), channelCount: 4)
+            var index = 0
+            for y in 0..<known.height {
+                for x in 0..<known.width {
+                    for channel in 0..<3 {
+                        let value = (x * (3 - channel) + y * (channel + 1) + channel * 60) >> 1
+                        bitmap.bytes[index + channel] = UInt8(truncatingIfNeeded: value)
+                    }
+                    bitmap.bytes[index + 3] = known.isTransparent ? UInt8(max(0, 255 - 2 * x - y)) : 255
+                    index += 4
+                }
+            }
+            #expect(hex(Thumbhash.encode(bitmap)) == known.hash)
+        }
+    }
+
+    @Test("equals that of the reference implementation in Rust, for random pictures")
+    func reference() async throws {
+        guard try await Self.reference([]) != nil else { return }
+        var random = SplitMix64(seed: Fuzzing.seed)
+        let pictures = (0..<60).map { _ in Self.picture(&random) }
+        let hashes = try #require(try await Self.reference(pictures))
+        for (picture, hash) in zip(pictures, hashes) {
+            #expect(hex(Thumbhash.encode(picture)) == hash, "seed \(Fuzzing.seed), \(picture.size)")
+        }
+    }
+
+    /// A smooth picture of a random size, with some noise; half of them have alpha.
+    private static func picture(_ random: inout SplitMix64) -> Bitmap {
+        let size = PixelSize(width: 1 + random.below(100), height: 1 + random.below(100))
+        var bitmap = Bitmap(size: size, channelCount: 4)
+        let hasAlpha = random.chance(2)
+        let slopes = (0..<8).map { _ in random.below(5) - 2 }
+        for index in bitmap.bytes.indices {
+            let (x, y, channel) = (index / 4 % size.width, index / 4 / size.width, index % 4)
+            let value = 128 + slopes[channel] * x + slopes[channel + 4] * y + random.below(20)
+            bitmap.bytes[index] = channel == 3 && !hasAlpha ? 255 : UInt8(max(0, min(255, value)))
+        }
+        return bitmap
+    }
+
+    private static let script = """
+        import fast_thumbhash, sys
+        for line in open(sys.argv[1]):
+            width, height, pixels = line.split()
+            print(bytes(fast_thumbhash.rgba_to_thumb_hash(int(width), int(height), bytes.fromhex(pixels))).hex())
+        """
+
+    /// The hashes by the reference implementation; nil if it is not installed.
+    private static func reference(_ pictures: [Bitmap]) async throws -> [String]? {
+        let directory = try TemporaryDirectory()
+        var text = ""
+        for picture in pictures { text += "\(picture.size.width) \(picture.size.height) \(hex(picture.bytes))\n" }
+        let file = directory.path + "/pictures"
+        try Files.write(text, to: file, mode: 0o644, owner: nil)
+        let home = ProcessInfo.processInfo.environment["HOME"] ?? "/"
+        let python = Program(
+            executable: "/usr/bin/python3", arguments: ["-c", script, file], environment: ["LC_ALL=C", "HOME=\(home)"])
+        let (status, output) = try await python.run()
+        if output.contains("ModuleNotFoundError") { return nil }
+        try #require(status == 0, "\(output)")
+        return output.split(separator: "\n").map(String.init)
+    }
+}
+
+private func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
+}

@@ -1,2 +1,0 @@
-// The placeholder of pictures.
-import Testing
