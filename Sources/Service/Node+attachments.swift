@@ -13,7 +13,7 @@ extension Node {
     ) throws -> (parts: [Part], services: AttachmentServices) {
         let (metrics, transfers) = (AttachmentMetrics(), TransferMetrics())
         let processor = AttachmentProcessor(
-            store: store, scanner: settings.makeAttachmentScanner(logger: logger),
+            store: store, scanner: settings.makeAttachmentScanner(failures: metrics.scanFailures, logger: logger),
             thumbnailer: Thumbnailer(logger: logger), metrics: metrics, logger: logger)
         let checker = AttachmentChecker(store: store, processor: processor, logger: logger)
         let sweep = AttachmentSweep(store: store, metrics: metrics, logger: logger)

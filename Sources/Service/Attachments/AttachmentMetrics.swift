@@ -44,6 +44,8 @@ final class AttachmentMetrics: Sendable {
     /// Pictures whose headers are damaged.
     let unreadable = Counter()
     let failures = Counter()
+    /// Scans without a verdict: the virus scanner is away or failed.
+    let scanFailures = Counter()
     let swept = Counter()
     let sweepFailures = Counter()
     private let runningCount = Atomic(0)
@@ -69,6 +71,9 @@ final class AttachmentMetrics: Sendable {
             "parley_attachment_check_seconds", "Time of a check from its claim to its end.", [([], took.values)])
         text.counter(
             "parley_attachment_check_failures_total", "Checks that failed; a node tries again.", failures.value)
+        text.counter(
+            "parley_attachment_scan_failures_total", "Scans without a verdict: the virus scanner is away or failed.",
+            scanFailures.value)
         text.counter(
             "parley_attachment_pictures_unreadable_total",
             "Pictures with damaged headers. They are kept as files, with their metadata.", unreadable.value)

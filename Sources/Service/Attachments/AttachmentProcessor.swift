@@ -90,9 +90,11 @@ struct AttachmentProcessor: Sendable {
             return try await refuse(job, "\(Self.attemptMax) nodes ended while they checked it")
         }
         do {
+            if job.isHashed, try await waitsForScanner(job) { return .postponed }
             let upload = try await inspect(job)
             // Now a repeated PUT can be compared with this upload.
             try await store.extendClaim(job, leaseSeconds: Self.leaseSeconds, uploadedDigest: upload.digest)
+            if try await waitsForScanner(job) { return .postponed }
             let served = try await clean(upload, job)
             switch try await scanner?.scan(served.bytes) {
             case nil, .accepted: break
@@ -113,6 +115,13 @@ struct AttachmentProcessor: Sendable {
             try await store.extendClaim(job, leaseSeconds: Self.leaseSeconds, uploadedDigest: nil)
             throw missing
         }
+    }
+
+    /// Postpones the check while the virus scanner is away. Otherwise all waiting files would be read again and again.
+    private func waitsForScanner(_ job: AttachmentJob) async throws -> Bool {
+        guard let seconds = scanner?.pauseSeconds else { return false }
+        try await store.postponeAttachment(job, seconds: seconds)
+        return true
     }
 
     private func refuse(_ job: AttachmentJob, _ reason: String) async throws -> AttachmentMetrics.Outcome {

@@ -6,6 +6,23 @@ import Synchronization
 import Telemetry
 import VirusScanner
 
+/// The time that the scanner has been away. Of all attachments together: they fail for the same reason.
+private struct Absence {
+    private var backoff = Backoff(first: .seconds(2), cap: .seconds(60))
+    private var end: ContinuousClock.Instant?
+
+    /// Returns the seconds to the next try.
+    mutating func fail(now: ContinuousClock.Instant) -> Int {
+        end = now + backoff.next(random: .random(in: 0..<1))
+        return pauseSeconds(now: now) ?? 1
+    }
+
+    func pauseSeconds(now: ContinuousClock.Instant) -> Int? {
+        guard let end, end > now else { return nil }
+        return max(1, Int(((end - now) / .seconds(1)).rounded(.up)))
+    }
+}
+
 /// Scans attachments, and decides about those that cannot be scanned.
 final class AttachmentScanner: Sendable {
     enum Decision: Equatable {
@@ -19,20 +36,20 @@ final class AttachmentScanner: Sendable {
     private let scanner: VirusScanner
     private let fail: Settings.ScanFail
     private let log: RateLimitedLog
-    /// Of all attachments together: while the scanner is away, they fail for the same reason.
-    private let backoff = Mutex(Backoff(first: .seconds(2), cap: .seconds(60)))
-    let failures = Counter()
+    private let absence = Mutex(Absence())
+    private let failures: Counter
 
-    init(_ scanner: VirusScanner, fail: Settings.ScanFail, logger: Logger) {
+    init(_ scanner: VirusScanner, fail: Settings.ScanFail, failures: Counter, logger: Logger) {
         self.scanner = scanner
         self.fail = fail
+        self.failures = failures
         log = RateLimitedLog(logger)
     }
 
     func scan(_ bytes: AttachmentBytes) async throws -> Decision {
         do {
             let verdict = try await scanner.scan(bytes)
-            backoff.withLock { $0.reset() }
+            absence.withLock { $0 = Absence() }
             return switch verdict {
             case .clean: .accepted
             case .found(let name): .refused(name)
@@ -48,16 +65,23 @@ final class AttachmentScanner: Sendable {
                 return .refused("\(failure)")
             case .closed:
                 log.warning("scanning an attachment failed; it waits and is scanned again", reason: "\(failure)")
-                let wait = backoff.withLock { $0.next(random: .random(in: 0..<1)) }
-                return .postponed(seconds: max(1, Int(wait / .seconds(1))))
+                return .postponed(seconds: absence.withLock { $0.fail(now: .now) })
             }
         }
     }
+
+    /// How long a file must wait because the scanner was away a moment ago; nil if it may be scanned now. Files that
+    /// come after a pause find out whether the scanner is back.
+    var pauseSeconds: Int? { absence.withLock { $0.pauseSeconds(now: .now) } }
 }
 
 extension Settings {
-    func makeAttachmentScanner(logger: Logger) -> AttachmentScanner? {
-        scanner.map { AttachmentScanner(VirusScanner(VirusScanner.Address($0)), fail: scanFail, logger: logger) }
+    /// - Parameter failures: counts scans without a verdict.
+    func makeAttachmentScanner(failures: Counter, logger: Logger) -> AttachmentScanner? {
+        scanner.map {
+            AttachmentScanner(
+                VirusScanner(VirusScanner.Address($0)), fail: scanFail, failures: failures, logger: logger)
+        }
     }
 }
 

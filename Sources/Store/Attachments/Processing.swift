@@ -13,6 +13,8 @@ package struct AttachmentJob: Sendable {
     package let declaredType: String?
     /// From 1. More than 1: nodes claimed it before and recorded no outcome, mostly because they died.
     package let attempt: Int
+    /// Whether the digest of the bytes as uploaded is stored.
+    package let isHashed: Bool
 }
 
 package struct StoredVariant: Sendable {
@@ -67,7 +69,7 @@ extension Store {
             try rows.map {
                 AttachmentJob(
                     attachment: AttachmentID(try $0.uuid(0)), claim: try $0.int8(1), byteCount: Int(try $0.int8(2)),
-                    declaredType: try $0.textOrNull(3), attempt: Int(try $0.int2(4)))
+                    declaredType: try $0.textOrNull(3), attempt: Int(try $0.int2(4)), isHashed: try $0.bool(5))
             }
         }
     }

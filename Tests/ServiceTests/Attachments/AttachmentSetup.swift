@@ -47,7 +47,7 @@ struct AttachmentSetup {
         settings.scanner = scanURL.flatMap { ScannerAddress($0) }
         settings.scanFail = fail
         processor = AttachmentProcessor(
-            store: store, scanner: settings.makeAttachmentScanner(logger: lines.logger),
+            store: store, scanner: settings.makeAttachmentScanner(failures: metrics.scanFailures, logger: lines.logger),
             thumbnailer: Thumbnailer(executable: executable, logger: lines.logger), metrics: metrics,
             logger: lines.logger)
         checker = AttachmentChecker(store: store, processor: processor, logger: lines.logger)
