@@ -1,14 +1,16 @@
 -- Reading attachments, for callers who may.
 
 -- Returns: whether the user may see a ready attachment: its owner while nothing uses it; otherwise everyone who sees
--- something that uses it. A use by a message is deleted together with the message's content.
+-- something that uses it. False for null, the user of an ended session. A use by a message is deleted together with the message's content.
 -- Costs: an index probe or two for each use, until one is found
 create or replace function attachment_is_seen(a attachments, p_user uuid) returns boolean
 language plpgsql stable
 set enable_seqscan = off
 as $$
 begin
-    if (select u.kind from attachment_uses u where u.attachment_id = a.id limit 1) is null then
+    if p_user is null then
+        return false;
+    elsif (select u.kind from attachment_uses u where u.attachment_id = a.id limit 1) is null then
         return a.owner_id = p_user;
     end if;
     return exists (select from attachment_uses u where u.attachment_id = a.id and u.is_current
