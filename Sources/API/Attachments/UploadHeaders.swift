@@ -36,18 +36,18 @@ struct UploadHeaders: Equatable {
         if headers[values: .transferEncoding].isEmpty {
             contentLength = headers[.contentLength].map { Int($0) ?? 0 } ?? 0
         }
-        if mistakes.isEmpty, let mistake = disagreement { mistakes.append(mistake) }
         if !mistakes.isEmpty { throw .invalid(mistakes) }
     }
 
-    /// A body cannot be longer than the upload. A body that is the whole upload has its length.
-    private var disagreement: Problem.Field? {
-        guard let length, let contentLength else { return nil }
-        let end = (offset ?? 0) + contentLength
+    /// A body cannot reach beyond the upload's length, and a body that completes the upload ends there.
+    /// - Parameter length: the length of the whole upload, as this request or an earlier one says.
+    /// - Throws: 422 if the lengths do not agree.
+    func checkLength(_ length: Int?, offset: Int) throws(Problem) {
+        guard let length, let contentLength else { return }
+        let end = offset + contentLength
         // Without `Upload-Complete` the request is a plain upload, so its body is the whole file.
-        let isWhole = isComplete ?? true
-        guard isWhole ? end != length : end > length else { return nil }
-        return Problem.Field(
+        guard isComplete ?? true ? end != length : end > length else { return }
+        throw .invalid(
             HTTPField.Name.uploadLength.rawName,
             "Must agree with Content-Length: the upload would have \(end) bytes, not \(length).")
     }

@@ -29,6 +29,7 @@ struct UploadRequest {
                 HTTPField.Name.uploadOffset.rawName,
                 "Must be 0 or absent here. Send the rest of a file by PATCH to its /upload.")
         }
+        try upload.checkLength(length, offset: 0)
         declaredType = headers[.contentType].flatMap { $0.utf8.count <= Self.typeByteCountMax ? $0 : nil }
         var query = call.query
         let given = query.given("name") { text throws(Invalid) in text }
@@ -41,11 +42,9 @@ struct UploadRequest {
 
 /// A request that continues an upload.
 struct ResumptionRequest {
+    let headers: UploadHeaders
     let offset: Int
     let isComplete: Bool
-    /// The length of the whole file, as this request says or as follows from it.
-    let length: Int?
-    let contentLength: Int?
 
     /// Throws 415 for another Content-Type, 422 for missing and wrong headers.
     init(_ call: Call) throws {
@@ -64,8 +63,7 @@ struct ResumptionRequest {
         }
         self.offset = offset
         self.isComplete = isComplete
-        contentLength = upload.contentLength
-        length = upload.length ?? (isComplete ? upload.contentLength.map { offset + $0 } : nil)
+        self.headers = upload
     }
 }
 

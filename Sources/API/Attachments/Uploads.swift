@@ -79,13 +79,14 @@ extension API {
             let slot = try await uploads.begin(by: identity.user)
             defer { withExtendedLifetime(slot) {} }
             let resumption = try await store.resumeUpload(
-                call.attachment(), owner: identity.user, offset: request.offset, length: request.length,
+                call.attachment(), owner: identity.user, offset: request.offset, length: request.headers.length,
                 rules: UploadRules(limits))
             switch resumption {
             case .complete: throw UploadRefusal.complete(nil)
             case .offsetMismatch(let offset): throw UploadRefusal.mismatch(offset)
             case .receiving(let turn):
-                let end = try await receive(call, turn, contentLength: request.contentLength)
+                try request.headers.checkLength(turn.length, offset: turn.offset)
+                let end = try await receive(call, turn, contentLength: request.headers.contentLength)
                 if request.isComplete { return try await complete(end, identity) }
                 var answer = Answer.noContent
                 answer.headers.setUpload(offset: end.offset, isComplete: false, length: end.length)
