@@ -1,4 +1,4 @@
-// The list of the attachments' calls, and those without bytes. Uploads.swift and Downloads.swift have the others.
+// The list of the attachments' calls, and those without bytes.
 import Domain
 
 extension API {
