@@ -200,7 +200,8 @@ let package = Package(
             ],
             path: "Tests/TestSupport",
             exclude: [
-                "Pictures/compare.py", "Pictures/make.py", "Servers/decrypt.py", "Servers/relay.py", "Servers/sinks",
+                "Pictures/compare.py", "Pictures/make.py", "Servers/decrypt.py", "Servers/relay.py", "Servers/s3",
+                "Servers/sinks",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -180,8 +180,8 @@ extension ObjectStore {
         let code = text.firstMatch(of: /<Code>([A-Za-z0-9]{1,64})<\/Code>/).map { String($0.1) }
         let reason = code.map { "\(answer.status) \($0)" } ?? "status \(answer.status)"
         switch (answer.status, code) {
-        // An old signature: this node's clock is wrong, or the request waited too long.
-        case (401, _), (403, _), (404, "NoSuchBucket"): return .refused(reason: reason)
+        // 301: the bucket is in another region. 403 may also come from a wrong clock.
+        case (301, _), (401, _), (403, _), (404, "NoSuchBucket"): return .refused(reason: reason)
         case (404, _): return .notFound
         case (408, _), (429, _), (500..., _): return .unavailable(reason: reason)
         default: return .rejected(reason: reason)

@@ -73,7 +73,9 @@ struct InvokingParley {
     @Test("refuses an unknown command and lists the commands")
     func unknownCommand() {
         let error = #expect(throws: ConfigurationErrors.self) { try parse("sevre") }
-        #expect(error?.description == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, bench.")
+        #expect(
+            error?.description
+                == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, bench.")
     }
 
     @Test(

@@ -251,7 +251,8 @@ struct LoadingSettings {
             "PARLEY_S3_ENDPOINT": "https://s3.example.com/", "PARLEY_S3_BUCKET": "chat-files",
             "PARLEY_S3_ACCESS_KEY": "AKIA1", "PARLEY_S3_SECRET_KEY": "s3cret/+=",
         ]
-        let settings = try Settings.load(arguments: ["--s3-path-style=false", "--s3-serve=redirect"], environment: whole)
+        let settings = try Settings.load(
+            arguments: ["--s3-path-style=false", "--s3-serve=redirect"], environment: whole)
         #expect(settings.s3Endpoint == "https://s3.example.com" && settings.s3Region == "us-east-1")
         #expect(!settings.s3UsesPathStyle && settings.s3Serving == .redirect)
         #expect(settings.effectiveDescription.contains("s3_secret_key=***"))
