@@ -7,7 +7,7 @@ import Store
 import Workers
 
 struct ObjectStoreParts: Sendable {
-    /// Moves and deletions under way at once on a node.
+    /// Requests of the workers at once on a node.
     private static let workTransferCountMax = 32
 
     let parts: [Part]
@@ -17,20 +17,20 @@ struct ObjectStoreParts: Sendable {
     /// Connects to nothing: a node starts while the store is away.
     init(_ settings: Settings, store: Store, logger: Logger) throws {
         let metrics = ObjectMetrics()
-        // Slow downloads must not keep the workers waiting, so each kind has connections of its own.
-        guard let objects = try settings.makeObjectStore(transferCountMax: Self.workTransferCountMax),
-            let downloads = try settings.makeObjectStore(transferCountMax: ObjectDownloads.transferCountMax)
-        else {
-            (parts, access) = ([Part("objectMover", metrics: metrics.write)], nil)
-            return
+        let objects = try settings.makeObjectStore(transferCountMax: Self.workTransferCountMax)
+        let mover = objects.map {
+            ObjectMover(transfer: ObjectTransfer(store: store, objects: $0), metrics: metrics, logger: logger)
         }
-        let mover = ObjectMover(
-            transfer: ObjectTransfer(store: store, objects: objects), metrics: metrics, logger: logger)
-        let garbage = GarbageWorker(store: store, objects: objects, metrics: metrics, logger: logger)
+        let garbage = objects.map { GarbageWorker(store: store, objects: $0, metrics: metrics, logger: logger) }
         parts = [
-            Part("objectMover", failures: [metrics.moveFailures], metrics: metrics.write, run: mover.run),
-            Part("objectGarbage", failures: [metrics.deletionFailures], run: garbage.run),
+            Part("objectMover", of: mover, failures: [metrics.moveFailures], metrics: metrics.write) {
+                try await $0.run()
+            },
+            Part("objectGarbage", of: garbage, failures: [metrics.deletionFailures]) { try await $0.run() },
         ]
-        access = ObjectDownloads(objects: downloads, redirects: settings.s3Serving == .redirect, logger: logger)
+        // Slow downloads must not keep the workers waiting, so they have connections of their own.
+        access = try settings.makeObjectStore(transferCountMax: ObjectDownloads.transferCountMax).map {
+            ObjectDownloads(objects: $0, redirects: settings.s3Serving == .redirect, logger: logger)
+        }
     }
 }

@@ -20,7 +20,7 @@ extension Store {
     }
 
     /// Keys to delete from the object store, whose retry time has come. Each is claimed for `leaseSeconds`, and for
-    /// twice as long at each further try, up to an hour.
+    /// twice as long at each further try, up to 5 minutes.
     package func claimGarbage(limit: Int, leaseSeconds: Int) async throws -> [String] {
         let rows = try await rows(
             Statement("attachment_garbage_claim", "select * from attachment_garbage_claim($1, $2)"),

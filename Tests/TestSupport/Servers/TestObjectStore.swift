@@ -58,7 +58,7 @@ package final class TestObjectStore: Sendable {
         return cache + "/parley-tests/s3"
     }()
     package static var isInstalled: Bool {
-        FileManager.default.fileExists(atPath: packages + "/bin/swift-proxy-server")
+        FileManager.default.fileExists(atPath: packages + "/complete")
     }
     package static let needed = "PyPI's swift and botocore are not installed: run .ci/deps test"
 

@@ -139,7 +139,7 @@ begin
 end $$;
 
 -- Claims keys to delete, those that are due longest first. A key that is not forgotten is due again later: after the
--- lease at first, then after twice as long each time, at most an hour.
+-- lease at first, then after twice as long each time, at most 5 minutes.
 -- Locks: the keys (skips locked ones)
 -- Costs: an index probe when none is due
 create or replace function attachment_garbage_claim(p_limit int, p_lease_s int) returns table (key text)
@@ -150,7 +150,7 @@ as $$
 begin
     return query
     update attachment_garbage g set attempts = g.attempts + 1,
-        next_at = stamp() + least(make_interval(secs => p_lease_s * 2.0 ^ least(g.attempts, 20)), interval '1 hour')
+        next_at = stamp() + least(make_interval(secs => p_lease_s * 2.0 ^ least(g.attempts, 20)), interval '5 minutes')
     where g.key = any (array(select x.key from attachment_garbage x where x.next_at <= stamp()
         order by x.next_at limit p_limit for update skip locked))
     returning g.key;
