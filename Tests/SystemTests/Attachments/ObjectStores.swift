@@ -35,7 +35,7 @@ struct ObjectStores {
 
     private func call(
         _ method: String, _ path: String, _ body: Data? = nil, at node: Node? = nil,
-        _ headers: [(name: String, value: String)] = []
+        headers: [(name: String, value: String)] = []
     ) async throws -> Answer {
         var request = Request(method, "/v1/attachments/" + path)
         request.headers = headers + [("Authorization", "Bearer \(ann.token)")]
@@ -119,13 +119,13 @@ struct ObjectStores {
         let picture =
             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
         let thumbnail = try #require(Data(base64Encoded: picture))
-        let set = try await call("PUT", "\(files[0].id)/thumbnail", thumbnail, [("Content-Type", "image/png")])
+        let set = try await call("PUT", "\(files[0].id)/thumbnail", thumbnail, headers: [("Content-Type", "image/png")])
         #expect(set.status == 200, "\(set)")
         try await expectInStore(files, others: ["parley/\(files[0].id)/1"])
         try await expectWhole(files)
         #expect(try await call("GET", "\(files[0].id)/thumbnail").status == 200)
 
-        let part = try await call("GET", files[4].id, [("Range", "bytes=262143-1000000")])
+        let part = try await call("GET", files[4].id, headers: [("Range", "bytes=262143-1000000")])
         #expect(part.status == 206 && part.body == files[4].bytes[262_143...1_000_000])
         // One fault a piece is no matter.
         try server.set(.init(.slowDown, "GET"), .init(.drop, "GET"), .init(.slow, "GET", times: 3))
