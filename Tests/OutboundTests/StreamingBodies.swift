@@ -59,7 +59,7 @@ private func write(_ bytes: [UInt8], to socket: Int32) -> Int {
     var sent = 0
     while sent < bytes.count {
         let count = bytes[sent...].withUnsafeBytes {
-            send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+            send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
         guard count > 0 else { break }
         sent += count
@@ -202,10 +202,10 @@ struct StreamingBodies {
             _ = readHead(socket)
             _ = readBody(socket, 1 << 20)
         }
-        let put = await failure {
+        let upload = await failure {
             _ = try await put(reader.url, byteCount: 16 << 20) { [UInt8](repeating: 7, count: Self.pieceByteCount) }
         }
-        guard case .failed = put else { return Issue.record("\(String(describing: put))") }
+        if case .failed = upload {} else { Issue.record("\(String(describing: upload))") }
         let writer = try OneServer { socket in
             _ = readHead(socket)
             write("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n", to: socket)
@@ -214,8 +214,8 @@ struct StreamingBodies {
         var exchange = StreamedExchange(.get, url: writer.url)
         exchange.streamedStatus = 200
         var received = 0
-        let get = await failure { _ = try await client.perform(exchange, receive: { received += $0.count }) }
-        guard case .failed = get else { return Issue.record("\(String(describing: get))") }
+        let download = await failure { _ = try await client.perform(exchange, receive: { received += $0.count }) }
+        if case .failed = download {} else { Issue.record("\(String(describing: download))") }
         #expect(received == 1_000_000)
     }
 
