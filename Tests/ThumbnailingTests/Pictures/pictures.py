@@ -96,6 +96,7 @@ def make(directory):
     clear = [frame.convert("RGBA") for frame in frames]
     clear[0] = scene(500, 400, "RGBA")
     save("animated-alpha.webp", clear[0], save_all=True, append_images=clear[1:], duration=100, lossless=True)
+    save("animated-lossy-alpha.webp", clear[0], save_all=True, append_images=clear[1:], duration=100, quality=95)
     save("lossy.webp", scene(1000, 801), quality=95)
     save("lossless.webp", scene(1000, 801), lossless=True)
     save("alpha.webp", scene(1000, 801, "RGBA"), quality=95)
