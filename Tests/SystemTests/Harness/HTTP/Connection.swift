@@ -24,6 +24,8 @@ final class Connection: Caller, @unchecked Sendable {
     private var buffer = Data()
     /// Bytes of a stream's body that were received and not read yet.
     private var streamed = Data()
+    /// The statuses of interim answers (1xx), which calls skip.
+    private var interim: [Int] = []
 
     init(_ address: Address) {
         self.address = address
@@ -53,6 +55,20 @@ final class Connection: Caller, @unchecked Sendable {
     func receive(within limit: Duration = .seconds(15)) async throws -> Answer {
         try await run { try $0.readAnswer(toHead: false, until: .now + limit) }
     }
+
+    /// Waits for an interim answer (1xx) and returns the statuses of all that were received so far.
+    func receiveInterim(within limit: Duration = .seconds(5)) async throws -> [Int] {
+        try await run { connection in
+            let deadline = ContinuousClock.now + limit
+            while !connection.skipInterim() {
+                guard try connection.readMore(until: deadline) else { throw Failure.closed }
+            }
+            return connection.interim
+        }
+    }
+
+    /// The statuses of interim answers that were skipped before final ones.
+    func interimStatuses() async throws -> [Int] { try await run { $0.interim } }
 
     /// Sends a request whose answer is a stream, and reads the head; of a refusal, the whole answer.
     func open(_ request: Request) async throws -> Answer {
@@ -92,6 +108,20 @@ final class Connection: Caller, @unchecked Sendable {
 
     func close() async {
         try? await run { $0.disconnect() }
+    }
+
+    /// Closes with RST instead of FIN: the node also loses bytes that it has not read yet.
+    func reset() async {
+        try? await run { connection in
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(connection.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+            connection.disconnect()
+        }
+    }
+
+    /// Sends FIN, and can still receive.
+    func endWriting() async {
+        try? await run { _ = shutdown($0.descriptor, Int32(SHUT_WR)) }
     }
 
     private func run<Value: Sendable>(_ body: @escaping @Sendable (Connection) throws -> Value) async throws -> Value {
@@ -194,19 +224,27 @@ final class Connection: Caller, @unchecked Sendable {
         }
     }
 
+    /// Removes an interim answer (1xx) from the buffer; returns false if it does not begin with a whole one.
+    private func skipInterim() -> Bool {
+        guard let end = buffer.range(of: Data("\r\n\r\n".utf8)),
+            let head = Answer.head(String(decoding: buffer[..<end.lowerBound], as: UTF8.self)), head.status < 200
+        else { return false }
+        interim.append(head.status)
+        buffer = Data(buffer[end.upperBound...])
+        return true
+    }
+
     /// The head of an answer, without a body.
     private func readHead(until deadline: ContinuousClock.Instant) throws -> Answer {
         while true {
-            while buffer.range(of: Data("\r\n\r\n".utf8)) == nil {
-                guard try readMore(until: deadline) else { throw Failure.closed }
+            if skipInterim() { continue }
+            if let end = buffer.range(of: Data("\r\n\r\n".utf8)) {
+                let text = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
+                guard let head = Answer.head(text) else { throw Failure.notHTTP(text) }
+                buffer = Data(buffer[end.upperBound...])
+                return Answer(status: head.status, headers: head.headers, body: Data())
             }
-            guard let end = buffer.range(of: Data("\r\n\r\n".utf8)) else { throw Failure.closed }
-            let text = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
-            guard let head = Answer.head(text) else { throw Failure.notHTTP(text) }
-            buffer = Data(buffer[end.upperBound...])
-            // 100 Continue comes before the answer.
-            if head.status < 200 { continue }
-            return Answer(status: head.status, headers: head.headers, body: Data())
+            guard try readMore(until: deadline) else { throw Failure.closed }
         }
     }
 
