@@ -55,6 +55,19 @@ extension TestCluster {
         return restored
     }
 
+    /// Returns a database as pg_dump writes it: text, with binary columns in hex.
+    package func dump(of database: String) async throws -> Data {
+        let file = cluster.configuration.dataDirectory + "/dump.sql"
+        defer { unlink(file) }
+        let command = Program(
+            executable: cluster.configuration.binaries.directory + "/pg_dump",
+            arguments: ["-f", file, "-d", superuserConninfo(database: Self.databaseName(database))],
+            account: cluster.configuration.account)
+        let (status, output) = try await command.run()
+        guard status == 0 else { throw Psql.Failure(description: output) }
+        return try Data(contentsOf: URL(filePath: file))
+    }
+
     /// Promotes a standby; returns when it accepts writes.
     package func promote() async throws { try await psql("select pg_promote()") }
 

@@ -23,9 +23,9 @@ struct RawUpload: Sendable {
     let connection: Connection
     private let framing: Framing
 
-    /// Sends the head of `PUT /v1/attachments/{id}`, or of another request.
+    /// Sends the head of a request.
     static func begin(
-        _ method: String = "PUT", _ path: String, at address: Address, as person: Person, _ framing: Framing,
+        _ path: String, method: String = "PUT", at address: Address, as person: Person, _ framing: Framing,
         _ headers: Headers = []
     ) async throws -> RawUpload {
         var head = "\(method) \(path) HTTP/1.1\r\nHost: \(address.host):\(address.port)\r\n"
@@ -46,7 +46,7 @@ struct RawUpload: Sendable {
         chunked: Bool = false
     ) async throws -> RawUpload {
         try await begin(
-            "PATCH", Attachments.path(id, "/upload"), at: address, as: person,
+            Attachments.path(id, "/upload"), method: "PATCH", at: address, as: person,
             chunked ? .chunked : .length(total - offset),
             [
                 ("Content-Type", "application/partial-upload"), ("Upload-Offset", "\(offset)"),
@@ -56,7 +56,8 @@ struct RawUpload: Sendable {
 
     /// Sends bytes of the body, in pieces with a pause after each.
     func send(
-        _ bytes: Data, pieces byteCountMax: Int = 1 << 20, pause: Duration = .zero, within limit: Duration = .seconds(20)
+        _ bytes: Data, pieces byteCountMax: Int = 1 << 20, pause: Duration = .zero,
+        within limit: Duration = .seconds(20)
     ) async throws {
         var rest = bytes[...]
         while !rest.isEmpty {

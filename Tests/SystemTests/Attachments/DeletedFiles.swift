@@ -1,0 +1,172 @@
+// The bytes of a deleted file leave every table: a dump of the database is searched for them.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Deleted files")
+    struct DeletedFiles {
+        private static let started = Task { try await TestNodes.own(on: try await TestCluster.shared()) }
+
+        let nodes: TestNodes
+        let ann: Person
+        let bob: Person
+        /// Random, so that nothing else in a dump contains it.
+        let marker = TestFile.randomBytes(24)
+
+        init() async throws {
+            nodes = try await Self.started.value
+            ann = try await nodes.a.curl.register("Ann")
+            bob = try await nodes.b.curl.register("Bob")
+        }
+
+        private var a: Connection { Connection(nodes.a.address) }
+        private var b: Connection { Connection(nodes.b.address) }
+
+        /// A ready file of 300 kB, full of the marker.
+        private func uploaded() async throws -> String {
+            let file = TestFile.marked(marker, byteCount: 300_000)
+            let id = try await a.uploaded(file.bytes, as: ann)["id"].string ?? ""
+            #expect(try await isInDump(), "the search finds what is there")
+            return id
+        }
+
+        private func isInDump() async throws -> Bool {
+            try await TestCluster.shared().dump(of: nodes.database).contains(bytes: marker)
+        }
+
+        /// Both nodes answer 404 within a minute, and no table has any of the bytes.
+        private func expectGone(_ id: String, for person: Person) async throws {
+            for caller in [a, b] {
+                try await eventually("404", within: .seconds(60), every: .milliseconds(100)) {
+                    try await caller.download(id, as: person).status == 404 ? true : nil
+                }
+            }
+            try await eventually("no row", within: .seconds(60), every: .milliseconds(200)) {
+                try await Psql.run(
+                    """
+                    select (select count(*) from attachments where id = '\(id)')
+                        + (select count(*) from attachment_chunks where attachment_id = '\(id)')
+                        + (select count(*) from attachment_uses where attachment_id = '\(id)')
+                    """, conninfo: nodes.database) == "0" ? true : nil
+            }
+            #expect(try await !isInDump())
+        }
+
+        @Test("go with the message that is deleted for everyone")
+        func deleted() async throws {
+            let id = try await uploaded()
+            let thread = try await a.thread("direct", by: ann, with: [bob])
+            let message = try await a.shared([id], in: thread, as: ann)
+            #expect(try await b.download(id, as: bob).status == 200)
+            #expect(try await a.delete("/v1/threads/\(thread)/messages/\(message)?for=everyone", as: ann).status == 204)
+            try await expectGone(id, for: bob)
+        }
+
+        @Test("stay while another message has them, and go with the last")
+        func lastUse() async throws {
+            let id = try await uploaded()
+            let thread = try await a.thread("direct", by: ann, with: [bob])
+            let first = try await a.shared([id], in: thread, as: ann)
+            let second = try await b.shared([id], in: thread, as: bob)
+            #expect(try await a.delete("/v1/threads/\(thread)/messages/\(first)?for=everyone", as: ann).status == 204)
+            try await Task.sleep(for: .seconds(3))
+            #expect(try await a.download(id, as: ann).status == 200)
+            #expect(try await b.delete("/v1/threads/\(thread)/messages/\(second)?for=everyone", as: bob).status == 204)
+            try await expectGone(id, for: ann)
+        }
+
+        @Test("go with the message that expires")
+        func expired() async throws {
+            let id = try await uploaded()
+            let thread = try await a.thread("direct", by: ann, with: [bob])
+            _ = try await a.shared([id], in: thread, as: ann, more: ["expires_in_s": 2])
+            try await expectGone(id, for: bob)
+        }
+
+        @Test("go with an erased account: the unused ones, and with its messages those in them")
+        func erased() async throws {
+            let (unused, used) = (try await uploaded(), try await uploaded())
+            let thread = try await a.thread("direct", by: ann, with: [bob])
+            _ = try await a.shared([used], in: thread, as: ann)
+            #expect(try await a.delete("/v1/users/me?messages=erase", as: ann).status == 204)
+            try await expectGone(used, for: bob)
+            try await expectGone(unused, for: bob)
+        }
+
+        @Test("go when they were not used in time, finished or not")
+        func unused() async throws {
+            let ready = try await uploaded()
+            let unfinished = newID()
+            _ = try await a.begin(unfinished, TestFile.marked(marker, byteCount: 100_000).bytes, as: ann)
+            // A day later.
+            try await Psql.run(
+                """
+                update attachments set due_at = due_at - interval '1 day', received_at = received_at - interval '1 day',
+                    created_at = created_at - interval '1 day' where owner_id = '\(ann.id)'
+                """, conninfo: nodes.database)
+            try await expectGone(ready, for: ann)
+            #expect(try await b.progress(of: unfinished, as: ann).status == 404)
+        }
+
+        @Test("go when their owner gives them up")
+        func givenUp() async throws {
+            let id = try await uploaded()
+            #expect(try await b.delete(Attachments.path(id), as: ann).status == 204)
+            try await expectGone(id, for: ann)
+        }
+
+        @Test("go with the picture that a profile or a thread had before")
+        func pictures() async throws {
+            let image = try await TestPictures.shared()["small.png"]
+            let group = try await a.thread("group", by: ann, with: [bob])
+            for (path, field) in [("/v1/users/me", "profile_image"), ("/v1/threads/\(group)", "image")] {
+                let id = try await a.uploaded(image, as: ann)["id"].string ?? ""
+                let set = try await a.call("PATCH", path, [field: "attachment:\(id)"], as: ann)
+                #expect(set.status == 200, "\(set)")
+                #expect(try await b.download(id, as: bob).status == 200)
+                let next = try await a.call("PATCH", path, [field: "https://example.org/a.png"], as: ann)
+                #expect(next.status == 200, "\(next)")
+                try await expectGone(id, for: ann)
+            }
+        }
+
+        @Test("until delivered: wait for the file on every device of the recipients, and not for the sender's")
+        func untilDelivered() async throws {
+            let id = try await uploaded()
+            _ = try await a.logIn(again: ann)
+            let phone = try await b.logIn(again: bob)
+            let body: JSON = ["kind": "group", "members": [.string(bob.id)], "retention": ["keep": "until_delivered"]]
+            let thread = try await a.post("/v1/threads", body, as: ann).json["id"].string ?? ""
+            let start = try await b.cursor(of: bob)
+            _ = try await a.shared([id], in: thread, as: ann)
+            // Both devices have the message, and say so by their next poll.
+            for device in [bob, phone] {
+                let cursor = try await b.syncUntilTold(device, from: start, wait: 5).json["cursor"].string ?? ""
+                _ = try await b.sync(device, from: cursor)
+                #expect(try await b.transfer("HEAD", Attachments.path(id), as: device).status == 200)
+                let part = try await b.download(id, as: device, [("Range", "bytes=0-99")])
+                #expect(part.status == 206 && part.headers["cache-control"] == "no-store")
+                _ = try await b.download(id, "/thumbnail", as: device)
+            }
+            try await Task.sleep(for: .seconds(3))
+            // One device has the whole file. The other still waits for it.
+            #expect(try await b.download(id, as: bob).status == 200)
+            try await Task.sleep(for: .seconds(3))
+            #expect(try await a.transfer("HEAD", Attachments.path(id), as: phone).status == 200)
+            #expect(try await a.call("POST", Attachments.path(id, "/received"), as: phone).status == 204)
+            try await expectGone(id, for: phone)
+        }
+    }
+}
+
+extension Data {
+    /// Whether these bytes are in a text dump: as hex digits, as they are, or as Base64.
+    fileprivate func contains(bytes: Data) -> Bool {
+        let hex = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        // Base64 of bytes at another place begins at another bit. 24 bytes contain 21 whole ones of each.
+        let texts = (0..<3).map { bytes.dropFirst($0).prefix(21).base64EncodedString() }
+        return range(of: bytes) != nil || ([hex] + texts).contains { range(of: Data($0.utf8)) != nil }
+    }
+}

@@ -1,0 +1,132 @@
+// Signed links and the media cookie: the ways to an attachment without an Authorization header.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("Links and cookies of attachments")
+    struct MediaLinks: TwoPeopleSuite {
+        let people: TwoPeople
+        private let file = TestFile.random(2_000)
+        private let id: String
+
+        init() async throws {
+            people = try await TwoPeople()
+            id = try await Connection(people.nodes.a.address).uploaded(file.bytes, as: people.ann)["id"].string ?? ""
+        }
+
+        private var a: Connection { Connection(nodes.a.address) }
+        private var b: Connection { Connection(nodes.b.address) }
+
+        @Test("a link works on every node without a header, for GET, HEAD and ranges")
+        func works() async throws {
+            let answer = try await a.post(Attachments.path(id, "/link"), ["seconds": 60], as: ann)
+            #expect(answer.status == 200 && answer.json["expires_at"].string != nil, "\(answer)")
+            #expect(
+                answer.json["url"].string?.hasPrefix("http://127.0.0.1:\(nodes.a.address.port)/") == true, "\(answer)")
+            let link = try await a.link(id, as: ann)
+            for caller in [a, b] {
+                #expect(try await caller.get(link).digest == file.digest)
+                #expect(try await caller.call("HEAD", link).status == 200)
+                let part = try await caller.call("GET", link, headers: [("Range", "bytes=0-9")])
+                #expect(part.status == 206 && part.body == file.bytes.prefix(10))
+            }
+            for body in [["seconds": 0], ["seconds": 86_401], ["variant": "x"], ["what": 1]] as [JSON] {
+                #expect(try await a.post(Attachments.path(id, "/link"), body, as: ann).status == 422, "\(body)")
+            }
+        }
+
+        @Test("an edited link, another's path, another variant: 404")
+        func edited() async throws {
+            let link = try await a.link(id, as: ann)
+            let other = try await a.uploaded(TestFile.random(10).bytes, as: ann)["id"].string ?? ""
+            let start = try #require(link.firstIndex(of: "="))
+            let text = Array(link[link.index(after: start)...])
+            var wrong = [
+                link.replacing(id, with: other), link.replacing(id, with: newID()),
+                link.replacing(id, with: id + "/thumbnail"), String(link.dropLast()), link + "A",
+                String(link[...start]),
+            ]
+            for index in stride(from: 0, to: text.count, by: 3) {
+                var changed = text
+                changed[index] = text[index] == "A" ? "B" : "A"
+                wrong.append(link[...start] + String(changed))
+            }
+            for path in wrong {
+                #expect(try await b.get(path).status == 404, "\(path)")
+            }
+            // A link opens nothing else, even with its parameter.
+            let query = link[(link.firstIndex(of: "?") ?? link.endIndex)...]
+            #expect([401, 404, 422].contains(try await b.get(Attachments.path(id, "/info\(query)")).status))
+            #expect([401, 404, 422].contains(try await b.delete(Attachments.path(id, "\(query)")).status))
+        }
+
+        @Test("a link to the thumbnail opens the thumbnail only")
+        func variant() async throws {
+            let picture = try await a.uploaded(try await TestPictures.shared()["small.png"], as: ann)["id"].string ?? ""
+            let link = try await a.link(picture, ["variant": "thumbnail"], as: ann)
+            #expect(link.contains("/thumbnail"))
+            #expect(try await b.get(link).status == 200)
+            #expect(try await b.get(link.replacing("/thumbnail", with: "")).status == 404)
+        }
+
+        @Test("a link ends at its time, and with the session that asked for it")
+        func ends() async throws {
+            let short = try await a.link(id, ["seconds": 1], as: ann)
+            #expect(try await b.get(short).status == 200)
+            try await eventually("the link to expire", within: .seconds(5), every: .milliseconds(100)) {
+                try await b.get(short).status == 404 ? true : nil
+            }
+            let phone = try await a.logIn(again: ann)
+            let link = try await a.link(id, as: phone)
+            #expect(try await b.get(link).status == 200)
+            #expect(try await a.call("POST", "/v1/auth/logout", as: phone).status == 204)
+            for caller in [a, b] { #expect(try await caller.get(link).status == 404) }
+        }
+
+        @Test("the cookie opens attachments by GET and HEAD, and nothing else")
+        func cookie() async throws {
+            let set = try await a.call("POST", "/v1/sessions/current/media-cookie", as: ann)
+            let text = set.headers["set-cookie"] ?? ""
+            #expect(set.status == 204 && text.hasPrefix("parley_media="), "\(set)")
+            for attribute in ["HttpOnly", "SameSite=Strict", "Path=/v1/attachments"] {
+                #expect(text.contains("; \(attribute)"), "\(text)")
+            }
+            // The request's host is loopback, and its scheme is http.
+            #expect(!text.contains("Secure"), "\(text)")
+            let outside = try await a.call(
+                "POST", "/v1/sessions/current/media-cookie", as: ann, headers: [("X-Forwarded-Proto", "https")])
+            #expect(outside.status == 204)
+
+            let cookie = try await a.mediaCookie(of: ann)
+            for caller in [a, b] {
+                #expect(try await caller.call("GET", Attachments.path(id), headers: cookie).digest == file.digest)
+                #expect(try await caller.call("HEAD", Attachments.path(id), headers: cookie).status == 200)
+            }
+            for (method, path) in [
+                ("GET", Attachments.path(id, "/info")), ("DELETE", Attachments.path(id)),
+                ("POST", Attachments.path(id, "/link")), ("POST", Attachments.path(id, "/received")),
+                ("HEAD", Attachments.path(id, "/upload")), ("GET", "/v1/users/me"), ("GET", "/v1/inbox"),
+                ("GET", "/v1/sync"), ("POST", "/v1/auth/logout"), ("POST", "/v1/sessions/current/media-cookie"),
+            ] {
+                #expect(try await b.call(method, path, headers: cookie).status == 401, "\(method) \(path)")
+            }
+            #expect(try await b.put(file.bytes, newID(), as: nil, cookie).status == 401)
+            let edited = [("Cookie", cookie[0].value + "A")]
+            #expect([401, 404].contains(try await b.call("GET", Attachments.path(id), headers: edited).status))
+        }
+
+        @Test("the cookie ends with its session")
+        func cookieEnds() async throws {
+            let phone = try await a.logIn(again: ann)
+            let cookie = try await a.mediaCookie(of: phone)
+            #expect(try await b.call("GET", Attachments.path(id), headers: cookie).status == 200)
+            #expect(try await a.delete("/v1/sessions/\(phone.session)", as: ann).status == 204)
+            for caller in [a, b] {
+                #expect(
+                    [401, 404].contains(try await caller.call("GET", Attachments.path(id), headers: cookie).status))
+            }
+        }
+    }
+}

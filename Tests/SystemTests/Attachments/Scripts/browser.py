@@ -1,0 +1,145 @@
+"""Opens hostile files of a service in Chromium, in every way that a page can, and prints what ran.
+
+Reads {sink, origin, token, picture, files: [{name, type, content, url}]} from standard input. Prints
+{ran: [...], control: [...], picture, pictureAfterLogout}: what ran of the service's files, what ran of the same files
+from a server without any protection, and the width of a picture by the media cookie, before and after its session ended.
+"""
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from playwright.sync_api import Error, sync_playwright
+
+plan = json.load(sys.stdin)
+sink = f"http://127.0.0.1:{plan['sink']}"
+hits = []
+
+
+class Sink(BaseHTTPRequestHandler):
+    """Records each request, and serves the files without protection below /careless/."""
+
+    def do_GET(self):
+        name = self.path.removeprefix("/careless/")
+        file = next((file for file in plan["files"] if file["name"] == name), None)
+        body = file["content"].replace("SINK", sink).encode() if file else b""
+        if not file and self.path != "/favicon.ico":
+            hits.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Type", file["type"] if file else "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Access-Control-Allow-Origin", "*")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Visit:
+    """A page of its own, which records dialogs."""
+
+    def __init__(self, browser):
+        self.page = browser.new_page()
+        self.dialogs = []
+        self.page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
+        hits.clear()
+
+    def open(self, url):
+        try:
+            self.page.goto(url, wait_until="load", timeout=10_000)
+        except Error as error:
+            # A download, or a refusal, is no page.
+            if "Download is starting" not in str(error) and "ERR_ABORTED" not in str(error):
+                raise
+
+    def embed(self, host, markup):
+        """Shows the markup in a page of `host`'s origin."""
+        self.page.route(host + "/embedding", lambda route: route.fulfill(
+            content_type="text/html", body=f"<title>quiet</title><body>{markup}</body>"))
+        self.open(host + "/embedding")
+
+    def end(self):
+        """Whether anything ran."""
+        self.page.wait_for_timeout(250)
+        ran = bool(hits or self.dialogs or self.page.title() == "ran")
+        self.page.close()
+        return ran
+
+
+EMBEDDINGS = {
+    "frame": "<iframe src='{0}'></iframe>", "object": "<object data='{0}'></object>", "embed": "<embed src='{0}'>",
+    "script": "<script src='{0}'></script>", "module": "<script type=module src='{0}'></script>",
+    "style": "<link rel=stylesheet href='{0}'>", "image": "<img src='{0}'>", "worker": "<script>new Worker('{0}')</script>",
+}
+
+
+def visit_all(browser):
+    ran = []
+    for file in plan["files"]:
+        visit = Visit(browser)
+        visit.open(file["url"])
+        if visit.end():
+            ran.append(f"{file['name']} as a page")
+        for kind, markup in EMBEDDINGS.items():
+            visit = Visit(browser)
+            visit.embed(plan["origin"], markup.format(file["url"]))
+            if visit.end():
+                ran.append(f"{file['name']} as {kind}")
+    return ran
+
+
+def control(browser):
+    ran = []
+    for name in ("page.html", "drawing.svg", "code.js"):
+        visit = Visit(browser)
+        url = f"{sink}/careless/{name}"
+        if name == "code.js":
+            visit.embed(plan["origin"], EMBEDDINGS["script"].format(url))
+        else:
+            visit.open(url)
+        if visit.end():
+            ran.append(name)
+    return ran
+
+
+def picture_width(page):
+    return page.evaluate(
+        """path => new Promise(done => {
+            const image = new Image();
+            image.onload = () => done(image.naturalWidth);
+            image.onerror = () => done(0);
+            image.src = path;
+            document.body.append(image);
+        })""", plan["picture"])
+
+
+def pictures(browser):
+    page = browser.new_page()
+    page.route(plan["origin"] + "/page", lambda route: route.fulfill(content_type="text/html", body="<body></body>"))
+    page.goto(plan["origin"] + "/page")
+    call = """([path, token]) => fetch(path, {method: 'POST', headers: {Authorization: 'Bearer ' + token}})
+        .then(answer => answer.status)"""
+    page.evaluate(call, ["/v1/sessions/current/media-cookie", plan["token"]])
+    before = picture_width(page)
+    page.evaluate(call, ["/v1/auth/logout", plan["token"]])
+    # Another context has no cache.
+    state = page.context.storage_state()
+    other = browser.new_context(storage_state=state).new_page()
+    other.route(plan["origin"] + "/page", lambda route: route.fulfill(content_type="text/html", body="<body></body>"))
+    other.goto(plan["origin"] + "/page")
+    return before, picture_width(other)
+
+
+def main():
+    server = ThreadingHTTPServer(("127.0.0.1", plan["sink"]), Sink)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        result = {"control": control(browser), "ran": visit_all(browser)}
+        result["picture"], result["pictureAfterLogout"] = pictures(browser)
+        browser.close()
+    print(json.dumps(result))
+
+
+main()
