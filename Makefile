@@ -19,11 +19,15 @@ export WIDTH = $(TEST_WIDTH)
 # How long `make chaos` runs. CHAOS_SEED=7 repeats a run; without it, the seed is random and printed.
 CHAOS_MINUTES ?= 10
 
+# How often `make uploads` cuts uploads. UPLOADS_SEED=7 repeats a run.
+CUTS ?= 500
+UPLOADS_SEED ?=
+
 # The workload that `make bench` measures, and its flags: make bench WORKLOAD=fanout FLAGS="--members 500 --json".
 WORKLOAD ?= send
 FLAGS ?=
 
-.PHONY: help run test check targets chaos bench deps testdeps build release lint format docs schema image clean
+.PHONY: help run test check targets chaos uploads bench deps testdeps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
@@ -52,6 +56,11 @@ check: testdeps lint build ## a quick check before a commit: format, debug build
 chaos: deps build release ## break nodes, PostgreSQL and networks at random: make chaos CHAOS_MINUTES=10 CHAOS_SEED=7
 	@CHAOS_MINUTES=$(CHAOS_MINUTES) PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
 	    $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter SystemTests/Faults/chaos
+
+uploads: deps build release ## cut and resume uploads, and download 1 GiB: make uploads CUTS=500 UPLOADS_SEED=7
+	@PARLEY_ATTACHMENT_CUTS=$(CUTS) PARLEY_ATTACHMENT_SEED=$(UPLOADS_SEED) PARLEY_ATTACHMENT_DOWNLOAD_MIB=1024 \
+	    PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
+	    $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'SystemTests/(InterruptedUploads|UploadMemory)'
 
 bench: deps release ## measure a node on a private PostgreSQL: make bench WORKLOAD=send FLAGS="--seconds 20"
 	@Tests/Measure/bench.sh $(WORKLOAD) $(FLAGS)
