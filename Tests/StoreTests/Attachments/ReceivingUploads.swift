@@ -1,0 +1,226 @@
+// How the bytes of an upload arrive: in turns, at offsets, within the account's bounds.
+import Domain
+import Store
+import TestSupport
+import Testing
+
+@Suite("Receiving uploads")
+struct ReceivingUploads {
+    private typealias Upload = (id: AttachmentID, owner: UserID)
+
+    private func begin(
+        _ database: AttachmentDatabase, _ upload: Upload, length: Int? = nil,
+        rules: UploadRules = AttachmentDatabase.rules
+    ) async throws -> UploadTurn {
+        guard
+            case .receiving(let turn) = try await database.store.beginUpload(
+                upload.id, owner: upload.owner, name: "a", declaredType: nil, length: length, rules: rules)
+        else { throw Problem(.internalError, "The upload was complete before.") }
+        return turn
+    }
+
+    private func resume(
+        _ database: AttachmentDatabase, _ upload: Upload, at offset: Int, length: Int? = nil
+    ) async throws -> UploadResumption {
+        try await database.store.resumeUpload(
+            upload.id, owner: upload.owner, offset: offset, length: length, rules: AttachmentDatabase.rules)
+    }
+
+    private func expect(
+        _ code: ProblemCode, _ body: () async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let problem = await #expect(throws: Problem.self, sourceLocation: sourceLocation) { try await body() }
+        #expect(problem?.code == code, sourceLocation: sourceLocation)
+    }
+
+    @Test("resumes in the middle of a chunk, at every cut, and has the right bytes")
+    func cuts() async throws {
+        try await AttachmentDatabase.run { database in
+            var random = SplitMix64(seed: 18)
+            let upload: Upload = (.make(), try await database.user())
+            let bytes = (0..<1_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            var turn = try await begin(database, upload, length: bytes.count)
+            while turn.offset < bytes.count {
+                let piece = bytes[turn.offset...].prefix(1 + random.below(300_000))
+                try await database.append(Array(piece), to: &turn)
+                guard case .receiving(let next) = try await resume(database, upload, at: turn.offset) else {
+                    Issue.record("offset \(turn.offset)")
+                    return
+                }
+                turn = next
+            }
+            try await database.store.finishUpload(turn, rules: AttachmentDatabase.rules)
+            #expect(try await database.bytes(of: upload.id) == bytes)
+            #expect(try await database.store.uploadProgress(upload.id, owner: upload.owner).isComplete)
+            guard case .complete = try await resume(database, upload, at: 0) else {
+                Issue.record("a complete upload continues")
+                return
+            }
+        }
+    }
+
+    @Test("a later request ends an earlier one: continuing, beginning anew, asking for the offset")
+    func turns() async throws {
+        try await AttachmentDatabase.run { database in
+            let upload: Upload = (.make(), try await database.user())
+            var first = try await begin(database, upload)
+            try await database.store.append([1, 2, 3], to: &first, isDurable: false)
+            guard case .receiving(var second) = try await resume(database, upload, at: 3) else {
+                Issue.record("the offset is 3")
+                return
+            }
+            await expect(.uploadSuperseded) { try await database.store.append([4], to: &first, isDurable: true) }
+            try await database.store.append([4], to: &second, isDurable: true)
+            guard case .offsetMismatch(4) = try await resume(database, upload, at: 3) else {
+                Issue.record("the offset is 4")
+                return
+            }
+            await expect(.uploadSuperseded) { try await database.store.append([5], to: &second, isDurable: true) }
+            #expect(try await database.store.uploadProgress(upload.id, owner: upload.owner).offset == 4)
+            var third = try await begin(database, upload)
+            #expect(third.offset == 0)
+            await expect(.uploadSuperseded) {
+                try await database.store.finishUpload(second, rules: AttachmentDatabase.rules)
+            }
+            try await database.store.append([9], to: &third, isDurable: true)
+            #expect(try await database.bytes(of: upload.id) == [9])
+            // Of an upload that was deleted and begun again with the same id, too.
+            try await database.store.deleteAttachment(upload.id, owner: upload.owner)
+            await expect(.uploadSuperseded) { try await database.store.append([1], to: &third, isDurable: true) }
+            _ = try await begin(database, upload)
+            await expect(.uploadSuperseded) { try await database.store.append([1], to: &third, isDurable: true) }
+            #expect(try await database.bytes(of: upload.id) == [])
+        }
+    }
+
+    @Test("of a hundred simultaneous requests one continues, and no byte is written twice")
+    func simultaneous() async throws {
+        try await AttachmentDatabase.run { database in
+            let upload: Upload = (.make(), try await database.user())
+            _ = try await begin(database, upload)
+            let added = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        let progress = try await database.store.uploadProgress(upload.id, owner: upload.owner)
+                        guard case .receiving(var turn) = try await resume(database, upload, at: progress.offset) else {
+                            return 0
+                        }
+                        do {
+                            try await database.store.append([1], to: &turn, isDurable: false)
+                            return 1
+                        } catch let problem as Problem where problem.code == .uploadSuperseded {
+                            return 0
+                        }
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(try await database.store.uploadProgress(upload.id, owner: upload.owner).offset == added)
+            #expect(try await database.bytes(of: upload.id).count == added)
+        }
+    }
+
+    @Test("a piece that is not durable is lost in a crash of PostgreSQL, and no offset was shown that is lost")
+    func crash() async throws {
+        // Else the WAL writer makes pieces durable by itself.
+        let cluster = try await TestCluster.own(settings: ["wal_writer_delay": "10s", "wal_writer_flush_after": "1GB"])
+        let conninfo = try await MigratedDatabase.make(on: cluster)
+        let bytes = [UInt8](repeating: 7, count: 100_000)
+        let upload = try await AttachmentDatabase.run(on: conninfo) { database -> Upload in
+            let upload: Upload = (.make(), try await database.user())
+            var turn = try await begin(database, upload)
+            try await database.store.append(bytes, to: &turn, isDurable: false)
+            try await database.store.append(bytes, to: &turn, isDurable: false)
+            #expect(try await database.store.uploadProgress(upload.id, owner: upload.owner).offset == 200_000)
+            guard case .receiving(var next) = try await resume(database, upload, at: 200_000) else {
+                throw Problem(.internalError, "The offset is 200,000.")
+            }
+            try await database.store.append(bytes, to: &next, isDurable: false)
+            await cluster.stop(.immediate)
+            return upload
+        }
+        try await cluster.start()
+        try await AttachmentDatabase.run(on: conninfo) { database in
+            let progress = try await database.store.uploadProgress(upload.id, owner: upload.owner)
+            let stored = try await database.bytes(of: upload.id)
+            #expect(progress.offset == 200_000 && stored.count == 200_000)
+        }
+        await cluster.close()
+    }
+
+    @Test("refuses another account's id, a wrong length and unknown uploads")
+    func refusals() async throws {
+        try await AttachmentDatabase.run { database in
+            let upload: Upload = (.make(), try await database.user())
+            let other: Upload = (upload.id, try await database.user())
+            var turn = try await begin(database, upload, length: 5)
+            await expect(.idTaken) { _ = try await begin(database, other) }
+            await expect(.attachmentNotFound) { _ = try await resume(database, other, at: 0) }
+            await expect(.attachmentNotFound) {
+                _ = try await database.store.uploadProgress(upload.id, owner: other.owner)
+            }
+            await expect(.attachmentNotFound) {
+                try await database.store.deleteAttachment(upload.id, owner: other.owner)
+            }
+            await expect(.invalid) { _ = try await resume(database, upload, at: 0, length: 6) }
+            try await database.store.append([1, 2], to: &turn, isDurable: true)
+            await expect(.invalid) { try await database.store.finishUpload(turn, rules: AttachmentDatabase.rules) }
+            try await database.store.append([3, 4, 5], to: &turn, isDurable: true)
+            try await database.store.finishUpload(turn, rules: AttachmentDatabase.rules)
+            await expect(.idTaken) { _ = try await begin(database, other) }
+        }
+    }
+
+    @Test("refuses what is larger than a file may be, or than the account's quota has left")
+    func bounds() async throws {
+        try await AttachmentDatabase.run { database in
+            var rules = UploadRules(byteCountMax: 100, quotaByteCount: 250, unusedCountMax: 3, unusedHours: 24)
+            let owner = try await database.user()
+            await expect(.attachmentTooLarge) {
+                _ = try await begin(database, (.make(), owner), length: 101, rules: rules)
+            }
+            let first = try await begin(database, (.make(), owner), length: 100, rules: rules)
+            #expect(first.byteCountMax == 100 && !first.isBoundByQuota)
+            let second: Upload = (.make(), owner)
+            _ = try await begin(database, second, length: 100, rules: rules)
+            let third = try await begin(database, (.make(), owner), rules: rules)
+            #expect(third.byteCountMax == 50 && third.isBoundByQuota)
+            await expect(.quotaExceeded) { _ = try await begin(database, (.make(), owner), length: 1, rules: rules) }
+            rules.unusedCountMax = 4
+            await expect(.quotaExceeded) { _ = try await begin(database, (.make(), owner), length: 51, rules: rules) }
+            _ = try await begin(database, (.make(), owner), length: 50, rules: rules)
+            // Its own bytes do not count.
+            _ = try await begin(database, second, length: 100, rules: rules)
+            try await database.store.deleteAttachment(second.id, owner: owner)
+            _ = try await begin(database, (.make(), owner), length: 100, rules: rules)
+            #expect(try await begin(database, (.make(), try await database.user()), rules: rules).byteCountMax == 100)
+        }
+    }
+
+    @Test("simultaneous uploads never exceed the quota, declared or not")
+    func quotaRaces() async throws {
+        try await AttachmentDatabase.run { database in
+            let rules = UploadRules(byteCountMax: 100, quotaByteCount: 500, unusedCountMax: 100, unusedHours: 24)
+            let owner = try await database.user()
+            let finished = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        do {
+                            let length = number.isMultiple(of: 2) ? 90 : nil
+                            var turn = try await begin(database, (.make(), owner), length: length, rules: rules)
+                            let bytes = [UInt8](repeating: 1, count: 90)
+                            try await database.store.append(bytes, to: &turn, isDurable: false)
+                            try await database.store.finishUpload(turn, rules: rules)
+                            return 1
+                        } catch let problem as Problem where problem.code == .quotaExceeded {
+                            return 0
+                        }
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect((1...5).contains(finished))
+            #expect(try await database.sql("select sum(stored_bytes) <= 500 from attachments") == "t")
+        }
+    }
+}
