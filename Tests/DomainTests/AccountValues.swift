@@ -90,6 +90,17 @@ struct AccountValues {
         #expect(throws: Invalid.self) { try ImageURL(text: text) }
     }
 
+    @Test("a picture is a URL, or attachment: and an id, which is written in lower case")
+    func takesPictures() throws {
+        let id = "018f3c2a-1234-7abc-8def-0123456789ab"
+        #expect(try Picture(text: "attachment:" + id.uppercased()).text == "attachment:" + id)
+        #expect(try Picture(text: "https://a.example/x.png").text == "https://a.example/x.png")
+        for text in ["attachment:", "attachment:x", "attachment://" + id, id, "ATTACHMENT:" + id, "attachment:\(id) "] {
+            #expect(throws: Invalid.self) { try Picture(text: text) }
+        }
+        #expect(throws: Invalid.self) { try ImageURL(text: "attachment:" + id) }
+    }
+
     @Test("checks preferences key by key")
     func checksPreferences() throws {
         func read(_ text: String) throws -> Preferences { try Preferences(JSONReader.read(Array(text.utf8))) }
