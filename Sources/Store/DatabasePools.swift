@@ -13,7 +13,8 @@ package struct DatabasePools: Sendable {
     package let changes: PostgresClient
     /// For statements that only read, in read-only transactions. PostgreSQL cancels a statement after `readTimeout`.
     package let reads: PostgresClient
-    /// For writing the bytes of attachments: one piece at a time, so that uploads do not slow the log's commits.
+    /// For writing and deleting the bytes of attachments: one statement at a time, so that uploads do not slow the log's
+    /// commits, and none of the others waits behind a large file.
     package let fileWrites: PostgresClient
     /// For reading the bytes of attachments.
     package let fileReads: PostgresClient

@@ -15,7 +15,8 @@ extension Store {
     /// Deletes attachments without a use whose time is over (last use gone: at once), at most `limit`, 64 chunks a
     /// call. Keys of the object store are written to the garbage list. Returns the number looked at; 0: nothing is due.
     package func sweepAttachments(limit: Int) async throws -> Int {
-        let row = try await row(Statement("attachment_sweep", "select attachment_sweep($1)"), [.int4(Int32(limit))])
+        let row = try await fileWrites.row(
+            Statement("attachment_sweep", "select attachment_sweep($1)"), [.int4(Int32(limit))])
         return try await decoded { Int(try row.int4(0)) }
     }
 
@@ -90,7 +91,7 @@ extension Store {
     /// retry time one minute later, so that downloads under way end. Returns false if the attachment was deleted,
     /// changed or claimed again meanwhile.
     package func finishMove(_ move: AttachmentMove, toObjectStore: Bool) async throws -> Bool {
-        let row = try await row(
+        let row = try await fileWrites.row(
             Statement("attachment_move_end", "select attachment_move_end($1, $2, $3, $4)"),
             [
                 .id(move.attachment), .int8(move.claim), .int2s(move.variants.map { $0.variant.rawValue }),

@@ -106,7 +106,7 @@ extension Store {
 
     /// State `ready`. In one transaction: the cleaned chunks replace the original's, and the thumbnail counts.
     package func finishAttachment(_ job: AttachmentJob, _ result: CheckedAttachment) async throws {
-        _ = try await rows(
+        _ = try await fileWrites.rows(
             Statement(
                 "attachment_ready",
                 "select attachment_ready($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"),
@@ -122,7 +122,7 @@ extension Store {
 
     /// State `refused`: the bytes are deleted, and the audit log gets a row.
     package func refuseAttachment(_ job: AttachmentJob, reason: String) async throws {
-        _ = try await rows(
+        _ = try await fileWrites.rows(
             Statement("attachment_reject", "select attachment_reject($1, $2, $3)"),
             [.id(job.attachment), .int8(job.claim), .text(reason)])
     }
