@@ -1,7 +1,8 @@
 -- Reading attachments, for callers who may.
 
 -- Returns: whether the user may see a ready attachment: its owner while nothing uses it; otherwise everyone who sees
--- something that uses it. False for null, the user of an ended session. A use by a message is deleted together with the message's content.
+-- something that uses it. False for null, the user of an ended session. A use by a message is deleted together with the
+-- message's content.
 -- Costs: an index probe or two for each use, until one is found
 create or replace function attachment_is_seen(a attachments, p_user uuid) returns boolean
 language plpgsql stable
@@ -52,7 +53,7 @@ begin
     select * into v_attachment from attachments a where a.id = p_id;
     if v_attachment.state in (0, 1, 3) and v_attachment.owner_id = p_user then
         perform attachment_refuse_state(v_attachment.state);
-    elsif v_attachment.state is distinct from 2 or not attachment_is_seen(v_attachment, p_user) then
+    elsif v_attachment.state is distinct from 2 or attachment_is_seen(v_attachment, p_user) is not true then
         perform attachment_refuse();
     end if;
     return v_attachment;
