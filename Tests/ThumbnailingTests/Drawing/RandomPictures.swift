@@ -6,8 +6,10 @@ import Thumbnailing
 
 @Suite("A picture with random changes")
 struct RandomPictures {
-    /// PARLEY_FUZZ_INPUTS=5000 for the long form. FUZZ_SEED repeats a run.
-    private static let count = ProcessInfo.processInfo.environment["PARLEY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 60
+    /// A process each, so one for 200 of the inputs that PicturesTests read. PARLEY_FUZZ_INPUTS=1000000 starts 5,000
+    /// processes; FUZZ_SEED repeats a run.
+    private static let count =
+        (ProcessInfo.processInfo.environment["PARLEY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000) / 200
 
     @Test("is drawn or refused: no process hangs, breaks the sandbox's rules or fails in another way")
     func mutations() async throws {
