@@ -47,8 +47,8 @@ extension Outbound {
     ///
     /// - Parameters:
     ///   - queuedMax: the longest wait for other transfers to end.
-    ///   - body: returns the next piece of the request's body, at most 256 KiB. Called only while the server reads, and
-    ///     not after it has answered. Nil ends the body: then the transfer fails unless it was complete.
+    ///   - body: returns the next piece of the request's body, at most 256 KiB. Called only while the server reads, not
+    ///     after it has answered, and not after the last byte. Nil ends the body too early: the transfer fails.
     ///   - receive: is called with the pieces of an answer that is streamed, at most 256 KiB each. While it runs, the
     ///     transfer pauses.
     /// - Returns: the answer, whatever its status. A streamed body is not in it.
@@ -62,7 +62,7 @@ extension Outbound {
         return try await withTaskCancellationHandler {
             begin([Job(transfer) { stream.end($0) }])
             do {
-                if exchange.bodyByteCount > 0 { try await send(body, to: stream) }
+                try await send(body, byteCount: exchange.bodyByteCount, to: stream)
                 while let piece = try await stream.nextPiece() { try await receive(piece) }
             } catch {
                 stream.cancel()
@@ -74,9 +74,14 @@ extension Outbound {
         }
     }
 
-    private func send(_ body: () async throws -> [UInt8]?, to stream: TransferStream) async throws {
-        while try await stream.hasRoom() {
+    /// Asks for pieces until all bytes are there, or the server has answered.
+    private func send(
+        _ body: () async throws -> [UInt8]?, byteCount: Int, to stream: TransferStream
+    ) async throws {
+        var leftCount = byteCount
+        while leftCount > 0, try await stream.hasRoom() {
             guard let piece = try await body() else { break }
+            leftCount -= piece.count
             stream.append(piece)
         }
         stream.finishBody()

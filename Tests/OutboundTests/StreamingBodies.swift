@@ -251,7 +251,16 @@ struct StreamingBodies {
         var exchange = StreamedExchange(.get, url: server.url)
         exchange.streamedStatus = 200
         await #expect(throws: Enough.self) { try await client.perform(exchange, receive: { _ in throw Enough() }) }
-        await #expect(throws: Enough.self) { try await put(server.url, byteCount: 100) { throw Enough() } }
+        var count = 0
+        await #expect(throws: Enough.self) {
+            try await put(server.url, byteCount: 100) {
+                count += 1
+                guard count == 2 else { return [1] }
+                // The connection is open by then.
+                try await Task.sleep(for: .milliseconds(200))
+                throw Enough()
+            }
+        }
         let hanging = Task { [client, exchange] in
             try await client.perform(exchange, receive: { _ in try await Task.sleep(for: .seconds(60)) })
         }
