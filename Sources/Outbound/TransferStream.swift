@@ -110,14 +110,17 @@ extension TransferStream {
     }
 
     /// Suspends until the condition holds or the transfer is over. Throws if the stream was cancelled.
-    private func wait(until isMet: @Sendable (borrowing State) -> Bool) async throws {
-        await withCheckedContinuation { continuation in
-            let mayGoOn = state.withLock { state in
-                if isMet(state) || state.isOver { return true }
-                state.waiter = continuation
-                return false
+    private func wait(until isMet: (State) -> Bool) async throws {
+        // A wake-up may be about the other direction.
+        while !state.withLock({ isMet($0) || $0.isOver }) {
+            await withCheckedContinuation { continuation in
+                let mayGoOn = state.withLock { state in
+                    if isMet(state) || state.isOver { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if mayGoOn { continuation.resume() }
             }
-            if mayGoOn { continuation.resume() }
         }
         if isCancelled { throw CancellationError() }
     }

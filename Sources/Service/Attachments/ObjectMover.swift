@@ -16,11 +16,6 @@ struct ObjectMover: Sendable {
     private static let retryFirst = Duration.seconds(1)
     private static let retryCap = Duration.seconds(30)
 
-    /// The rest of the lease after a failure: until then the failed request has ended.
-    private static let releaseSeconds = 5
-    /// The same where another try is likely to fail as well, and costs a whole PUT.
-    private static let damagedSeconds = 3_600
-
     let transfer: ObjectTransfer
     let metrics: ObjectMetrics
     let logger: Logger
@@ -44,8 +39,8 @@ struct ObjectMover: Sendable {
                             backoff.reset()
                             return .more
                         } catch {
-                            let seconds = try record(error, log)
-                            _ = try await transfer.store.extendMove(move, leaseSeconds: seconds)
+                            if error is CancellationError { throw error }
+                            record(error, log)
                             return .pause(backoff.next(random: .random(in: 0..<1)))
                         }
                     }
@@ -54,15 +49,13 @@ struct ObjectMover: Sendable {
         }
     }
 
-    /// Counts and logs a failure. Returns the seconds after which the attachment may be claimed again.
-    private func record(_ error: any Error, _ log: RateLimitedLog) throws -> Int {
-        if error is CancellationError || Task.isCancelled { throw CancellationError() }
+    /// Counts and logs a failure. The attachment is claimed again later.
+    private func record(_ error: any Error, _ log: RateLimitedLog) {
         metrics.moveFailures.add()
-        guard error as? ObjectStoreError == .damaged else {
+        if error as? ObjectStoreError == .damaged {
+            log.error("the stored bytes of an attachment are damaged; it stays in PostgreSQL")
+        } else {
             log.warning("moving an attachment to the object store failed; it is retried", reason: "\(error)")
-            return Self.releaseSeconds
         }
-        log.error("the stored bytes of an attachment are damaged; it stays in PostgreSQL")
-        return Self.damagedSeconds
     }
 }

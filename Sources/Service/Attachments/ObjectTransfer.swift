@@ -18,14 +18,32 @@ struct ObjectTransfer: Sendable {
     static let leaseSeconds = 60
     /// Between extensions of the claim. A failed one ends the copy, in good time before the claim does.
     private static let extensionInterval = Duration.seconds(15)
+    /// The rest of the claim after a failure: until then the failed request has ended.
+    private static let releaseSeconds = 5
+    /// The same where another try is likely to fail as well, and costs a whole transfer.
+    private static let damagedSeconds = 300
 
     let store: Store
     let objects: ObjectStore
 
-    /// Copies a claimed attachment and turns its row. Keeps the claim meanwhile.
+    /// Copies a claimed attachment and turns its row. Keeps the claim meanwhile, and ends it soon after a failure.
     func perform(_ move: AttachmentMove, toObjectStore: Bool) async throws -> Outcome {
+        do {
+            return try await keepingClaim(move) { try await copy(move, toObjectStore: toObjectStore) }
+        } catch {
+            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            let isDamaged = error as? ObjectStoreError == .damaged
+            _ = try await store.extendMove(
+                move, leaseSeconds: isDamaged ? Self.damagedSeconds : Self.releaseSeconds)
+            throw error
+        }
+    }
+
+    private func keepingClaim(
+        _ move: AttachmentMove, _ body: @escaping @Sendable () async throws -> Outcome
+    ) async throws -> Outcome {
         try await withThrowingTaskGroup(of: Outcome.self) { group in
-            group.addTask { try await copy(move, toObjectStore: toObjectStore) }
+            group.addTask(operation: body)
             group.addTask {
                 repeat {
                     try await Task.sleep(for: Self.extensionInterval)

@@ -131,12 +131,13 @@ def signed(port, method, path):
 
 
 def make_bucket(port):
-    # The other servers may still be starting.
-    for _ in range(200):
-        if signed(port, "PUT", "/" + bucket)[0].status < 300:
+    # The other servers may still be starting. 409: an earlier try has made it.
+    for _ in range(600):
+        answer, body = signed(port, "PUT", "/" + bucket)
+        if answer.status < 300 or answer.status == 409:
             return
         time.sleep(0.05)
-    sys.exit("the bucket cannot be made: see " + directory + "/log")
+    sys.exit(f"the bucket cannot be made: {answer.status} {body} (see {directory}/log)")
 
 
 def keys(port):
