@@ -12,8 +12,8 @@ struct ScannerFaults {
     private struct SourceFailure: Error {}
 
     private func scan(
-        _ mood: FakeScanner.Mood, pieceCount: Int = 4, idle: Duration = .milliseconds(300),
-        total: Duration = .seconds(10)
+        _ mood: FakeScanner.Mood, pieceCount: Int = 4, idle: Duration = .seconds(20),
+        total: Duration = .seconds(30)
     ) async throws -> VirusScanner.Verdict {
         let fake = try await FakeScanner.start(mood)
         var timeouts = VirusScanner.Timeouts()
@@ -35,8 +35,8 @@ struct ScannerFaults {
     }
 
     private func failure(
-        _ mood: FakeScanner.Mood, pieceCount: Int = 4, idle: Duration = .milliseconds(300),
-        total: Duration = .seconds(10)
+        _ mood: FakeScanner.Mood, pieceCount: Int = 4, idle: Duration = .seconds(20),
+        total: Duration = .seconds(30)
     ) async -> ScanFailure? {
         await #expect(throws: ScanFailure.self) {
             try await scan(mood, pieceCount: pieceCount, idle: idle, total: total)
@@ -62,12 +62,12 @@ struct ScannerFaults {
 
     @Test("is given up when it does not answer")
     func silent() async {
-        #expect(await failure(.silent) == .timeout)
+        #expect(await failure(.silent, idle: .milliseconds(300)) == .timeout)
     }
 
     @Test("is given up when it does not read")
     func blocked() async {
-        #expect(await failure(.readsNothing, pieceCount: 200) == .timeout)
+        #expect(await failure(.readsNothing, pieceCount: 200, idle: .milliseconds(300)) == .timeout)
     }
 
     @Test("is given up after the total time, however often it sends a byte")
