@@ -76,7 +76,7 @@ extension Store {
     /// Counts ready attachments that are not in a place, and were created before a time in seconds since 1970.
     package func moveBacklog(toObjectStore: Bool, createdBefore time: Int) async throws -> Int {
         let row = try await reads.row(
-            Statement("attachment_move_backlog", "select attachment_move_backlog($1, to_timestamp($2))"),
+            Statement("attachment_move_backlog", "select attachment_move_backlog($1, to_timestamp($2::bigint))"),
             [.bool(toObjectStore), .int8(Int64(time))])
         return try await decoded { Int(try row.int8(0)) }
     }
