@@ -102,8 +102,8 @@ extension SystemTests {
             async let steady: Void = {
                 let upload = try await RawUpload.begin(
                     Attachments.path(steadyID), at: node.address, as: ann, .length(file.count))
-                // 10 KB/s for 40 s.
-                try await upload.send(file.bytes, pieces: 2_000, pause: .milliseconds(200))
+                // At most 12.5 KB/s, so more than 32 s.
+                try await upload.send(file.bytes, pieces: 2_500, pause: .milliseconds(200))
                 let answer = try await upload.finish()
                 #expect(answer.status == 201, "\(answer)")
             }()

@@ -44,8 +44,8 @@ enum AttachmentStage: String, CaseIterable {
         }
     }
 
-    /// Whether the bytes still exist and the owner can call.
-    var hasOwner: Bool { !seers.isEmpty && self != .ownerErased }
+    /// Whether the bytes still exist and the owner can call. An edit leaves the bytes to the message's earlier version.
+    var hasOwner: Bool { self == .dropped || !seers.isEmpty && self != .ownerErased }
     /// Roles whose session has ended.
     var ended: Set<Role> { self == .ownerErased || self == .messagesErased ? [.ended, .owner] : [.ended] }
 }
@@ -71,7 +71,8 @@ enum AttachmentCall: String, CaseIterable {
         case _ where role == .nobody || isDead: return 401
         case .get, .head, .thumbnail, .info, .link, .getByCookie, .headByCookie:
             return stage.seers.contains(role) ? 200 : 404
-        case .forward: return stage.seers.contains(role) ? 201 : 422
+        // The owner may send a file as long as it exists.
+        case .forward: return stage.seers.contains(role) || role == .owner && stage.hasOwner ? 201 : 422
         case .received: return stage.seers.contains(role) ? 204 : 404
         case .progress: return role == .owner && stage.hasOwner ? 204 : 404
         // The upload is complete.
