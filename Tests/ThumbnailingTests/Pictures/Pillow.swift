@@ -6,8 +6,6 @@ import Testing
 
 /// A directory of pictures, made by pictures.py.
 struct Pillow {
-    static let isInstalled = FileManager.default.fileExists(atPath: "/usr/bin/python3")
-
     private static let script = Repository.file("Tests/ThumbnailingTests/Pictures/pictures.py").path
 
     let directory: TemporaryDirectory
