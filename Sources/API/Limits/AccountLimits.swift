@@ -17,7 +17,8 @@ extension OperationID {
         case .updateThread, .putMember, .deleteMember, .updateSettings, .putUnread,
             .editMessage, .deleteMessage, .putReaction, .deleteReaction,
             .putBlock, .deleteBlock, .putPush, .deletePush,
-            .putAttachment, .createAttachment, .getUpload, .appendUpload, .deleteAttachment, .putThumbnail:
+            .putAttachment, .createAttachment, .getUpload, .appendUpload, .deleteAttachment, .putThumbnail,
+            .linkAttachment, .setMediaCookie:
             [.writesOfAccount]
         case .searchUsers: [.directoryOfAccount]
         // Each ends a session or the account, so they are no more frequent than sign-ins. Signing out is always
@@ -26,7 +27,7 @@ extension OperationID {
         // These read. AccountReads limits concurrent reads.
         case .listSessions, .getWebPushKey, .getOwnAccount, .exportOwnAccount, .getUser, .listBlocks, .getThread,
             .searchRooms, .listMembers, .listMessages, .getMessage, .listReceipts, .getInbox, .searchMessages, .sync,
-            .getAttachment, .getThumbnail, .getAttachmentInfo, .linkAttachment, .setMediaCookie:
+            .getAttachment, .getThumbnail, .getAttachmentInfo:
             []
         // Limited by address and by the given name.
         case .register, .requestCode, .login: []

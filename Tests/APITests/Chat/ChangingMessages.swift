@@ -84,7 +84,7 @@ struct ChangingMessages {
         for (body, fields) in [
             ("{}", ["payload"]), (#"{"payload":{"text":""}}"#, ["payload.text"]), (#"{"payload":[]}"#, ["payload"]),
             (#"{"payload":{"text":"a"},"type":"message"}"#, ["type"]),
-            (#"{"payload":{"text":"a","attachments":[{"id":1}]}}"#, ["payload.attachments"]),
+            (#"{"payload":{"text":"a","attachments":[{"id":1}]}}"#, ["payload.attachments[0].id"]),
         ] {
             #expect(try await bob.client.patch("\(path)/\(id)", body).errorFields == fields)
         }

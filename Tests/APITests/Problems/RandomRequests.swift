@@ -80,7 +80,8 @@ struct RandomRequests {
             let body = try change(ground.bodies[random.below(ground.bodies.count)], &random)
             let reply = try await ground.person.client.send(route.method.rawValue, path, bytes: body)
             #expect(reply.status != 500, "\(route.operation): \(String(decoding: body, as: UTF8.self))")
-            if reply.status >= 400 { #expect(reply.problemCode != nil, "\(reply.text)") }
+            // An answer to HEAD has no body.
+            if reply.status >= 400, route.method != .head { #expect(reply.problemCode != nil, "\(reply.text)") }
         }
     }
 }
