@@ -18,11 +18,11 @@ package struct UploadRules: Sendable {
     }
 }
 
-/// The right of one request to append bytes to an upload. Any later request for the same upload (PUT, PATCH, HEAD)
-/// ends it: then `append` throws 409 `upload_superseded`.
+/// The right of one request to append bytes to an upload. Any later PUT or PATCH for the same upload ends it:
+/// then `append` throws 409 `upload_superseded`.
 package struct UploadTurn: Sendable {
     package let attachment: AttachmentID
-    /// Grows with each request for the upload, on any node.
+    /// Grows with each PUT and PATCH of the upload, on any node.
     package let number: Int64
     /// Bytes stored so far.
     package var offset: Int
@@ -93,7 +93,7 @@ extension Store {
         }
     }
 
-    /// Returns the offset, durable, and ends the request that was appending. Throws 404.
+    /// Returns the offset, durable. It may still grow while a broken request stores what it has sent. Throws 404.
     package func uploadProgress(_ id: AttachmentID, owner: UserID) async throws -> UploadProgress {
         let row = try await row(
             Statement("attachment_progress", "select * from attachment_progress($1, $2)"), [.id(id), .id(owner)])

@@ -135,12 +135,17 @@ extension SystemTests {
         @Test("until delivered: wait for the file on every device of the recipients, and not for the sender's")
         func untilDelivered() async throws {
             let id = try await uploaded()
-            _ = try await a.logIn(again: ann)
+            let tablet = try await a.logIn(again: ann)
             let phone = try await b.logIn(again: bob)
             let body: JSON = ["kind": "group", "members": [.string(bob.id)], "retention": ["keep": "until_delivered"]]
             let thread = try await a.post("/v1/threads", body, as: ann).json["id"].string ?? ""
-            let start = try await b.cursor(of: bob)
+            let (before, start) = (try await b.cursor(of: ann), try await b.cursor(of: bob))
             _ = try await a.shared([id], in: thread, as: ann)
+            // The sender's devices need the message, but not the file.
+            for device in [ann, tablet] {
+                let cursor = try await b.syncUntilTold(device, from: before, wait: 5).json["cursor"].string ?? ""
+                _ = try await b.sync(device, from: cursor)
+            }
             // Both devices have the message, and say so by their next poll.
             for device in [bob, phone] {
                 let cursor = try await b.syncUntilTold(device, from: start, wait: 5).json["cursor"].string ?? ""

@@ -101,7 +101,7 @@ extension SystemTests {
                     "a.mp3", padded(Array("ID3".utf8) + [3, 0, 0, 0, 0, 0, 0, 0xff, 0xfb, 0x90, 0x64]), "audio/mpeg",
                     true
                 ),
-                ("a.ogg", padded(Array("OggS".utf8) + [0, 2]), "audio/ogg", true),
+                ("a.ogg", padded(Array("OggS".utf8) + [0, 2]), "application/ogg", true),
                 ("a.html", Data("<!DOCTYPE html><script>alert(1)</script>".utf8), nil, false),
                 (
                     "a.svg", Data("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>".utf8), nil,

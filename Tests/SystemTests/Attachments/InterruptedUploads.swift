@@ -77,8 +77,7 @@ struct InterruptionStage {
         let connection = Connection(node.address)
         let last =
             if let offset {
-                try await connection.append(
-                    file.bytes.dropFirst(offset), to: id, at: offset, complete: true, as: person)
+                try await finish(file, id, from: offset, on: connection)
             } else { try await connection.put(file.bytes, id, as: person) }
         #expect(last.status == 201 && last.json["size"].int == file.count, "\(last)")
         _ = try await connection.ready(id, as: person)
@@ -88,6 +87,18 @@ struct InterruptionStage {
         // The account's quota must hold all files of a long run.
         #expect(try await other.delete(Attachments.path(id), as: person).status == 204)
         tally.fileCount += 1
+    }
+
+    /// Sends the rest of a file. A broken request that had to wait for the database may run after the offset was asked
+    /// for. Then the offset has moved forward, and the answer says to where.
+    private func finish(
+        _ file: TestFile, _ id: String, from offset: Int, on connection: Connection
+    ) async throws -> Answer {
+        let answer = try await connection.append(
+            file.bytes.dropFirst(offset), to: id, at: offset, complete: true, as: person)
+        guard answer.code == "upload_offset_mismatch", let moved = answer.offset, moved > offset else { return answer }
+        return try await connection.append(
+            file.bytes.dropFirst(moved), to: id, at: moved, complete: true, as: person)
     }
 
     /// Sends a random part of the rest of a file, breaks the transfer off, and returns the offset that the other node
@@ -189,7 +200,7 @@ struct InterruptionStage {
         let answer = try await Connection(nodes.addresses[number]).append(
             Data(file.bytes.prefix(10)), to: id, at: wrong, complete: false, as: person)
         #expect(answer.status == 409 && answer.code == "upload_offset_mismatch", "\(answer)")
-        #expect(answer.offset == offset, "\(answer)")
+        #expect(answer.offset ?? 0 >= offset, "\(answer)")
         tally.wrongOffsetCount += 1
     }
 }

@@ -131,7 +131,7 @@ extension SystemTests {
             }
             #expect(try await a.share(eleven, in: thread, as: ann).status == 422)
             #expect(try await a.share(eleven.dropLast(), in: thread, as: ann).status == 201)
-            for attachments in [["id"], [["id": .string(own), "size": 3]], [[:]], "x", [["id": 1]]] as [JSON] {
+            for attachments in [["id"], [["id": .string(own), "colour": 3]], [[:]], "x", [["id": 1]]] as [JSON] {
                 let answer = try await a.post(
                     "/v1/threads/\(thread)/messages", ["payload": ["attachments": attachments]], as: ann)
                 #expect(answer.status == 422, "\(attachments): \(answer)")

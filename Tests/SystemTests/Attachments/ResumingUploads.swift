@@ -149,7 +149,10 @@ extension SystemTests {
             let first = try await RawUpload.resume(id, at: 0, of: file.count, on: nodes.a.address, as: ann)
             try await first.send(file.bytes.prefix(500_000))
             let second = onSameNode ? a : b
-            let offset = try #require(try await second.progress(of: id, as: ann).offset)
+            let offset = try await eventually("the offset") { () -> Int? in
+                let answer = try await second.progress(of: id, as: ann)
+                return answer.offset == 500_000 ? answer.offset : nil
+            }
             let answer = try await second.append(file.bytes[offset...], to: id, at: offset, complete: true, as: ann)
             #expect(answer.status == 201, "\(answer)")
             // What the first writer still sends changes nothing, and its request ends.

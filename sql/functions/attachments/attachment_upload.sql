@@ -135,7 +135,9 @@ begin
     return next;
 end $$;
 
--- Returns: how far an upload is, after ending the request that was appending. The commit makes all its bytes durable.
+-- Returns: how far an upload is. The lock waits for a piece that is being stored, and makes this transaction one whose
+-- commit waits for the disk, and so for all bytes that arrived before. It does not end the request that appends: what a
+-- broken request has sent may still be on its way to here.
 -- Fails: PY404 attachment_not_found.
 -- Locks: the attachment
 create or replace function attachment_progress(p_id uuid, p_owner uuid)
@@ -148,8 +150,6 @@ declare
 begin
     if v_upload.id is null then
         perform attachment_refuse();
-    elsif v_upload.state = 0 then
-        update attachments a set turn = nextval('attachment_turns') where a.id = p_id;
     end if;
     return query select v_upload.received, v_upload.length, v_upload.state > 0;
 end $$;
