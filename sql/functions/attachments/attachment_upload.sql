@@ -75,10 +75,21 @@ begin
         digest := v_old.uploaded_digest;
         return next;
         return;
+    end if;
+    turn := nextval('attachment_turns');
+    if v_old.state = 0 then
+        -- In place: to a simultaneous HEAD, a new row with the same id would not exist yet.
+        delete from attachment_chunks c where c.attachment_id = p_id;
+        update attachments a set name = p_name, declared_type = p_declared_type, turn = attachment_begin.turn, received = 0,
+            received_at = v_now, length = p_length, unused_s = p_unused_s, due_at = v_now + make_interval(secs => p_unused_s),
+            stored_bytes = 0, thumbnail_type = null, thumbnail_size = null, thumbnail_digest = null,
+            thumbnail_is_own = false, created_at = v_now
+        where a.id = p_id;
+        return next;
+        return;
     elsif v_old.id is not null then
         perform attachment_erase(v_old);
     end if;
-    turn := nextval('attachment_turns');
     insert into attachments (id, owner_id, name, declared_type, turn, length, unused_s, received_at, due_at, created_at)
     values (p_id, p_owner, p_name, p_declared_type, turn, p_length, p_unused_s, v_now,
         v_now + make_interval(secs => p_unused_s), v_now)
