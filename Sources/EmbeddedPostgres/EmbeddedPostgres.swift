@@ -79,7 +79,7 @@ package final class EmbeddedPostgres: Sendable {
     /// which then recovers at the next start. Releases the directory. Ignores cancellation.
     package func stop(waitMax: Duration = .seconds(5)) async {
         await cluster.stop(.fast, waitMax: waitMax)
-        SocketDirectory.removeIfElsewhere(cluster.configuration.socketDirectory, beside: directory.path + "/socket")
+        SocketDirectory.removeIfElsewhere(cluster.configuration.socketDirectory, preferring: directory.path + "/socket")
         directory.release()
         logger.info("PostgreSQL stopped")
     }
@@ -104,7 +104,7 @@ package final class EmbeddedPostgres: Sendable {
         }
         var configuration = PostgresCluster.Configuration(
             binaries: binaries, dataDirectory: clusterPath,
-            socketDirectory: try SocketDirectory.make(beside: directory.path + "/socket", account: account),
+            socketDirectory: try SocketDirectory.make(preferring: directory.path + "/socket", account: account),
             logFile: directory.path + "/postgres.log")
         configuration.account = account
         return configuration

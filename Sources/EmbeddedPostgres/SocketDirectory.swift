@@ -13,14 +13,14 @@ enum SocketDirectory {
 
     /// Creates a directory that only the user of the server may enter. Returns its path.
     ///
-    /// - Parameter beside: the path to use if it is short enough; otherwise the directory is made in a runtime
+    /// - Parameter path: the path to use if it is short enough; otherwise the directory is made in a runtime
     ///   directory, with a name derived from this path.
-    static func make(beside: String, account: Account?, runtimeDirectories: [String]? = nil) throws -> String {
-        if isUsable(beside) {
-            try makePrivate(beside, account: account)
-            return beside
+    static func make(preferring path: String, account: Account?, runtimeDirectories: [String]? = nil) throws -> String {
+        if isUsable(path) {
+            try makePrivate(path, account: account)
+            return path
         }
-        let name = "/parley-\(account?.userID ?? geteuid())-\(fingerprint(beside))"
+        let name = "/parley-\(account?.userID ?? geteuid())-\(fingerprint(path))"
         for parent in runtimeDirectories ?? usual() {
             let path = parent + name
             guard isUsable(path), access(parent, W_OK | X_OK) == 0 else { continue }
@@ -29,13 +29,13 @@ enum SocketDirectory {
         }
         throw EmbeddedPostgresError(
             .notWritable,
-            "There is no directory for PostgreSQL's socket: \(beside) is too long a path, and none of "
+            "There is no directory for PostgreSQL's socket: \(path) is too long a path, and none of "
                 + "XDG_RUNTIME_DIR, /run and /tmp can be written.")
     }
 
     /// Removes a directory in a runtime directory once the server has ended. The next start creates it again.
-    static func removeIfElsewhere(_ path: String, beside: String) {
-        if path != beside { rmdir(path) }
+    static func removeIfElsewhere(_ directory: String, preferring path: String) {
+        if directory != path { rmdir(directory) }
     }
 
     /// Only root writes to /run, so other users cannot occupy names in it. XDG_RUNTIME_DIR belongs to one user, so a

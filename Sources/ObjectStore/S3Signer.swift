@@ -43,15 +43,15 @@ package struct S3Signer: Sendable {
                 ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"), ("X-Amz-Credential", "\(accessKey)/\(scope)"),
                 ("X-Amz-Date", timestamp), ("X-Amz-Expires", "\(seconds)"), ("X-Amz-SignedHeaders", names),
             ]
-        let pairs = all.map { (name: Self.encoded($0.name), value: Self.encoded($0.value)) }
+        let pairs = all.map { (name: $0.name.percentEncoded(), value: $0.value.percentEncoded()) }
         let sorted = pairs.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
-        let encodedPath = Self.encoded(path, keeping: "/")
+        let encodedPath = path.percentEncoded(keeping: "/")
         let request = [
             method, encodedPath, Self.joined(sorted),
             signed.map { "\($0.name):\(Self.trimmed($0.value))\n" }.joined(), names, "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")
-        let text = "AWS4-HMAC-SHA256\n\(timestamp)\n\(scope)\n\(Self.hex(SHA256.hash(data: Data(request.utf8))))"
-        let signature = Self.hex(Self.hmac(text, key: signingKey(day)))
+        let text = "AWS4-HMAC-SHA256\n\(timestamp)\n\(scope)\n\(SHA256.hash(data: Data(request.utf8)).hexadecimal)"
+        let signature = Self.hmac(text, key: signingKey(day)).hexadecimal
         return "\(origin)\(encodedPath)?\(Self.joined(pairs))&X-Amz-Signature=\(signature)"
     }
 
@@ -77,32 +77,8 @@ package struct S3Signer: Sendable {
         return (day, "\(day)T\(civil.timeOfDay.filter { $0 != ":" })Z")
     }
 
-    /// Percent-encodes all bytes but the unreserved characters of RFC 3986, as AWS requires.
-    static func encoded(_ text: String, keeping kept: String = "") -> String {
-        var result = ""
-        for byte in text.utf8 {
-            let character = Character(Unicode.Scalar(byte))
-            if byte < 0x80, character.isLetter || character.isNumber || "-._~".contains(character) {
-                result.append(character)
-            } else if kept.contains(character) {
-                result.append(character)
-            } else {
-                result += "%" + hex(CollectionOfOne(byte)).uppercased()
-            }
-        }
-        return result
-    }
-
     /// Without space at the ends, and with single spaces inside.
     private static func trimmed(_ value: String) -> String {
         value.split(separator: " ").joined(separator: " ")
-    }
-
-    static func hex(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef")
-        return bytes.reduce(into: "") { text, byte in
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
     }
 }

@@ -16,6 +16,6 @@ package enum ThumbnailerStatus: Int32, Error, Sendable {
 package enum PictureLimits {
     package static let pixelCountMax = 50_000_000
     package static let sideMax = 16_384
-    /// The input is in memory as a whole, beside up to 200 MB of pixels, within 512 MiB.
+    /// The whole input and up to 200 MB of pixels must fit into 512 MiB of memory.
     package static let byteCountMax = 100 << 20
 }

@@ -22,7 +22,7 @@ struct ThumbnailProcess: Sendable {
         output.closeWriteEnd()
     }
 
-    /// How the tasks beside the reader ended.
+    /// How the tasks other than the reader ended.
     private enum Ending {
         case fed
         case sourceFailed(any Error)

@@ -6,7 +6,7 @@ import Logging
 
 /// Draws thumbnails with `parley-thumbnailer`: one process a picture, two at once, others wait in a bounded line.
 package final class Thumbnailer: Sendable {
-    /// The file beside the running executable.
+    /// The file in the directory of the running executable.
     package static let executableName = "parley-thumbnailer"
 
     private let executable: String
@@ -15,18 +15,18 @@ package final class Thumbnailer: Sendable {
 
     /// Logs a warning if the executable is missing: everything else works without it.
     /// - Parameters:
-    ///   - executable: absolute path; nil for the one beside the running executable.
+    ///   - executable: absolute path; nil for the one in the directory of the running executable.
     ///   - timeMax: a process is killed after this time.
     package init(
         executable: String? = nil, logger: Logger, processCountMax: Int = 2, waitingCountMax: Int = 256,
         timeMax: Duration = .seconds(10)
     ) {
-        self.executable = executable ?? Self.besideThisExecutable
+        self.executable = executable ?? Self.inOwnDirectory
         self.timeMax = timeMax
         slots = Slots(SlotLimits(slotCount: processCountMax, waitingCountMax: waitingCountMax))
         if !isInstalled {
             logger.warning(
-                "parley-thumbnailer is missing: pictures get no thumbnails. Install it beside parley, then restart",
+                "parley-thumbnailer is missing: pictures get no thumbnails. Install it in the directory of parley, then restart",
                 metadata: ["path": "\(self.executable)"])
         }
     }
@@ -59,7 +59,7 @@ package final class Thumbnailer: Sendable {
         return try await process.draw(piece, timeMax: timeMax)
     }
 
-    private static var besideThisExecutable: String {
+    private static var inOwnDirectory: String {
         let path = (try? Files.resolve("/proc/self/exe")) ?? ""
         return path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex) + executableName
     }

@@ -64,8 +64,9 @@ package struct Worker: Sendable {
         do {
             return try await body()
         } catch {
-            // A call that was cut short by the cancellation may fail with another error.
-            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            // The task's own state decides. A call that the cancellation cut short may fail with another error, and a
+            // library may throw CancellationError for reasons of its own, which must not end the node.
+            if Task.isCancelled { throw CancellationError() }
             failures.add()
             log.warning("\(operation) failed; retrying in \(retryAfter.shortText)", reason: "\(error)")
             return nil

@@ -47,12 +47,12 @@ struct SocketDirectories {
     func longest() throws {
         let room = 107 - "/.s.PGSQL.5432".utf8.count - temporary.path.utf8.count - 1
         let fits = temporary.path + "/" + String(repeating: "x", count: room)
-        #expect(try SocketDirectory.make(beside: fits, account: nil, runtimeDirectories: []) == fits)
+        #expect(try SocketDirectory.make(preferring: fits, account: nil, runtimeDirectories: []) == fits)
         #expect(throws: EmbeddedPostgresError.self) {
-            try SocketDirectory.make(beside: fits + "x", account: nil, runtimeDirectories: [])
+            try SocketDirectory.make(preferring: fits + "x", account: nil, runtimeDirectories: [])
         }
         let elsewhere = try SocketDirectory.make(
-            beside: fits + "x", account: nil, runtimeDirectories: [temporary.path])
+            preferring: fits + "x", account: nil, runtimeDirectories: [temporary.path])
         #expect(elsewhere.hasPrefix(temporary.path + "/parley-\(geteuid())-"))
     }
 
@@ -60,7 +60,7 @@ struct SocketDirectories {
     func mode() throws {
         let path = temporary.path + "/socket"
         for _ in 1...2 {
-            #expect(try SocketDirectory.make(beside: path, account: nil) == path)
+            #expect(try SocketDirectory.make(preferring: path, account: nil) == path)
             #expect(try Files.status(path).map { $0.st_mode & 0o777 } == 0o700)
             _ = chmod(path, 0o777)
         }
@@ -70,7 +70,7 @@ struct SocketDirectories {
     func taken() throws {
         let path = temporary.path + "/socket"
         _ = symlink("/tmp", path)
-        #expect(throws: EmbeddedPostgresError.self) { try SocketDirectory.make(beside: path, account: nil) }
+        #expect(throws: EmbeddedPostgresError.self) { try SocketDirectory.make(preferring: path, account: nil) }
     }
 }
 

@@ -1,4 +1,5 @@
 // The names of files: as a client gives them, and in the Content-Disposition of a download.
+import Basics
 import Domain
 
 /// A file's name that is safe to show and to save: one line without path separators, control characters and characters
@@ -65,7 +66,8 @@ enum ContentDisposition {
             let isPlain = (0x20...0x7e).contains(scalar.value) && !"\"\\%".unicodeScalars.contains(scalar)
             return isPlain ? Character(scalar) : "_"
         }
-        return "\(isInline ? "inline" : "attachment"); filename=\"\(String(ascii))\"; filename*=UTF-8''\(escaped(name))"
+        let disposition = isInline ? "inline" : "attachment"
+        return "\(disposition); filename=\"\(String(ascii))\"; filename*=UTF-8''\(name.percentEncoded())"
     }
 
     /// The parameters after the type. Values in quotes are returned without quotes and escapes.
@@ -105,15 +107,5 @@ enum ContentDisposition {
         let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, String(decoding: parts[0], as: UTF8.self).lowercased() == "utf-8" else { return nil }
         return String(validating: parts[2], as: UTF8.self).flatMap { percentDecoded($0[...].utf8, plusIsSpace: false) }
-    }
-
-    private static func escaped(_ name: String) -> String {
-        let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-        let digits = Array("0123456789ABCDEF".utf8)
-        var text: [UInt8] = []
-        for byte in name.utf8 {
-            text += plain.contains(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return String(decoding: text, as: UTF8.self)
     }
 }

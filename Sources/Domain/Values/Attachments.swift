@@ -12,15 +12,6 @@ package enum AttachmentState: Int16, Sendable, CaseIterable {
     case ready = 2
     /// The virus scanner refused it.
     case refused = 3
-
-    package var text: String {
-        switch self {
-        case .receiving: "receiving"
-        case .checking: "checking"
-        case .ready: "ready"
-        case .refused: "refused"
-        }
-    }
 }
 
 /// One of the byte sequences of an attachment. The raw values are stored.

@@ -1,4 +1,4 @@
-// The chunks of PNG that stay, and the CRC of the one that is written anew.
+// The chunks of PNG that stay, and the CRC of the one that the cleaner writes itself.
 
 /// The four letters of a chunk.
 struct ChunkType: Equatable {

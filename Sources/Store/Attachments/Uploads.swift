@@ -56,7 +56,7 @@ package enum UploadResumption: Sendable {
 }
 
 extension Store {
-    /// Begins an upload, or begins an unfinished one anew: bytes that it had are deleted. Refuses with 409 `id_taken`
+    /// Begins an upload. An unfinished one with this id starts again from 0 bytes. Refuses with 409 `id_taken`
     /// an id of another account, 413 `attachment_too_large` or 403 `quota_exceeded` a declared length or a full quota.
     package func beginUpload(
         _ id: AttachmentID, owner: UserID, name: String, declaredType: String?, length: Int?, rules: UploadRules

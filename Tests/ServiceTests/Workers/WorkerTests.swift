@@ -18,16 +18,22 @@ struct WorkerTests {
         Worker("counting sheep", every: .milliseconds(1), retryAfter: retryAfter, logger: lines.logger)
     }
 
-    /// Runs steps until one throws `CancellationError`, as a cancelled call does. Returns how many there were.
-    private func run(_ worker: Worker, _ step: (Int) throws -> Worker.Progress) async -> Int {
-        var count = 0
-        await #expect(throws: CancellationError.self) {
+    /// Runs steps until one throws `CancellationError`: the worker is cancelled in it. Returns how many there were.
+    private func run(_ worker: Worker, _ step: @escaping @Sendable (Int) throws -> Worker.Progress) async -> Int {
+        let steps = Counter()
+        let task = Task {
             try await worker.run {
-                count += 1
-                return try step(count)
+                steps.add()
+                do {
+                    return try step(steps.value)
+                } catch is CancellationError {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    throw CancellationError()
+                }
             }
         }
-        return count
+        await #expect(throws: CancellationError.self) { try await task.value }
+        return steps.value
     }
 
     @Test("goes on while there is more to do, when there is nothing to do, and after a pause")
@@ -97,6 +103,14 @@ struct WorkerTests {
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(worker.failures.value == 0)
         #expect(lines.all.isEmpty)
+    }
+
+    @Test("goes on when a call throws CancellationError although nobody cancelled the worker")
+    func foreignCancellation() async throws {
+        let worker = worker()
+        let failed: Int? = try await worker.attempt { throw CancellationError() }
+        #expect(failed == nil)
+        #expect(worker.failures.value == 1)
     }
 
     @Test("retries a call until it succeeds, and returns its value")

@@ -42,7 +42,7 @@ begin
     is_bound_by_quota := v_left < p_size_max;
 end $$;
 
--- Begins an upload. An unfinished one begins anew, without the bytes that it had.
+-- Begins an upload. An unfinished one starts again from 0 bytes.
 -- Returns: `turn`, `size_max` and `is_bound_by_quota` as attachment_room returns them; or, of an upload that was
 -- complete before, `turn` null, `received`, and `digest` of the bytes as uploaded (null until it is known).
 -- Fails: PY409 id_taken (another account's); as attachment_room.

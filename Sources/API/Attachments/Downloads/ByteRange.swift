@@ -1,4 +1,5 @@
 // Which bytes of a file a request asks for: Range, If-Range, If-None-Match (RFC 9110, 13 and 14).
+import Basics
 import HTTPTypes
 
 /// The part of a file that a download returns.
@@ -51,9 +52,7 @@ struct EntityTag: Equatable {
     let text: String
 
     init(digest: [UInt8]) {
-        let digits = Array("0123456789abcdef".utf8)
-        let hexadecimal = digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        text = "\"\(String(decoding: hexadecimal, as: UTF8.self))\""
+        text = "\"\(digest.hexadecimal)\""
     }
 
     /// Whether an If-None-Match header names this tag. Weak tags count, as they do for GET (RFC 9110, 13.1.2).
