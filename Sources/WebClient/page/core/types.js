@@ -12,6 +12,7 @@
  * @property {boolean} archived
  * @property {boolean} pinned
  * @property {number} hidden_before_seq
+ * @property {Person | null} [invited_by]
  */
 
 /** A thread as GET /v1/inbox returns it.
@@ -21,6 +22,7 @@
  * @property {string | null} title
  * @property {string | null} image
  * @property {Person | null} [peer] of a direct thread
+ * @property {{keep: 'forever' | 'seconds' | 'until_delivered', seconds?: number}} [retention]
  * @property {number} member_count
  * @property {Message | null} [last_message]
  * @property {number} unread_count
