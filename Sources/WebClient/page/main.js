@@ -1,0 +1,14 @@
+// The entry: language and theme first, then the core, then the page.
+
+import { Chat } from './core/chat.js';
+import { direction, loadLanguage } from './language/index.js';
+import { App } from './ui/shell/app.js';
+import { applyTheme } from './ui/shell/theme.js';
+import './ui/conversation/conversation.js';
+
+applyTheme();
+document.documentElement.lang = await loadLanguage(navigator.languages);
+document.documentElement.dir = direction();
+const chat = new Chat();
+document.body.replaceChildren(new App(chat));
+await chat.start();

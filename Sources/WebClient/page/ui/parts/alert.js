@@ -1,0 +1,71 @@
+// The one place that shows errors.
+
+import { element } from '../dom.js';
+import { t } from '../../language/index.js';
+import { iconButton } from './icon.js';
+
+/** @type {HTMLElement | null} */
+let shown = null;
+
+/** Shows an error in an `alert`: the detail of a problem document, or the text itself. It replaces the one before. An
+ * open dialog makes the rest of the page inert, so the alert then stands in the dialog.
+ * @param {unknown} error
+ */
+export function showProblem(error) {
+    hideProblem();
+    const place = [...document.querySelectorAll('dialog:modal')].at(-1) ?? document.body;
+    shown = element(
+        'div',
+        { class: 'alert', role: 'alert' },
+        element('p', {}, describe(error)),
+        iconButton('close', t('shell.dismiss'), hideProblem),
+    );
+    if (isOffline(error)) shown.dataset.offline = '';
+    place.append(shown);
+}
+
+/** Removes the alert. */
+export function hideProblem() {
+    shown?.remove();
+    shown = null;
+}
+
+/** Removes the alert if it says that the server could not be reached. */
+export function hideConnectionProblem() {
+    if (shown?.dataset.offline === '') hideProblem();
+}
+
+/** Runs an action of the user. The control is busy meanwhile and ignores clicks; an error is shown.
+ * @param {() => Promise<unknown>} action
+ * @param {HTMLElement | null} [control]
+ * @returns {Promise<boolean>} whether it succeeded
+ */
+export async function attempt(action, control) {
+    if (control?.getAttribute('aria-disabled') === 'true') return false;
+    control?.setAttribute('aria-disabled', 'true');
+    try {
+        await action();
+        hideProblem();
+        return true;
+    } catch (error) {
+        showProblem(error);
+        return false;
+    } finally {
+        control?.removeAttribute('aria-disabled');
+    }
+}
+
+/** @param {unknown} error */
+function describe(error) {
+    if (typeof error === 'string') return error;
+    if (isOffline(error)) return t('shell.noConnection');
+    const { detail, errors } = /** @type {Partial<import('../../core/types.js').ProblemShape>} */ (error ?? {});
+    if (!detail) console.error(error);
+    const fields = errors?.map((each) => each.detail).filter((each) => each && each !== detail) ?? [];
+    return [detail ?? t('shell.unexpected'), ...fields].join(' ');
+}
+
+/** @param {unknown} error */
+function isOffline(error) {
+    return error instanceof Error && 'status' in error && error.status === 0;
+}

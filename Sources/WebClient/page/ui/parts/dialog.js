@@ -1,0 +1,70 @@
+// Dialogs on the native element: the rest of the page is inert, Escape closes the topmost, the focus returns.
+
+import { element } from '../dom.js';
+import { t } from '../../language/index.js';
+import { iconButton } from './icon.js';
+
+let made = 0;
+
+/** Opens a modal dialog that has `title` as its heading and name. It leaves the page when it is closed.
+ * The first element with `autofocus` gets the focus, else the first that can.
+ * @param {{title: string, class?: string, role?: 'alertdialog', onclose?: () => void}} options an `alertdialog` has no
+ * button "Close": it must have other buttons that close it
+ * @param {...import('../dom.js').Child} content
+ * @returns {HTMLDialogElement}
+ */
+export function openDialog(options, ...content) {
+    const opener = document.activeElement;
+    const titleID = `dialog-${made += 1}`;
+    const dialog = element(
+        'dialog',
+        { class: `dialog ${options.class ?? ''}`.trim(), role: options.role, 'aria-labelledby': titleID },
+        element(
+            'header',
+            { class: 'dialog-header' },
+            element('h2', { id: titleID }, options.title),
+            options.role !== 'alertdialog' && iconButton('close', t('shell.close'), () => dialog.close()),
+        ),
+        element('div', { class: 'dialog-content' }, ...content),
+    );
+    dialog.addEventListener('close', () => {
+        dialog.remove();
+        if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+        options.onclose?.();
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    return dialog;
+}
+
+/** Asks a question that has two answers. Its buttons are `action` and "Cancel".
+ * @param {{title: string, text: string, action: string, isDangerous?: boolean}} question
+ * @returns {Promise<boolean>} whether the user chose `action`
+ */
+export function confirm({ title, text, action, isDangerous = true }) {
+    return new Promise((resolve) => {
+        let isConfirmed = false;
+        const dialog = openDialog(
+            { title, role: 'alertdialog', class: 'question', onclose: () => resolve(isConfirmed) },
+            element('p', {}, text),
+            element(
+                'div',
+                { class: 'actions' },
+                element('button', {
+                    type: 'button',
+                    class: 'button',
+                    autofocus: true,
+                    onclick: () => dialog.close(),
+                }, t('shell.cancel')),
+                element('button', {
+                    type: 'button',
+                    class: isDangerous ? 'button danger' : 'button primary',
+                    onclick: () => {
+                        isConfirmed = true;
+                        dialog.close();
+                    },
+                }, action),
+            ),
+        );
+    });
+}

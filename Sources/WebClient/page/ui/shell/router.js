@@ -1,0 +1,41 @@
+// The address of a place in the page, kept in `location.hash`: `#/`, `#/t/THREAD`, `#/t/THREAD/m/MESSAGE`.
+
+/** @typedef {{threadID: string | null, messageID: string | null}} Route */
+
+/** @returns {Route} */
+export function currentRoute() {
+    const [, threadID = null, messageID = null] = location.hash.match(/^#\/t\/([\w-]+)(?:\/m\/([\w-]+))?$/) ?? [];
+    return { threadID, messageID };
+}
+
+/** Returns the `href` of a thread, or of a message in it.
+ * @param {string} threadID
+ * @param {string} [messageID]
+ */
+export function threadAddress(threadID, messageID) {
+    return `#/t/${threadID}${messageID ? `/m/${messageID}` : ''}`;
+}
+
+/** Goes to an address. Going to the present one again tells its subscribers once more.
+ * @param {string} address
+ */
+export function goTo(address) {
+    if (location.hash === address) dispatchEvent(new HashChangeEvent('hashchange'));
+    else location.hash = address;
+}
+
+/** Goes back to the inbox. */
+export function closeThread() {
+    goTo('#/');
+}
+
+/** Calls `handler` now and after each change of the address.
+ * @param {(route: Route) => void} handler
+ * @returns {() => void} ends it
+ */
+export function followRoute(handler) {
+    const report = () => handler(currentRoute());
+    addEventListener('hashchange', report);
+    report();
+    return () => removeEventListener('hashchange', report);
+}
