@@ -147,6 +147,8 @@
  * @property {(threadID: string, message: Outgoing) => Promise<string>} send returns the message's id once it is in the outbox
  * @property {(messageID: string) => Promise<void>} retry
  * @property {(messageID: string) => Promise<void>} discard also cancels a message that is being sent
+ * @property {(threadID: string, messageID: string) => Promise<Message | null>} message one message, such as the original
+ * of a reply: from the store, else from the server; null if it does not exist for the caller
  * @property {(message: Message, text: string) => Promise<void>} edit
  * @property {(message: Message, audience: 'everyone' | 'me') => Promise<void>} deleteMessage
  * @property {(message: Message, emoji: string, isPut: boolean) => Promise<void>} react
