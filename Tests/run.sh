@@ -2,7 +2,8 @@
 # Runs the built tests in groups, each in a process of its own, and ends with each group's closing line.
 #
 #   Tests/run.sh all      every test: unit tests beside the release build, then the system suites that may share the
-#                         machine, then alone, one after the other, all tests that measure time or have deadlines
+#                         machine and the web client in a browser, then alone, one after the other, all tests that
+#                         measure time or have deadlines
 #   Tests/run.sh system   the system suites alone, with the executable that PARLEY_EXECUTABLE names
 #   Tests/run.sh quick    unit suites that neither wait for long nor measure time (`make check`)
 #
@@ -21,7 +22,7 @@ logs=.build/tests
 
 # System suites that may share the machine, in lanes of about 140 s each. Suite-test leaves out one test of the suite.
 lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths MetricsAccess ForbiddenCalls BadBodies
-    UnauthenticatedBodies ClientGuide EventExamples)
+    UnauthenticatedBodies ClientGuide EventExamples WebClientSetting)
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
     DelegatedSignIn AdminCalls MembersOnTwoNodes MessageChanges PayloadNumbers KilledNodes Sessions-takesAsLong)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls
@@ -50,19 +51,24 @@ lane() {
     printf '^SystemTests\\.SystemTests/(%s)' "${patterns[*]}"
 }
 
-# run NAME LIMIT_S ARGUMENTS...: runs one group and writes its result to NAME.status: 0, or why the group failed.
+# The runner of the Swift tests.
+swift_tests=("$bundle" --testing-library swift-testing --no-parallel)
+
+# run NAME LIMIT_S COMMAND...: runs one group and writes its result to NAME.status: 0, or why the group failed. Options
+# alone are those of the runner of the Swift tests.
 run() {
-    local name=$1 limit=$2 status=0 closing runner
+    local name=$1 limit=$2 status=0 closing runner command
     shift 2
-    timeout --kill-after=30 "$limit" "$bundle" --testing-library swift-testing --no-parallel "$@" \
-        >"$logs/$name.log" 2>&1 </dev/null &
+    command=("$@")
+    [[ $1 != --* ]] || command=("${swift_tests[@]}" "$@")
+    timeout --kill-after=30 "$limit" "${command[@]}" >"$logs/$name.log" 2>&1 </dev/null &
     runner=$!
     # Nodes and PostgreSQL servers end with the runner that started them.
     trap 'kill "$runner" 2>/dev/null || true' TERM
     wait "$runner" || status=$?
     closing=$(closing "$name")
     case $status in
-        0) [[ $closing == *' passed after '* ]] || status='it ended without a closing line' ;;
+        0) [[ $closing =~ $passed ]] || status='it ended without a closing line' ;;
         1) ;;
         69) status='its filter matches no test' ;;
         124 | 137) status="it was killed after $limit s" ;;
@@ -72,8 +78,12 @@ run() {
     say "group $name: ${closing:-no closing line}"
 }
 
+# The closing lines of the test runners: of Swift, of deno, and of Python, which Tests/BrowserTests/run.py joins to one.
+closings='Test run with|^(ok|FAILED) \| [0-9]+ passed|^Ran [0-9]+ tests? in '
+passed=' passed after |^ok \||^Ran .*: OK'
+
 # Prints the line with which the test runner ended a group; nothing if the runner crashed.
-closing() { grep -a 'Test run with' "$logs/$1.log" | tail -n 1 || true; }
+closing() { grep -aE "$closings" "$logs/$1.log" | tail -n 1 || true; }
 
 # Builds the executables that the system tests run, below the tests in priority: unit tests wait for no processor.
 release() {
@@ -134,11 +144,11 @@ check_lists() {
     done
 }
 
-# Fails unless every test of the build ran in exactly one group.
+# Fails unless every Swift test of the build ran in exactly one group.
 check_counts() {
     local built ran
     built=$("$bundle" --testing-library swift-testing --list-tests 2>/dev/null | sort -u | wc -l)
-    ran=$(for name in "${groups[@]}"; do closing "$name"; done | sed -E 's/.*Test run with ([0-9]+) tests?.*/\1/' |
+    ran=$(for name in "${groups[@]}"; do closing "$name"; done | sed -nE 's/.*Test run with ([0-9]+) tests?.*/\1/p' |
         awk '{ sum += $1 } END { print sum + 0 }')
     [ "$built" -eq "$ran" ] && return
     say "✘ the build has $built tests, and $ran ran: a group has failed, or a test is in no group, or in two."
@@ -166,11 +176,14 @@ mkdir -p "$logs"
 check_lists
 case ${1:-} in
     all)
+        start web-modules 120 Tests/WebClientTests/run.sh
         start unit-api 900 --filter '^APITests\.' --skip "$measuring"
         start unit-log 900 --filter '^(LogTests|StoreTests)\.' --skip "$measuring"
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring"
         release
         start_lanes
+        start browser 240 Tests/BrowserTests/run.py --without test_speed
+        alone browser-speed 120 Tests/BrowserTests/run.py test_speed
         alone measuring 600 --filter "$measuring"
         system_alone
         status=0
@@ -184,6 +197,7 @@ case ${1:-} in
         report
         ;;
     quick)
+        start web-modules 120 Tests/WebClientTests/run.sh
         start quick-log 300 --filter '^LogTests\.' --skip "$measuring" --skip "$slow"
         start quick-store 300 --filter '^StoreTests\.' --skip "$measuring" --skip "$slow"
         start quick-api 300 --filter '^APITests\.' --skip "$measuring" --skip "$slow"
