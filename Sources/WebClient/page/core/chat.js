@@ -1,0 +1,402 @@
+// The core of the web client as the interface sees it.
+
+import { Calls } from './calls.js';
+import { deviceName } from './device-name.js';
+import { newID } from './ids.js';
+import { LiveValue } from './live.js';
+import { Queries } from './queries.js';
+import { openStore } from './store/open.js';
+import { fetchMembers } from './sync/commit.js';
+import { changeEntry, putEntry } from './sync/outbox.js';
+import { Passing } from './sync/passing.js';
+import { putReadMark } from './sync/read-marks.js';
+import { Sync } from './sync/sync.js';
+import { Tabs } from './sync/tabs.js';
+import { Threads } from './threads.js';
+import { ThreadTimeline } from './timeline.js';
+
+/** @typedef {import('./types.js').Person} Person */
+/** @typedef {import('./types.js').Session} Session */
+/** @typedef {import('./types.js').Message} Message */
+/** @typedef {import('./types.js').Draft} Draft */
+/** @typedef {import('./types.js').Member} Member */
+/** @typedef {import('./store/schema.js').Store & {erase: () => Promise<void>}} OpenStore */
+
+/** What the browser has; tests pass stand-ins.
+ * @typedef {{origin?: string, fetch?: typeof fetch, indexedDB?: IDBFactory | null, locks?: LockManager | null,
+ * BroadcastChannel?: typeof BroadcastChannel | null}} Environment */
+
+/** One account on one device. types.js describes every member. */
+export class Chat extends Calls {
+    /** @type {LiveValue<Session | null>} */
+    session = new LiveValue();
+    connection = new LiveValue({ value: /** @type {import('./types.js').Connection} */ ('connecting') });
+    #environment;
+    /** @type {OpenStore | null} */
+    #store = null;
+    #queries = new Queries();
+    /** @type {Threads | null} */
+    #threads = null;
+    #passing;
+    /** @type {Tabs | null} */
+    #tabs = null;
+    /** @type {Sync | null} */
+    #sync = null;
+    /** @type {Set<ThreadTimeline>} */
+    #timelines = new Set();
+    /** Read marks that are not in the store yet. @type {Map<string, number>} */
+    #readMarks = new Map();
+
+    /** @param {Environment} [environment] */
+    constructor(environment = {}) {
+        super(environment);
+        this.#environment = environment;
+        this.#passing = new Passing({
+            http: this.http,
+            userID: () => this.#userID,
+            personOf: (threadID, userID) => this.#personOf(threadID, userID),
+        });
+        this.http.onSignedOut = (token) => {
+            if (token === this.session.value?.token) void this.#erase();
+        };
+    }
+
+    /** Opens the store, joins the other tabs, and syncs if signed in. */
+    async start() {
+        const { indexedDB = globalThis.indexedDB ?? null, locks = globalThis.navigator?.locks ?? null } =
+            this.#environment;
+        const { BroadcastChannel: Channel = globalThis.BroadcastChannel ?? null } = this.#environment;
+        this.#store = await openStore(indexedDB, (topics) => {
+            this.#tabs?.send({ kind: 'notes', topics });
+            this.#noted(topics);
+        }, () => this.#sync?.close());
+        this.#tabs = new Tabs(this.#store.isShared ? Channel : null);
+        this.#threads = new Threads(this.#store);
+        this.#tabs.listen((message) => this.#heard(message));
+        this.#sync = new Sync({
+            store: this.#store,
+            http: this.http,
+            tabs: this.#tabs,
+            locks,
+            session: this.session,
+            onConnection: (connection) => this.#setConnection(connection),
+            onPassing: (events) => this.#passing.take(events),
+            renewFileAccess: () => this.renewFileAccess(),
+        });
+        await this.#readSession();
+        this.#sync.start();
+        this.#tabs.send({ kind: 'hello' });
+    }
+
+    /** Ends what `start` began; the session stays. */
+    close() {
+        this.#sync?.close();
+        this.#tabs?.close();
+        this.#store?.close();
+    }
+
+    /** @protected @override */
+    get store() {
+        if (!this.#store) throw new Error('Call start first.');
+        return this.#store;
+    }
+
+    /** @protected @override */
+    get sessionID() {
+        return this.session.value?.id;
+    }
+
+    get #userID() {
+        return this.session.value?.user.id;
+    }
+
+    // Signing in and out
+
+    /** @param {{username: string, password: string} | {email: string, code: string}} way */
+    async signIn(way) {
+        await this.#begin('/v1/auth/login', way);
+    }
+
+    /** With an e-mail address a code is mailed, and `signIn` follows.
+     * @param {{name: string, username: string, password: string} | {name: string, email: string}} account */
+    async register(account) {
+        await this.#begin('/v1/auth/register', account);
+    }
+
+    /** @param {string} email */
+    async requestCode(email) {
+        await this.http.send('POST', '/v1/auth/code', { json: { email }, isAnonymous: true });
+    }
+
+    async signOut() {
+        try {
+            await this.http.call('POST', '/v1/auth/logout', { seconds: 5 });
+        } catch {
+            // Offline: the session ends when it is unused for long enough, or from another device.
+        }
+        await this.#erase();
+    }
+
+    /** @param {'keep' | 'erase'} messages */
+    async eraseAccount(messages) {
+        await this.http.call('DELETE', '/v1/users/me', { query: { messages } });
+        await this.#erase();
+    }
+
+    /** @param {string} path @param {object} body */
+    async #begin(path, body) {
+        const json = { ...body, device_name: deviceName() };
+        const response = await this.http.send('POST', path, { json, isAnonymous: true });
+        // 202: a code is on its way.
+        if (response.status === 202) return;
+        const { user, session } = await response.json();
+        await this.store.erase();
+        await this.store.write(['meta'], (tx) => {
+            tx.put('meta', { key: 'session', value: { ...session, user } });
+            tx.note('session');
+            return Promise.resolve();
+        });
+        await this.#readSession();
+        await this.renewFileAccess().catch(() => {});
+    }
+
+    async #readSession() {
+        const session = await this.store.read(['meta'], async (tx) => (await tx.get('meta', 'session'))?.value ?? null);
+        if (session?.token === this.session.value?.token && this.session.value !== undefined) return;
+        this.#forget();
+        this.http.token = session?.token ?? null;
+        await this.#threads?.refreshAll();
+        this.session.set(session);
+        this.#sync?.sessionChanged();
+    }
+
+    /** Removes everything that the browser has stored. */
+    async #erase() {
+        this.http.token = null;
+        this.session.set(null);
+        this.#forget();
+        this.#sync?.sessionChanged();
+        await this.#store?.erase();
+        this.#tabs?.send({ kind: 'signed-out' });
+    }
+
+    /** Forgets what is in memory. */
+    #forget() {
+        for (const timeline of [...this.#timelines]) timeline.close();
+        this.#readMarks.clear();
+        this.#threads?.clear();
+        this.#queries.clear();
+        this.#passing.clear();
+        this.blocks.reset();
+    }
+
+    // Live values
+
+    get inbox() {
+        return this.#openThreads.inbox;
+    }
+
+    /** @param {string} threadID */
+    thread(threadID) {
+        return this.#openThreads.thread(threadID);
+    }
+
+    get #openThreads() {
+        if (!this.#threads) throw new Error('Call start first.');
+        return this.#threads;
+    }
+
+    get me() {
+        return this.#queries.live('account', async () => {
+            const account = await this.store.read(['meta'], (tx) => tx.get('meta', 'account'));
+            return account?.value.user ?? this.session.value?.user;
+        });
+    }
+
+    /** @param {string} threadID @returns {LiveValue<Member[]>} */
+    members(threadID) {
+        return this.#queries.live('members/' + threadID, async () => {
+            return (await this.store.read(['members'], (tx) => tx.get('members', threadID)))?.members;
+        }, () => {
+            fetchMembers(this.store, this.http, threadID).catch(() => {});
+        });
+    }
+
+    /** @param {string} threadID */
+    typing(threadID) {
+        return this.#passing.typing(threadID);
+    }
+
+    /** @param {string} userID */
+    presence(userID) {
+        return this.#passing.presence(userID);
+    }
+
+    /** @param {string} threadID @returns {LiveValue<Draft>} */
+    draft(threadID) {
+        return this.#queries.live('draft/' + threadID, async () => {
+            const draft = await this.store.read(['drafts'], (tx) => tx.get('drafts', threadID));
+            return { text: draft?.text ?? '', replyTo: draft?.replyTo ?? null };
+        });
+    }
+
+    /** @param {string} threadID @param {Draft} draft */
+    setDraft(threadID, { text, replyTo }) {
+        void this.store.write(['drafts'], (tx) => {
+            if (text || replyTo) tx.put('drafts', { thread_id: threadID, text, replyTo });
+            else tx.delete('drafts', threadID);
+            tx.note('draft/' + threadID);
+            return Promise.resolve();
+        });
+    }
+
+    /** @param {string} threadID @returns {ThreadTimeline} */
+    openTimeline(threadID) {
+        const thread = this.#openThreads.get(threadID);
+        /** @type {ThreadTimeline} */
+        const timeline = new ThreadTimeline(threadID, {
+            store: this.store,
+            http: this.http,
+            userID: this.#userID ?? '',
+            readSeq: thread && thread.unread_count > 0 ? thread.me.read_seq : null,
+            onClose: () => this.#timelines.delete(timeline),
+        });
+        this.#timelines.add(timeline);
+        timeline.open().catch((error) => console.warn('opening a thread failed', error));
+        return timeline;
+    }
+
+    // Sending
+
+    /** @param {string} threadID @param {import('./types.js').Outgoing} outgoing
+     * @returns {Promise<string>} */
+    async send(threadID, { text, files = [], replyTo = null, mentions = [], location }) {
+        const session = this.session.value;
+        if (!session) throw new Error('Sign in first.');
+        const id = newID();
+        const outgoing = files.map((file) => ({
+            id: newID(),
+            name: file.name,
+            type: file.type,
+            size: file.size,
+            sent: 0,
+            file,
+        }));
+        const type = location ? 'location' : 'message';
+        const content = location ?? (text ? { text } : {});
+        const attachments = outgoing.map(({ id, name, type, size }) => ({ id, name, content_type: type, size }));
+        const hasFiles = attachments.length > 0;
+        const { id: userID, name, profile_image } = this.me.value ?? session.user;
+        /** @type {Message} */
+        const message = {
+            id,
+            thread_id: threadID,
+            seq: 0,
+            timestamp: new Date().toISOString(),
+            type,
+            sender: { id: userID, name, profile_image },
+            payload: { ...content, ...(hasFiles ? { attachments } : {}) },
+            reply_to: replyTo?.id ?? null,
+            mentions,
+            reactions: {},
+            edited_at: null,
+            deleted_at: null,
+            expires_at: null,
+        };
+        const body = {
+            id,
+            type,
+            payload: { ...content, ...(hasFiles ? { attachments: attachments.map(({ id }) => ({ id })) } : {}) },
+            ...(replyTo ? { reply_to: replyTo.id } : {}),
+            ...(mentions.length > 0 ? { mentions } : {}),
+        };
+        const entry = { id, thread_id: threadID, message, body, files: outgoing.map(({ id }) => ({ id })) };
+        await putEntry(this.store, { ...entry, state: 'sending' }, outgoing);
+        this.#passing.stop(threadID);
+        return id;
+    }
+
+    /** @param {string} messageID */
+    async retry(messageID) {
+        await changeEntry(this.store, messageID, 'retry');
+    }
+
+    /** @param {string} messageID */
+    async discard(messageID) {
+        await changeEntry(this.store, messageID, 'discard');
+    }
+
+    /** @param {string} threadID @param {number} seq */
+    markRead(threadID, seq) {
+        if (this.#readMarks.size === 0) setTimeout(() => void this.#putReadMarks(), 100);
+        this.#readMarks.set(threadID, Math.max(seq, this.#readMarks.get(threadID) ?? 0));
+    }
+
+    async #putReadMarks() {
+        const marks = [...this.#readMarks];
+        this.#readMarks.clear();
+        for (const [threadID, seq] of marks) await putReadMark(this.store, threadID, seq, this.#userID ?? '');
+    }
+
+    /** @param {string} threadID */
+    reportTyping(threadID) {
+        this.#passing.report(threadID);
+    }
+
+    // Changes
+
+    /** Rows of the store have changed, in this tab or another.
+     * @param {string[]} topics */
+    #noted(topics) {
+        if (topics.includes('session')) void this.#readSession();
+        if (topics.includes('inbox')) void this.#threads?.refreshAll();
+        const ids = topics.filter((topic) => /^(thread|mark)\//.test(topic)).map((topic) => topic.split('/')[1]);
+        if (ids.length > 0) void this.#threads?.refresh(ids);
+        if (topics.includes('account') && this.blocks.hasSubscribers) void this.loadBlocks();
+        this.#queries.changed(topics);
+        this.#sync?.noted(topics);
+        const isShown = topics.some((topic) => /^(thread|messages|outbox|file)\//.test(topic));
+        if (isShown) { for (const timeline of this.#timelines) timeline.changed(); }
+    }
+
+    /** @param {import('./sync/tabs.js').TabMessage} message */
+    #heard(message) {
+        if (message.kind === 'notes') this.#noted(message.topics);
+        if (message.kind === 'connection') this.#setConnection(message.connection);
+        if (message.kind === 'events') this.#passing.take(message.events);
+        if (message.kind === 'hello') this.#sync?.greet();
+        if (message.kind === 'signed-out' && this.session.value) {
+            this.http.token = null;
+            this.session.set(null);
+            this.#forget();
+            this.#sync?.sessionChanged();
+        }
+    }
+
+    /** @param {import('./types.js').Connection} connection */
+    #setConnection(connection) {
+        const isBack = connection === 'connected' && this.connection.value !== 'connected';
+        this.connection.set(connection);
+        if (!isBack) return;
+        for (const timeline of this.#timelines) timeline.reconnected();
+        this.#passing.refresh();
+    }
+
+    /** @param {string} threadID @param {string} userID @returns {Promise<Person | null>} */
+    async #personOf(threadID, userID) {
+        const peer = this.#threads?.get(threadID)?.peer;
+        if (peer?.id === userID) return peer;
+        const { members, messages } = await this.store.read(['members', 'messages'], async (tx) => ({
+            members: /** @type {Member[]} */ ((await tx.get('members', threadID))?.members ?? []),
+            messages: await tx.all('messages', {
+                from: [threadID, 0],
+                to: [threadID, Infinity],
+                limit: 100,
+                isReversed: true,
+            }),
+        }));
+        const known = members.find(({ user }) => user.id === userID)?.user ??
+            messages.find(({ sender }) => sender?.id === userID)?.sender;
+        return known ?? await this.http.get('/v1/users/' + userID).catch(() => null);
+    }
+}

@@ -1,0 +1,183 @@
+// The outbox: messages from the store to the server, in the order of each thread.
+
+import { BackOff, sleep } from '../http/back-off.js';
+import { Problem, problemOf } from '../http/problem.js';
+import { commitMessage } from './commit.js';
+import { forgetUpload, upload } from './upload.js';
+
+/** A message that the server has not answered yet.
+ * @typedef {object} OutboxEntry
+ * @property {number} order its place; the store counts
+ * @property {string} id
+ * @property {string} thread_id
+ * @property {import('../types.js').Message} message as it is shown meanwhile: `seq` 0
+ * @property {object} body of the request
+ * @property {{id: string}[]} files to upload first
+ * @property {'sending' | 'failed'} state
+ * @property {string} [problem] why it failed
+ */
+
+/** @typedef {import('../store/schema.js').Store} Store */
+/** @typedef {import('../http/http.js').HTTP} HTTP */
+
+const threadsAtATime = 4;
+
+/** Sends the outbox. Runs in one tab, the leader. The server stores a message once for its id, so a request whose answer
+ * was lost is repeated. */
+export class OutboxSender {
+    #store;
+    #http;
+    #wake = new AbortController();
+    /** What is being sent, by message id. @type {Map<string, AbortController>} */
+    #requests = new Map();
+    /** @type {Set<string>} */
+    #busyThreads = new Set();
+
+    /** @param {{store: Store, http: HTTP}} means */
+    constructor({ store, http }) {
+        this.#store = store;
+        this.#http = http;
+    }
+
+    /** The outbox has changed, or the server is there again. */
+    nudge() {
+        this.#wake.abort();
+    }
+
+    /** @param {AbortSignal} signal */
+    async run(signal) {
+        /** @type {Set<Promise<void>>} */
+        const lanes = new Set();
+        while (!signal.aborted) {
+            const wake = this.#wake = new AbortController();
+            const entries = await entriesOf(this.#store);
+            this.#cancelMissing(entries);
+            for (const entry of entries) {
+                const id = entry.thread_id;
+                if (entry.state === 'failed' || this.#busyThreads.has(id) || lanes.size >= threadsAtATime) continue;
+                this.#busyThreads.add(id);
+                const lane = this.#sendThread(id, signal).finally(() => {
+                    this.#busyThreads.delete(id);
+                    lanes.delete(lane);
+                    this.nudge();
+                });
+                lanes.add(lane);
+            }
+            await sleep(2 ** 30, AbortSignal.any([signal, wake.signal]));
+        }
+        await Promise.allSettled(lanes);
+    }
+
+    /** Ends requests of messages that the user has discarded.
+     * @param {OutboxEntry[]} entries */
+    #cancelMissing(entries) {
+        const ids = new Set(entries.filter(({ state }) => state === 'sending').map(({ id }) => id));
+        for (const [id, request] of this.#requests) if (!ids.has(id)) request.abort();
+    }
+
+    /** Sends what waits in a thread, one message after the other.
+     * @param {string} threadID
+     * @param {AbortSignal} signal */
+    async #sendThread(threadID, signal) {
+        const backOff = new BackOff();
+        while (!signal.aborted) {
+            const entries = await entriesOf(this.#store);
+            const next = entries.find(({ thread_id, state }) => thread_id === threadID && state === 'sending');
+            if (!next) return;
+            const request = new AbortController();
+            this.#requests.set(next.id, request);
+            try {
+                await this.#send(next, AbortSignal.any([signal, request.signal]));
+                backOff.reset();
+            } catch (error) {
+                if (request.signal.aborted || signal.aborted) continue;
+                const problem = error instanceof Problem ? error : null;
+                if (!problem) console.error('sending a message failed; retrying', error);
+                if (problem?.isSignedOut) return;
+                if (problem && !problem.isTemporary) {
+                    await this.#fail(next, problem);
+                    continue;
+                }
+                const wait = backOff.next(problemOf(error));
+                // A connection that comes back ends the wait, but not the server's Retry-After.
+                const isHeld = (problem?.retryAfter ?? 0) > 0;
+                await sleep(wait, isHeld ? signal : AbortSignal.any([signal, this.#wake.signal]));
+            } finally {
+                this.#requests.delete(next.id);
+            }
+        }
+    }
+
+    /** @param {OutboxEntry} entry @param {AbortSignal} signal @returns {Promise<void>} */
+    async #send(entry, signal) {
+        for (const { id } of entry.files) await upload({ store: this.#store, http: this.#http, signal }, id);
+        const path = `/v1/threads/${entry.thread_id}/messages`;
+        try {
+            const message = await this.#http.call('POST', path, { json: entry.body, signal });
+            await commitMessage(this.#store, message, { isSent: true });
+        } catch (error) {
+            const problem = problemOf(error);
+            // An uploaded file that no message used for a day is deleted: it is uploaded again, once.
+            const isLost = problem.status === 422 && problem.errors.some(({ field }) => field.includes('attachments'));
+            if (isLost && await forgetUpload(this.#store, entry.files.map(({ id }) => id))) {
+                return await this.#send(entry, signal);
+            }
+            throw error;
+        }
+    }
+
+    /** @param {OutboxEntry} entry @param {Problem} problem */
+    #fail(entry, problem) {
+        return this.#store.write(['outbox'], async (tx) => {
+            if (!await tx.get('outbox', entry.order)) return;
+            const detail = problem.errors[0]?.detail ?? problem.detail;
+            tx.put('outbox', { ...entry, state: 'failed', problem: detail });
+            tx.note('outbox/' + entry.thread_id);
+        });
+    }
+}
+
+/** All messages that are not stored by the server, in the order in which they were written.
+ * @param {Store} store
+ * @returns {Promise<OutboxEntry[]>} */
+export function entriesOf(store) {
+    return store.read(['outbox'], (tx) => tx.all('outbox'));
+}
+
+/** Puts a message into the outbox, with its files; the draft that has become this message is removed.
+ * @param {Store} store
+ * @param {Omit<OutboxEntry, 'order'>} entry
+ * @param {import('../types.js').OutgoingFile[]} files */
+export function putEntry(store, entry, files) {
+    return store.write(['outbox', 'files', 'drafts'], async (tx) => {
+        tx.put('outbox', entry);
+        for (const file of files) tx.put('files', { ...file, message_id: entry.id, isUploaded: false });
+        tx.note('outbox/' + entry.thread_id);
+        const draft = await tx.get('drafts', entry.thread_id);
+        const text = entry.message.payload?.text ?? '';
+        if (draft && draft.text.trim() === text.trim()) {
+            tx.delete('drafts', entry.thread_id);
+            tx.note('draft/' + entry.thread_id);
+        }
+    });
+}
+
+/** Sends a failed message again, or discards a message.
+ * @param {Store} store
+ * @param {string} messageID
+ * @param {'retry' | 'discard'} action
+ * @returns {Promise<boolean>} false: the outbox has no such message */
+export function changeEntry(store, messageID, action) {
+    return store.write(['outbox', 'files'], async (tx) => {
+        const entry = (await tx.all('outbox')).find(({ id }) => id === messageID);
+        if (!entry) return false;
+        if (action === 'retry') {
+            tx.put('outbox', { ...entry, state: 'sending', problem: undefined });
+        } else {
+            tx.delete('outbox', entry.order);
+            for (const { id } of entry.files) tx.delete('files', id);
+        }
+        tx.note('outbox/' + entry.thread_id);
+        return true;
+    });
+}

@@ -1,0 +1,111 @@
+// Syncing in the leading tab: the poll, the outbox and the read marks.
+
+import { sleep } from '../http/back-off.js';
+import { takeTurns } from './leader.js';
+import { OutboxSender } from './outbox.js';
+import { Poll } from './poll.js';
+import { ReadMarkSender } from './read-marks.js';
+
+/** @typedef {import('../types.js').Connection} Connection */
+/** @typedef {import('../types.js').Session} Session */
+
+/** @typedef {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP,
+ * tabs: import('./tabs.js').Tabs, locks: LockManager | null, session: import('../live.js').LiveValue<Session | null>,
+ * onConnection: (connection: Connection) => void, onPassing: (events: import('../state/records.js').Event[]) => void,
+ * renewFileAccess: () => Promise<void>}} Options */
+
+export class Sync {
+    #options;
+    #end = new AbortController();
+    #sessionEnd = new AbortController();
+    /** Whether this tab is the leader. */
+    #isLeading = false;
+    /** @type {Connection} */
+    #connection = 'connecting';
+    #poll;
+    #outbox;
+    #readMarks;
+
+    /** @param {Options} options */
+    constructor(options) {
+        this.#options = options;
+        const { tabs, onConnection, onPassing } = options;
+        this.#poll = new Poll({
+            ...options,
+            onConnection: (connection) => {
+                if (connection === this.#connection) return;
+                this.#connection = connection;
+                onConnection(connection);
+                tabs.send({ kind: 'connection', connection });
+                if (connection !== 'connected') return;
+                this.#outbox.nudge();
+                this.#readMarks.nudge();
+            },
+            onPassing: (events) => {
+                onPassing(events);
+                tabs.send({ kind: 'events', events });
+            },
+        });
+        this.#outbox = new OutboxSender(options);
+        this.#readMarks = new ReadMarkSender(options);
+    }
+
+    start() {
+        const signal = this.#end.signal;
+        void takeTurns(this.#options, (turn) => this.#lead(AbortSignal.any([turn, signal])), signal);
+        const hint = { signal };
+        globalThis.addEventListener?.('online', () => this.nudge(), hint);
+        globalThis.addEventListener?.('offline', () => this.nudge(), hint);
+    }
+
+    close() {
+        this.#end.abort();
+    }
+
+    /** Asks the server at once, whatever the network's state was. */
+    nudge() {
+        if (!this.#isLeading) return;
+        this.#poll.nudge();
+        this.#outbox.nudge();
+        this.#readMarks.nudge();
+    }
+
+    /** The session has begun or ended. */
+    sessionChanged() {
+        this.#sessionEnd.abort();
+    }
+
+    /** A tab has opened: it learns of the connection. */
+    greet() {
+        if (this.#isLeading) this.#options.tabs.send({ kind: 'connection', connection: this.#connection });
+    }
+
+    /** @param {string[]} topics that changed in the store */
+    noted(topics) {
+        if (topics.some((topic) => topic.startsWith('outbox/'))) this.#outbox.nudge();
+        if (topics.some((topic) => topic.startsWith('mark/'))) this.#readMarks.nudge();
+    }
+
+    /** @param {AbortSignal} signal */
+    async #lead(signal) {
+        this.#isLeading = true;
+        try {
+            while (!signal.aborted) {
+                const end = this.#sessionEnd = new AbortController();
+                const running = AbortSignal.any([signal, end.signal]);
+                const session = this.#options.session.value;
+                if (session) {
+                    void this.#options.renewFileAccess().catch(() => {});
+                    await Promise.all([
+                        this.#poll.run(session.user.id, running),
+                        this.#outbox.run(running),
+                        this.#readMarks.run(running),
+                    ]);
+                }
+                await sleep(2 ** 30, running);
+            }
+        } finally {
+            this.#isLeading = false;
+        }
+    }
+}
