@@ -15,14 +15,18 @@
  * @property {Person | null} [invited_by]
  */
 
+/** How long a thread keeps messages.
+ * @typedef {{keep: 'forever' | 'until_delivered'} | {keep: 'seconds', seconds: number}} Retention
+ */
+
 /** A thread as GET /v1/inbox returns it.
  * @typedef {object} Thread
  * @property {string} id
  * @property {'direct' | 'group' | 'room'} kind
  * @property {string | null} title
  * @property {string | null} image
+ * @property {Retention} [retention]
  * @property {Person | null} [peer] of a direct thread
- * @property {{keep: 'forever' | 'seconds' | 'until_delivered', seconds?: number}} [retention]
  * @property {number} member_count
  * @property {Message | null} [last_message]
  * @property {number} unread_count
@@ -140,7 +144,7 @@
  * @property {(title: string) => Promise<Thread>} joinRoom
  * @property {(threadID: string) => Promise<void>} acceptInvitation
  * @property {(threadID: string) => Promise<void>} leaveThread also declines an invitation
- * @property {(threadID: string, change: {title?: string, image?: File | null, retention?: object}) => Promise<void>} updateThread
+ * @property {(threadID: string, change: {title?: string, image?: File | null, retention?: Retention}) => Promise<void>} updateThread
  * @property {(threadID: string, userID: string, change: {role?: string, status?: string}) => Promise<void>} setMember
  * @property {(threadID: string, userID: string) => Promise<void>} removeMember
  * @property {(threadID: string, change: {muted_until?: string | null, archived?: boolean, pinned?: boolean, hidden_before_seq?: number}) => Promise<void>} updateSettings

@@ -68,6 +68,14 @@ export function formatSize(bytes) {
     }).format(bytes / 1000 ** power);
 }
 
+/** Formats a length of time, such as "7 days".
+ * @param {number} value
+ * @param {'second' | 'hour' | 'day'} unit
+ */
+export function formatDuration(value, unit) {
+    return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
+}
+
 /** Formats names as a list, such as "Ann, Ben and Cleo".
  * @param {string[]} names
  */

@@ -16,12 +16,12 @@ export function threadAddress(threadID, messageID) {
     return `#/t/${threadID}${messageID ? `/m/${messageID}` : ''}`;
 }
 
-/** Goes to an address. Going to the present one again tells its subscribers once more.
+/** Goes to an address. The page shows it before this returns, also if it is the present one.
  * @param {string} address
  */
 export function goTo(address) {
-    if (location.hash === address) dispatchEvent(new HashChangeEvent('hashchange'));
-    else location.hash = address;
+    if (location.hash !== address) history.pushState(null, '', address);
+    dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
 /** Goes back to the inbox. */
