@@ -1,4 +1,5 @@
 """The HTTP API, for what a test needs before a browser opens."""
+import copy
 import http.client
 import json
 import secrets
@@ -20,6 +21,12 @@ class Api:
         answer = self.call("POST", "/v1/auth/register",
                            {"username": self.username, "password": self.PASSWORD, "name": name})
         self.token, self.id = answer["session"]["token"], answer["user"]["id"]
+
+    def copy(self):
+        """The same account on a connection of its own, for another thread."""
+        other = copy.copy(self)
+        other.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        return other
 
     def call(self, method, path, body=None, kind="application/json"):
         data = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
