@@ -111,11 +111,14 @@ class Chat:
         expect(self.message(text)).to_be_visible()
         return self.message(text)
 
-    def act(self, text, action):
-        """Chooses an action in the menu of a message."""
+    def open_menu(self, text):
         message = self.message(text)
         message.hover()
         message.get_by_role("button", name="Message actions").click()
+
+    def act(self, text, action):
+        """Chooses an action in the menu of a message."""
+        self.open_menu(text)
         self.page.get_by_role("menuitem", name=action, exact=True).click()
 
     def expect_stored(self, text):
