@@ -1,31 +1,27 @@
 // What the interface asks of the server and does not wait for in the store.
 
 import { HTTP } from './http/http.js';
+import { problemOf } from './http/problem.js';
 import { LiveValue } from './live.js';
 import { commitMessage, commitThread } from './sync/commit.js';
 import { uploadPicture } from './sync/upload.js';
+import { LateStore } from './store/open.js';
 import { versionOf } from './store/records.js';
 
 /** @typedef {import('./types.js').Person} Person */
 /** @typedef {import('./types.js').Thread} Thread */
 /** @typedef {import('./types.js').Message} Message */
-/** @typedef {import('./store/schema.js').Store} Store */
 
 /** The calls of `Chat` that need the server: their promises reject with a Problem. What they change arrives as events. */
 export class Calls {
     /** @protected */
     http;
+    /** @protected */
+    store = new LateStore();
 
     /** @param {{origin?: string, fetch?: typeof fetch}} [options] */
     constructor(options) {
         this.http = new HTTP(options);
-    }
-
-    /** The open store.
-     * @protected
-     * @returns {Store} */
-    get store() {
-        throw new Error('The store is not open.');
     }
 
     // People
@@ -160,6 +156,21 @@ export class Calls {
     }
 
     // Messages
+
+    /** One message: from the store, else from the server; null if it does not exist for the caller.
+     * @param {string} threadID @param {string} messageID
+     * @returns {Promise<Message | null>} */
+    async message(threadID, messageID) {
+        const span = { index: 'id', from: messageID, to: messageID };
+        const [known] = await this.store.read(['messages'], (tx) => tx.all('messages', span));
+        if (known) return known;
+        try {
+            return await this.http.get(`/v1/threads/${threadID}/messages/${messageID}`);
+        } catch (error) {
+            if (problemOf(error).status === 404) return null;
+            throw error;
+        }
+    }
 
     /** @param {Message} message @param {string} text */
     async edit(message, text) {

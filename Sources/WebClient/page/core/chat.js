@@ -5,7 +5,6 @@ import { deviceName } from './device-name.js';
 import { newID } from './ids.js';
 import { LiveValue } from './live.js';
 import { Queries } from './queries.js';
-import { openStore } from './store/open.js';
 import { fetchMembers } from './sync/commit.js';
 import { changeEntry, putEntry } from './sync/outbox.js';
 import { Passing } from './sync/passing.js';
@@ -20,7 +19,6 @@ import { ThreadTimeline } from './timeline.js';
 /** @typedef {import('./types.js').Message} Message */
 /** @typedef {import('./types.js').Draft} Draft */
 /** @typedef {import('./types.js').Member} Member */
-/** @typedef {import('./store/schema.js').Store & {erase: () => Promise<void>}} OpenStore */
 
 /** What the browser has; tests pass stand-ins.
  * @typedef {{origin?: string, fetch?: typeof fetch, indexedDB?: IDBFactory | null, locks?: LockManager | null,
@@ -32,11 +30,8 @@ export class Chat extends Calls {
     session = new LiveValue();
     connection = new LiveValue({ value: /** @type {import('./types.js').Connection} */ ('connecting') });
     #environment;
-    /** @type {OpenStore | null} */
-    #store = null;
     #queries = new Queries();
-    /** @type {Threads | null} */
-    #threads = null;
+    #threads = new Threads(this.store);
     #passing;
     /** @type {Tabs | null} */
     #tabs = null;
@@ -66,15 +61,14 @@ export class Chat extends Calls {
         const { indexedDB = globalThis.indexedDB ?? null, locks = globalThis.navigator?.locks ?? null } =
             this.#environment;
         const { BroadcastChannel: Channel = globalThis.BroadcastChannel ?? null } = this.#environment;
-        this.#store = await openStore(indexedDB, (topics) => {
+        await this.store.open(indexedDB, (topics) => {
             this.#tabs?.send({ kind: 'notes', topics });
             this.#noted(topics);
         }, () => this.#sync?.close());
-        this.#tabs = new Tabs(this.#store.isShared ? Channel : null);
-        this.#threads = new Threads(this.#store);
+        this.#tabs = new Tabs(this.store.isShared ? Channel : null);
         this.#tabs.listen((message) => this.#heard(message));
         this.#sync = new Sync({
-            store: this.#store,
+            store: this.store,
             http: this.http,
             tabs: this.#tabs,
             locks,
@@ -92,13 +86,7 @@ export class Chat extends Calls {
     close() {
         this.#sync?.close();
         this.#tabs?.close();
-        this.#store?.close();
-    }
-
-    /** @protected @override */
-    get store() {
-        if (!this.#store) throw new Error('Call start first.');
-        return this.#store;
+        this.store.close();
     }
 
     /** @protected @override */
@@ -165,7 +153,7 @@ export class Chat extends Calls {
         if (session?.token === this.session.value?.token && this.session.value !== undefined) return;
         this.#forget();
         this.http.token = session?.token ?? null;
-        await this.#threads?.refreshAll();
+        await this.#threads.refreshAll();
         this.session.set(session);
         this.#sync?.sessionChanged();
     }
@@ -176,7 +164,7 @@ export class Chat extends Calls {
         this.session.set(null);
         this.#forget();
         this.#sync?.sessionChanged();
-        await this.#store?.erase();
+        await this.store.erase();
         this.#tabs?.send({ kind: 'signed-out' });
     }
 
@@ -184,7 +172,7 @@ export class Chat extends Calls {
     #forget() {
         for (const timeline of [...this.#timelines]) timeline.close();
         this.#readMarks.clear();
-        this.#threads?.clear();
+        this.#threads.clear();
         this.#queries.clear();
         this.#passing.clear();
         this.blocks.reset();
@@ -193,17 +181,12 @@ export class Chat extends Calls {
     // Live values
 
     get inbox() {
-        return this.#openThreads.inbox;
+        return this.#threads.inbox;
     }
 
     /** @param {string} threadID */
     thread(threadID) {
-        return this.#openThreads.thread(threadID);
-    }
-
-    get #openThreads() {
-        if (!this.#threads) throw new Error('Call start first.');
-        return this.#threads;
+        return this.#threads.thread(threadID);
     }
 
     get me() {
@@ -252,7 +235,7 @@ export class Chat extends Calls {
 
     /** @param {string} threadID @returns {ThreadTimeline} */
     openTimeline(threadID) {
-        const thread = this.#openThreads.get(threadID);
+        const thread = this.#threads.get(threadID);
         /** @type {ThreadTimeline} */
         const timeline = new ThreadTimeline(threadID, {
             store: this.store,
@@ -349,9 +332,9 @@ export class Chat extends Calls {
      * @param {string[]} topics */
     #noted(topics) {
         if (topics.includes('session')) void this.#readSession();
-        if (topics.includes('inbox')) void this.#threads?.refreshAll();
+        if (topics.includes('inbox')) void this.#threads.refreshAll();
         const ids = topics.filter((topic) => /^(thread|mark)\//.test(topic)).map((topic) => topic.split('/')[1]);
-        if (ids.length > 0) void this.#threads?.refresh(ids);
+        if (ids.length > 0) void this.#threads.refresh(ids);
         if (topics.includes('account') && this.blocks.hasSubscribers) void this.loadBlocks();
         this.#queries.changed(topics);
         this.#sync?.noted(topics);
@@ -384,7 +367,7 @@ export class Chat extends Calls {
 
     /** @param {string} threadID @param {string} userID @returns {Promise<Person | null>} */
     async #personOf(threadID, userID) {
-        const peer = this.#threads?.get(threadID)?.peer;
+        const peer = this.#threads.get(threadID)?.peer;
         if (peer?.id === userID) return peer;
         const { members, messages } = await this.store.read(['members', 'messages'], async (tx) => ({
             members: /** @type {Member[]} */ ((await tx.get('members', threadID))?.members ?? []),

@@ -3,18 +3,55 @@
 import { DatabaseStore } from './database-store.js';
 import { MemoryStore } from './memory-store.js';
 
-/** Opens the store in IndexedDB, or one in memory where there is none.
- * @param {IDBFactory | null} factory
- * @param {(topics: string[]) => void} publish
- * @param {() => void} onOutdated
- * @returns {Promise<DatabaseStore | MemoryStore>} */
-export async function openStore(factory, publish, onOutdated) {
-    if (factory) {
-        try {
-            return await new DatabaseStore(factory, publish, onOutdated).open();
-        } catch (error) {
-            console.warn('the database cannot be opened; everything is kept in memory until the page is closed', error);
-        }
+/** @typedef {import('./schema.js').Store} Store */
+/** @typedef {import('./schema.js').Table} Table */
+/** @typedef {import('./schema.js').Transaction} Transaction */
+
+/** A store that is opened later: transactions wait until then.
+ * @implements {Store} */
+export class LateStore {
+    isShared = false;
+    /** @type {PromiseWithResolvers<Store>} */
+    #opening = Promise.withResolvers();
+
+    /** Opens the store in IndexedDB, or one in memory where there is none.
+     * @param {IDBFactory | null} factory
+     * @param {(topics: string[]) => void} publish is called after a commit with the topics that changed
+     * @param {() => void} onOutdated is called when another tab has a newer version of the page */
+    async open(factory, publish, onOutdated) {
+        const store = await openDatabase(factory, publish, onOutdated) ?? new MemoryStore(publish);
+        this.isShared = store.isShared;
+        this.#opening.resolve(store);
     }
-    return new MemoryStore(publish);
+
+    /** @template T @param {Table[]} tables @param {(tx: Transaction) => Promise<T>} work */
+    async read(tables, work) {
+        return await (await this.#opening.promise).read(tables, work);
+    }
+
+    /** @template T @param {Table[]} tables @param {(tx: Transaction) => Promise<T>} work */
+    async write(tables, work) {
+        return await (await this.#opening.promise).write(tables, work);
+    }
+
+    async erase() {
+        await (await this.#opening.promise).erase();
+    }
+
+    close() {
+        void this.#opening.promise.then((store) => store.close());
+    }
+}
+
+/** @param {IDBFactory | null} factory
+ * @param {(topics: string[]) => void} publish
+ * @param {() => void} onOutdated */
+async function openDatabase(factory, publish, onOutdated) {
+    if (!factory) return null;
+    try {
+        return await new DatabaseStore(factory, publish, onOutdated).open();
+    } catch (error) {
+        console.warn('the database cannot be opened; everything is kept in memory until the page is closed', error);
+        return null;
+    }
 }
