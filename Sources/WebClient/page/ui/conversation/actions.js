@@ -1,0 +1,101 @@
+// What can be done with a message: the menu and its dialogs.
+
+import { element } from '../dom.js';
+import { openReactionDialog } from '../../emoji/picker.js';
+import { attempt, showProblem } from '../parts/alert.js';
+import { avatar, personSubject } from '../parts/avatar.js';
+import { confirm, openDialog } from '../parts/dialog.js';
+import { openMenu } from '../parts/menu.js';
+import { shortTime, timeElement } from '../parts/time.js';
+import { t } from '../../language/index.js';
+import { permissions } from './status.js';
+
+/** @typedef {import('../../core/types.js').Row} Row */
+/** @typedef {import('../../core/types.js').Message} Message */
+/** @typedef {import('../../core/types.js').ChatShape} Chat */
+
+/** Opens the menu of a message.
+ * @param {Row} row
+ * @param {HTMLElement} button
+ * @param {import('../../core/types.js').Thread | null} thread
+ * @param {import('./log.js').Log} log
+ */
+export function openActions(row, button, thread, log) {
+    const { message } = row;
+    const { chat } = log;
+    const may = permissions(row, thread, chat.session.value?.user.id);
+    openMenu(button, t('conversation.actions'), [
+        may.reply && { name: t('conversation.reply'), icon: 'reply', onselect: () => log.onreply(message) },
+        may.react && { name: t('conversation.react'), icon: 'emoji', onselect: () => react(chat, message) },
+        may.copy && { name: t('conversation.copy'), icon: 'copy', onselect: () => copy(String(message.payload?.text)) },
+        may.edit && { name: t('conversation.edit'), icon: 'edit', onselect: () => log.edit(row.key) },
+        may.seenBy && { name: t('conversation.seenBy'), icon: 'checks', onselect: () => showReceipts(chat, message) },
+        may.markUnread && {
+            name: t('conversation.markUnread'),
+            icon: 'unread',
+            onselect: () => attempt(() => chat.markUnread(message.thread_id, message.seq)),
+        },
+        may.deleteForEveryone && {
+            name: t('conversation.deleteForEveryone'),
+            icon: 'trash',
+            isDangerous: true,
+            onselect: () => deleteForEveryone(chat, message),
+        },
+        may.deleteForMe && {
+            name: t('conversation.deleteForMe'),
+            icon: 'trash',
+            isDangerous: true,
+            onselect: () => attempt(() => chat.deleteMessage(message, 'me')),
+        },
+        row.state !== 'stored' && {
+            name: t('conversation.cancelSending'),
+            icon: 'close',
+            onselect: () => attempt(() => chat.discard(row.key)),
+        },
+    ]);
+}
+
+/** @param {Chat} chat @param {Message} message */
+function react(chat, message) {
+    openReactionDialog((emoji) => attempt(() => chat.react(message, emoji, message.reactions[emoji]?.me !== true)));
+}
+
+/** @param {string} text */
+async function copy(text) {
+    try {
+        await navigator.clipboard.writeText(text);
+    } catch {
+        showProblem(t('conversation.copyFailed'));
+    }
+}
+
+/** @param {Chat} chat @param {Message} message */
+async function deleteForEveryone(chat, message) {
+    const question = {
+        title: t('conversation.deleteTitle'),
+        text: t('conversation.deleteText'),
+        action: t('conversation.delete'),
+    };
+    if (await confirm(question)) attempt(() => chat.deleteMessage(message, 'everyone'));
+}
+
+/** @param {Chat} chat @param {Message} message */
+async function showReceipts(chat, message) {
+    await attempt(async () => {
+        const receipts = (await chat.receipts(message)).filter(({ read_at }) => read_at !== null);
+        const rows = receipts.map(({ user, read_at }) =>
+            element(
+                'li',
+                { class: 'receipt' },
+                avatar(personSubject(user), chat, 'small'),
+                element('bdi', {}, user.name),
+                timeElement(read_at ?? '', shortTime(read_at ?? '')),
+            )
+        );
+        const list = element('ul', { class: 'receipts', 'aria-label': t('conversation.seenBy') }, rows);
+        openDialog(
+            { title: t('conversation.seenBy') },
+            rows.length ? list : element('p', {}, t('conversation.seenByNobody')),
+        );
+    });
+}

@@ -1,0 +1,257 @@
+// The form in which a message is written.
+
+import { Component, element } from '../dom.js';
+import { openEmojiDialog } from '../../emoji/picker.js';
+import { attempt, showProblem } from '../parts/alert.js';
+import { icon, iconButton } from '../parts/icon.js';
+import { summary } from '../parts/summary.js';
+import { t } from '../../language/index.js';
+import { mentionedIDs } from '../../text/mentions.js';
+import { sentence } from './body.js';
+import { FileTray } from './file-tray.js';
+import { growWithText } from './editor.js';
+import { MentionList } from './mention-list.js';
+
+/** @typedef {import('../../core/types.js').Message} Message */
+/** @typedef {import('../../core/types.js').Draft} Draft */
+
+/** The server's limit of a text in bytes. */
+const textMax = 16 * 1024;
+const draftDelay = 300;
+
+export class Composer extends Component {
+    #text = element('textarea', {
+        class: 'input',
+        rows: 1,
+        dir: 'auto',
+        'aria-label': t('conversation.message'),
+        placeholder: t('conversation.placeholder'),
+        autocomplete: 'off',
+        enterkeyhint: 'send',
+    });
+    #picker = element('input', { type: 'file', multiple: true, hidden: true });
+    #tray = new FileTray();
+    #replyBar = element('div', { class: 'reply-bar', hidden: true });
+    #mentions;
+    /** @type {Message | null} */
+    #replyTo = null;
+    /** @type {import('../../core/types.js').Member[]} */
+    #members = [];
+    #draftTimer = 0;
+    #hasDraft = false;
+
+    /** Called when ↑ is pressed in the empty textbox. */
+    oneditnewest = () => {};
+    /** Called after a message was put into the outbox. */
+    onsent = () => {};
+
+    /** @param {import('../../core/types.js').ChatShape} chat @param {string} threadID */
+    constructor(chat, threadID) {
+        super();
+        this.chat = chat;
+        this.threadID = threadID;
+        this.#mentions = new MentionList(this.#text, () => this.#others(), chat);
+    }
+
+    connectedCallback() {
+        const form = element(
+            'form',
+            {
+                class: 'composer',
+                'aria-label': t('conversation.send'),
+                onsubmit: (/** @type {SubmitEvent} */ event) => {
+                    event.preventDefault();
+                    this.#send();
+                },
+            },
+            this.#replyBar,
+            this.#tray,
+            this.#mentions.element,
+            element(
+                'div',
+                { class: 'composer-row' },
+                iconButton('attach', t('conversation.attach'), () => this.#picker.click()),
+                iconButton(
+                    'location',
+                    t('conversation.shareLocation'),
+                    ({ currentTarget }) => this.#shareLocation(currentTarget),
+                ),
+                this.#picker,
+                element(
+                    'div',
+                    { class: 'composer-field' },
+                    this.#text,
+                    iconButton(
+                        'emoji',
+                        t('conversation.insertEmoji'),
+                        () => openEmojiDialog((emoji) => this.#insert(emoji)),
+                    ),
+                ),
+                iconButton('send', t('conversation.sendButton'), () => {}, {
+                    type: 'submit',
+                    class: 'icon-button primary',
+                }),
+            ),
+        );
+        this.append(form);
+        growWithText(this.#text);
+        this.#text.addEventListener('keydown', (event) => this.#handleKey(event));
+        this.#text.addEventListener('input', () => {
+            this.#keepDraft();
+            if (this.#text.value.trim()) this.chat.reportTyping(this.threadID);
+        });
+        this.#text.addEventListener('paste', (event) => {
+            const files = [...event.clipboardData?.files ?? []];
+            // Office programs put a picture of the text beside the text.
+            if (files.length === 0 || event.clipboardData?.getData('text/plain')) return;
+            event.preventDefault();
+            this.addFiles(files);
+        });
+        this.#picker.addEventListener('change', () => {
+            this.addFiles([...this.#picker.files ?? []]);
+            this.#picker.value = '';
+        });
+        this.follow(this.chat.draft(this.threadID), (draft) => this.#showDraft(draft));
+        this.follow(this.chat.members(this.threadID), (members) => this.#members = members);
+        const onhide = () => this.#saveDraft();
+        document.addEventListener('visibilitychange', onhide);
+        this.atEnd(() => document.removeEventListener('visibilitychange', onhide));
+        this.atEnd(onhide);
+    }
+
+    /** @override */
+    focus() {
+        this.#text.focus();
+    }
+
+    /** Answers a message. @param {Message | null} message null: answers none */
+    reply(message) {
+        this.#setReply(message);
+        this.#keepDraft();
+        this.#text.focus();
+    }
+
+    /** @param {File[]} files */
+    addFiles(files) {
+        this.#tray.add(files);
+        this.#text.focus();
+    }
+
+    async #send() {
+        const text = this.#text.value.trim();
+        const files = this.#tray.files;
+        if (!text && files.length === 0) return this.#text.focus();
+        if (new TextEncoder().encode(text).length > textMax) return showProblem(t('conversation.textTooLong'));
+        const replyTo = this.#replyTo;
+        const mentions = mentionedIDs(text, this.#mentions.inOrder(this.#others().map(({ user }) => user)));
+        this.#clear();
+        // The next message can be written at once; if this one cannot be kept, it comes back.
+        const isKept = await attempt(() => this.chat.send(this.threadID, { text, files, replyTo, mentions }));
+        if (isKept) this.onsent();
+        else if (!this.#text.value) {
+            this.#setText(text);
+            this.#tray.add(files);
+            this.#setReply(replyTo);
+            this.#keepDraft();
+        }
+    }
+
+    #clear() {
+        this.#setText('');
+        this.#tray.clear();
+        this.#setReply(null);
+        this.#mentions.close();
+        clearTimeout(this.#draftTimer);
+        this.#draftTimer = 0;
+        this.chat.setDraft(this.threadID, { text: '', replyTo: null });
+        this.#text.focus();
+    }
+
+    /** @param {KeyboardEvent} event */
+    #handleKey(event) {
+        if (event.isComposing || this.#mentions.handleKey(event)) return;
+        const hasModifier = event.shiftKey || event.altKey || event.ctrlKey || event.metaKey;
+        if (event.key === 'Enter' && !hasModifier) this.#send();
+        else if (event.key === 'ArrowUp' && !hasModifier && this.#text.value === '') this.oneditnewest();
+        else if (event.key === 'Escape' && this.#replyTo) this.reply(null);
+        else return;
+        event.preventDefault();
+    }
+
+    /** @param {string} emoji */
+    #insert(emoji) {
+        this.#text.setRangeText(emoji, this.#text.selectionStart, this.#text.selectionEnd, 'end');
+        this.#text.dispatchEvent(new Event('input', { bubbles: true }));
+        this.#text.focus();
+    }
+
+    /** @param {string} text */
+    #setText(text) {
+        this.#text.value = text;
+        this.#text.style.removeProperty('block-size');
+    }
+
+    /** @param {Message | null} message */
+    #setReply(message) {
+        this.#replyTo = message;
+        this.#replyBar.hidden = message === null;
+        if (!message) return this.#replyBar.replaceChildren();
+        this.#replyBar.replaceChildren(
+            icon('reply'),
+            element(
+                'p',
+                {},
+                element('strong', {}, ...sentence('conversation.replyingTo', { name: message.sender?.name ?? '' })),
+                element('span', { dir: 'auto' }, summary(message, this.chat.session.value?.user.id)),
+            ),
+            iconButton('close', t('conversation.cancelReply'), () => this.reply(null)),
+        );
+    }
+
+    /** @param {EventTarget | null} button */
+    #shareLocation(button) {
+        return attempt(async () => {
+            /** @type {GeolocationPosition} */
+            const { coords } = await new Promise((resolve, reject) => {
+                if (!navigator.geolocation) throw t('conversation.locationFailed');
+                navigator.geolocation.getCurrentPosition(resolve, () => reject(t('conversation.locationFailed')), {
+                    timeout: 20_000,
+                });
+            });
+            const location = { latitude: coords.latitude, longitude: coords.longitude };
+            await this.chat.send(this.threadID, { text: '', location, replyTo: this.#replyTo });
+            this.#setReply(null);
+            this.#keepDraft();
+            this.onsent();
+        }, /** @type {HTMLElement} */ (button));
+    }
+
+    /** Shows the stored draft when the conversation opens. Later ones are this textbox's own, or another tab's.
+     * @param {Draft} draft */
+    #showDraft({ text, replyTo }) {
+        const isOwnWord = this.#hasDraft && (document.hasFocus() || this.#draftTimer !== 0);
+        this.#hasDraft = true;
+        if (isOwnWord || (!text && !replyTo && !this.#text.value)) return;
+        this.#setText(text);
+        this.#setReply(replyTo);
+    }
+
+    #keepDraft() {
+        clearTimeout(this.#draftTimer);
+        this.#draftTimer = setTimeout(() => this.#saveDraft(), draftDelay);
+    }
+
+    #saveDraft() {
+        if (!this.#draftTimer) return;
+        clearTimeout(this.#draftTimer);
+        this.#draftTimer = 0;
+        this.chat.setDraft(this.threadID, { text: this.#text.value, replyTo: this.#replyTo });
+    }
+
+    #others() {
+        const me = this.chat.session.value?.user.id;
+        return this.#members.filter(({ user, status }) => status === 'joined' && user.id !== me);
+    }
+}
+
+customElements.define('parley-composer', Composer);

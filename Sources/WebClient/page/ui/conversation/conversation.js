@@ -1,0 +1,143 @@
+// An open conversation: its heading, its messages, and the form in which the next one is written.
+
+import { Component, element, fill } from '../dom.js';
+import { openDetails } from '../details/details.js';
+import { typingText } from '../inbox/typing.js';
+import { avatar, threadSubject } from '../parts/avatar.js';
+import { icon, iconButton } from '../parts/icon.js';
+import { presenceText } from '../parts/presence.js';
+import { formatNumber, t } from '../../language/index.js';
+import { backButton } from '../shell/back-button.js';
+import { invitation } from '../shell/invitation.js';
+import { Composer } from './composer.js';
+import { Log } from './log.js';
+
+/** @typedef {import('../../core/types.js').Thread} Thread */
+
+/** `chat` and `threadID` are set before the element enters the page. */
+export class Conversation extends Component {
+    chat = /** @type {import('../../core/types.js').ChatShape} */ (/** @type {unknown} */ (null));
+    threadID = '';
+    /** @type {string | null} */
+    #messageID = null;
+    #picture = element('span', { class: 'conversation-picture' });
+    #title = element('h1', { dir: 'auto' });
+    #facts = element('p', { class: 'conversation-facts' });
+    #typing = element('p', { class: 'conversation-typing', role: 'status', 'aria-label': t('conversation.typing') });
+    #jump = iconButton('down', t('conversation.jump'), () => this.#log?.showNewest(), {
+        class: 'icon-button jump',
+        hidden: true,
+    });
+    #newCount = element('span', { class: 'badge', hidden: true });
+    #footer = element('div', { class: 'conversation-footer' });
+    /** @type {Log | null} */
+    #log = null;
+    /** @type {Composer | null} */
+    #composer = null;
+    /** @type {Thread | null} */
+    #thread = null;
+    #presence = '';
+    #dragDepth = 0;
+
+    get messageID() {
+        return this.#messageID;
+    }
+
+    /** The message to bring into view; setting it again does so once more. */
+    set messageID(id) {
+        this.#messageID = id;
+        if (id && this.#log) this.#log.showMessage(id);
+    }
+
+    connectedCallback() {
+        const details = () => openDetails(this.chat, this.threadID);
+        this.#log = new Log(this.chat, this.threadID, this.#messageID);
+        this.#log.onreply = (message) => this.#composer?.reply(message);
+        this.#log.onmove = () => this.#showJump();
+        this.#jump.append(this.#newCount);
+        fill(
+            this,
+            element(
+                'header',
+                { class: 'conversation-header' },
+                backButton(),
+                this.#picture,
+                element('div', { class: 'conversation-names' }, this.#title, this.#facts, this.#typing),
+                iconButton('info', t('conversation.details'), details),
+            ),
+            element('div', { class: 'log-frame' }, this.#log, this.#jump),
+            this.#footer,
+            element('div', { class: 'drop-target', 'aria-hidden': 'true' }, icon('attach'), t('conversation.drop')),
+        );
+        this.#picture.addEventListener('click', details);
+        for (const type of /** @type {const} */ (['dragenter', 'dragover', 'dragleave', 'drop'])) {
+            this.addEventListener(type, (event) => this.#handleDrag(event));
+        }
+        this.follow(this.chat.thread(this.threadID), (thread) => thread && this.#show(thread));
+        this.follow(this.chat.typing(this.threadID), (people) => {
+            this.#typing.textContent = typingText(people);
+            this.#facts.hidden = people.length > 0;
+        });
+    }
+
+    focusComposer() {
+        this.#composer?.focus();
+    }
+
+    /** @param {Thread} thread */
+    #show(thread) {
+        const before = this.#thread;
+        this.#thread = thread;
+        const subject = threadSubject(thread);
+        this.#title.textContent = subject.name;
+        fill(this.#picture, avatar(subject, this.chat));
+        const { peer } = thread;
+        if (peer && !before) {
+            this.follow(this.chat.presence(peer.id), (presence) => {
+                this.#presence = presenceText(presence);
+                this.#facts.textContent = this.#presence;
+            });
+        }
+        this.#facts.textContent = peer ? this.#presence : t('inbox.members', { count: thread.member_count });
+        if (before?.me.status !== thread.me.status) this.#showFooter(thread);
+        this.#showJump();
+    }
+
+    /** @param {Thread} thread */
+    #showFooter(thread) {
+        this.#composer = null;
+        if (thread.me.status === 'joined') {
+            this.#composer = new Composer(this.chat, this.threadID);
+            this.#composer.oneditnewest = () => this.#log?.editNewest();
+            this.#composer.onsent = () => this.#log?.showNewest();
+        }
+        const question = thread.me.status === 'invited' ? invitation(this.chat, thread) : null;
+        fill(this.#footer, this.#composer ?? question);
+    }
+
+    #showJump() {
+        const isAtNewest = this.#log?.isAtNewest ?? true;
+        // Leave the focus in the log, not on a button that is gone.
+        if (isAtNewest && document.activeElement === this.#jump) this.#composer?.focus();
+        this.#jump.hidden = isAtNewest;
+        const count = this.#thread?.unread_count ?? 0;
+        this.#newCount.hidden = count === 0;
+        this.#newCount.textContent = formatNumber(count);
+        this.#jump.setAttribute('aria-description', count > 0 ? t('conversation.newCount', { count }) : '');
+    }
+
+    /** Files may be dropped anywhere on the conversation. @param {DragEvent} event */
+    #handleDrag(event) {
+        if (!this.#composer || !event.dataTransfer?.types.includes('Files')) return;
+        event.preventDefault();
+        if (event.type === 'dragenter') this.#dragDepth += 1;
+        else if (event.type === 'dragleave') this.#dragDepth -= 1;
+        else if (event.type === 'drop') {
+            this.#dragDepth = 0;
+            this.#composer.addFiles([...event.dataTransfer.files]);
+        }
+        this.classList.toggle('dropping', this.#dragDepth > 0);
+    }
+}
+
+customElements.define('parley-conversation', Conversation);

@@ -1,0 +1,357 @@
+// The messages of a conversation: the element that scrolls. It shows the loaded part of the timeline, asks for more before
+// an end comes into view, and reports what was read.
+
+import { arrange, Component, element } from '../dom.js';
+import { showProblem } from '../parts/alert.js';
+import { dayName } from '../parts/time.js';
+import { t } from '../../language/index.js';
+import { openActions } from './actions.js';
+import { isPicture } from './attachments.js';
+import { openLightbox } from './lightbox.js';
+import { MessageRow } from './message-row.js';
+import { ScrollKeeper } from './scroll-keeper.js';
+import { continues, deliveryStatus, permissions, rowWithStatus } from './status.js';
+
+/** @typedef {import('../../core/types.js').Row} Row */
+/** @typedef {import('../../core/types.js').Message} Message */
+/** @typedef {import('../../core/types.js').Attachment} Attachment */
+/** @typedef {import('../../core/types.js').TimelineView} TimelineView */
+
+/** After a page could not be loaded, the next try waits this long. */
+const pauseAfterFailure = 3000;
+
+export class Log extends Component {
+    #content = element('div', { class: 'log-content' });
+    #keeper = new ScrollKeeper(this, this.#content);
+    #timeline;
+    /** @type {TimelineView | null} */
+    #view = null;
+    /** @type {import('../../core/types.js').Thread | null} */
+    #thread = null;
+    /** @type {import('../../core/types.js').Member[]} */
+    #members = [];
+    /** @type {Map<string, MessageRow>} */
+    #rows = new Map();
+    /** @type {Map<string, HTMLElement>} */
+    #days = new Map();
+    #divider = element('div', { class: 'divider', role: 'separator', 'aria-label': t('conversation.newMessages') });
+    #start = element('p', { class: 'start' });
+    /** Messages that are answered and not loaded. @type {Map<string, Message | null | undefined>} */
+    #originals = new Map();
+    /** The message to bring into view once it is loaded. @type {string | null} */
+    #wanted;
+    #isPlaced = false;
+    /** The row that is the log's tab stop because it had the focus. @type {string | null} */
+    #current = null;
+    #readSeq = 0;
+    #isScheduled = false;
+    /** @type {{loadOlder: boolean, loadNewer: boolean}} */
+    #isBusy = { loadOlder: false, loadNewer: false };
+    #expiry = 0;
+    /** @type {import('./message-row.js').Host} */
+    #host;
+
+    /** Called with a message that the user wants to answer. @type {(message: Message) => void} */
+    onreply = () => {};
+    /** Called when the place in the conversation has changed. */
+    onmove = () => {};
+
+    /** @param {import('../../core/types.js').ChatShape} chat @param {string} threadID @param {string | null} messageID */
+    constructor(chat, threadID, messageID) {
+        super();
+        this.chat = chat;
+        this.threadID = threadID;
+        this.#wanted = messageID;
+        this.#timeline = chat.openTimeline(threadID);
+        this.#host = {
+            chat,
+            me: chat.session.value?.user.id ?? '',
+            isDirect: false,
+            people: new Map(),
+            original: (message) => this.#original(message),
+            showMessage: (id) => this.showMessage(id),
+            openActions: (row, button) => openActions(row, button, this.#thread, this),
+            openPicture: (file) => openLightbox(this.#pictures(), file, chat),
+        };
+    }
+
+    connectedCallback() {
+        this.role = 'log';
+        this.ariaLabel = t('conversation.messages');
+        this.ariaRelevant = 'additions';
+        this.append(this.#content);
+        this.follow(this.#timeline.view, (view) => this.#change(() => this.#view = view));
+        this.follow(this.chat.thread(this.threadID), (thread) => this.#change(() => this.#thread = thread));
+        this.follow(this.chat.members(this.threadID), (members) => this.#change(() => this.#members = members));
+        this.addEventListener('scroll', () => this.#scrolled(), { passive: true });
+        this.addEventListener('keydown', (event) => this.#handleKey(event));
+        this.addEventListener('focusin', (event) => this.#handleFocus(event.target));
+        this.addEventListener('focusout', (event) => this.#handleFocus(event.relatedTarget));
+        const onvisible = () => this.#report();
+        document.addEventListener('visibilitychange', onvisible);
+        this.atEnd(() => document.removeEventListener('visibilitychange', onvisible));
+        this.atEnd(() => this.#timeline.close());
+        this.atEnd(() => this.#keeper.stop());
+        this.atEnd(() => clearTimeout(this.#expiry));
+        if (this.#wanted) this.showMessage(this.#wanted);
+    }
+
+    /** Whether the newest message is in view. */
+    get isAtNewest() {
+        return this.#keeper.hasEnd && this.#keeper.distance < 48;
+    }
+
+    /** Goes to the newest message and follows new ones. */
+    async showNewest() {
+        this.#wanted = null;
+        try {
+            if (!this.#view?.atEnd) await this.#timeline.goTo('newest');
+        } catch (error) {
+            return showProblem(error);
+        }
+        this.#render();
+        this.#keeper.followEnd();
+        this.#scrolled();
+    }
+
+    /** Brings a message into view, with others around it.
+     * @param {string} id */
+    async showMessage(id) {
+        this.#wanted = id;
+        try {
+            if (!this.#rows.has(id)) await this.#timeline.goTo({ id });
+            // The view follows within a microtask.
+            await new Promise((resolve) => setTimeout(resolve));
+            this.#render();
+            if (this.#wanted === id) showProblem(t('conversation.notFound'));
+        } catch (error) {
+            showProblem(error);
+        }
+        if (this.#wanted === id) this.#wanted = null;
+    }
+
+    /** Opens the editor of the newest own message that can be edited. */
+    editNewest() {
+        const rows = this.#view?.rows ?? [];
+        const row = rows.findLast((row) => permissions(row, this.#thread, this.#host.me).edit);
+        if (row) this.edit(row.key);
+    }
+
+    /** @param {string} key */
+    edit(key) {
+        this.#rows.get(key)?.edit();
+        this.#rows.get(key)?.element.scrollIntoView({ block: 'nearest' });
+    }
+
+    /** Changes what the log shows, together with other changes of this moment.
+     * @param {() => void} change */
+    #change(change) {
+        change();
+        if (this.#isScheduled) return;
+        this.#isScheduled = true;
+        queueMicrotask(() => this.#isScheduled && this.#render());
+    }
+
+    #render() {
+        this.#isScheduled = false;
+        const view = this.#view;
+        if (!view || !this.isConnected) return;
+        const { rows } = view;
+        this.#host.isDirect = this.#thread?.kind === 'direct';
+        this.toggleAttribute('data-direct', this.#host.isDirect);
+        this.#host.people = new Map(this.#members.map(({ user }) => [user.id, user]));
+        arrange(this.#content, this.#nodes(view));
+        this.#keeper.restore();
+        this.#keeper.hasEnd = view.atEnd;
+        if (!this.#isPlaced && (rows.length > 0 || (view.atStart && view.atEnd))) this.#place(view);
+        this.#bringWanted();
+        this.#keeper.record();
+        this.#updateTabStop();
+        this.#watchExpiry(rows);
+        this.#scrolled();
+    }
+
+    /** The log's children: articles with days and the divider between them.
+     * @param {TimelineView} view @returns {HTMLElement[]} */
+    #nodes({ rows, atStart, isLoading, firstUnread }) {
+        const { me } = this.#host;
+        const lastSeq = this.#lastSeq();
+        const withStatus = rowWithStatus(rows, me);
+        const others = this.#members.filter(({ user }) => user.id !== me);
+        const known = this.#rows;
+        this.#rows = new Map();
+        const days = new Map();
+        this.#start.textContent = atStart
+            ? (rows.length ? t('conversation.start') : t('conversation.empty'))
+            : t('conversation.loading');
+        /** @type {HTMLElement[]} */
+        const nodes = rows.length === 0 && isLoading ? [] : [this.#start];
+        let isDividerShown = false;
+        rows.forEach((row, index) => {
+            const { message } = row;
+            let above = rows[index - 1];
+            const day = new Date(message.timestamp).toDateString();
+            if (!days.has(day)) {
+                days.set(day, this.#days.get(day) ?? element('p', { class: 'day' }, dayName(message.timestamp)));
+                nodes.push(days.get(day));
+            }
+            if (firstUnread !== null && !isDividerShown && message.seq >= firstUnread) {
+                isDividerShown = true;
+                // Without the message before it, the first unread one may be further up.
+                if (index > 0 || atStart || message.seq === firstUnread) nodes.push(this.#divider);
+                above = /** @type {any} */ (undefined);
+            }
+            const isNew = message.seq > lastSeq && lastSeq > 0 && this.#isPlaced && this.#keeper.hasEnd;
+            const made = known.get(row.key) ?? new MessageRow(row, this.#host, isNew && message.sender?.id !== me);
+            const status = row === withStatus ? deliveryStatus(row, this.#thread, others) : null;
+            made.update(row, { isContinued: continues(above, row), status });
+            this.#rows.set(row.key, made);
+            nodes.push(made.element);
+        });
+        this.#days = days;
+        return nodes;
+    }
+
+    #lastSeq() {
+        return [...this.#rows.values()].reduce((last, { row }) => Math.max(last, row.message.seq), 0);
+    }
+
+    /** Opens at the first unread message, else at the newest. @param {TimelineView} view */
+    #place({ atEnd }) {
+        this.#isPlaced = true;
+        if (this.#divider.isConnected) {
+            this.#keeper.show(this.#divider, 'top');
+        } else if (atEnd) this.#keeper.followEnd();
+        else this.scrollTop = this.scrollHeight;
+    }
+
+    #bringWanted() {
+        const row = this.#wanted && this.#rows.get(this.#wanted);
+        if (!row) return;
+        this.#wanted = null;
+        this.#isPlaced = true;
+        this.#keeper.show(row.element, 'centre');
+        this.#current = row.row.key;
+        // From a reply, the focus goes with the view.
+        if (this.contains(document.activeElement)) row.element.focus({ preventScroll: true });
+        row.element.animate?.({ backgroundColor: ['var(--highlight)', 'transparent'] }, {
+            duration: 2000,
+            easing: 'ease-in',
+        });
+    }
+
+    #scrolled() {
+        this.#keeper.record();
+        this.#report();
+        this.#loadMore();
+        this.onmove();
+    }
+
+    /** Reports the newest message in view as read, if the page is visible. */
+    #report() {
+        if (document.visibilityState !== 'visible' || !this.#isPlaced || this.#thread?.me.status !== 'joined') return;
+        const end = this.scrollTop + this.clientHeight;
+        const seen = this.#keeper.rowsInView().findLast((row) =>
+            row.dataset.seq && row.offsetTop + Math.min(row.offsetHeight, this.clientHeight) / 2 <= end
+        );
+        const seq = Number(seen?.dataset.seq ?? 0);
+        if (seq <= this.#readSeq) return;
+        this.#readSeq = seq;
+        if (seq > this.#thread.me.read_seq) this.chat.markRead(this.threadID, seq);
+    }
+
+    /** Loads rows before an end of the loaded part comes into view. */
+    #loadMore() {
+        if (!this.#isPlaced || !this.#view || this.#wanted || this.clientHeight === 0) return;
+        const margin = this.clientHeight * 2;
+        if (!this.#view.atStart && this.scrollTop < margin) this.#load('loadOlder');
+        else if (!this.#view.atEnd && this.#keeper.distance < margin) this.#load('loadNewer');
+    }
+
+    /** @param {'loadOlder' | 'loadNewer'} direction */
+    async #load(direction) {
+        if (this.#isBusy[direction]) return;
+        this.#isBusy[direction] = true;
+        try {
+            await this.#timeline[direction]();
+        } catch {
+            // The connection's status says why. The next try comes by itself.
+            await new Promise((resolve) => setTimeout(resolve, pauseAfterFailure));
+        }
+        this.#isBusy[direction] = false;
+        if (this.isConnected) requestAnimationFrame(() => this.#loadMore());
+    }
+
+    /** Shows messages as deleted when their time is over. @param {Row[]} rows */
+    #watchExpiry(rows) {
+        clearTimeout(this.#expiry);
+        const times = rows.map(({ message }) => Date.parse(message.expires_at ?? '') - Date.now()).filter((time) =>
+            time > 0
+        );
+        // Timers of browsers end at 2³¹ ms.
+        if (times.length > 0) {
+            this.#expiry = setTimeout(() => this.#render(), Math.min(Math.min(...times) + 50, 2 ** 31 - 1));
+        }
+    }
+
+    /** @param {Message} message @returns {Message | null | undefined} */
+    #original({ reply_to }) {
+        const id = reply_to ?? '';
+        const loaded = this.#view?.rows.find(({ key }) => key === id);
+        if (loaded) return loaded.message;
+        if (!this.#originals.has(id)) {
+            this.#originals.set(id, undefined);
+            this.chat.message(this.threadID, id).then(
+                (found) => this.#change(() => this.#originals.set(id, found)),
+                () => this.#originals.delete(id),
+            );
+        }
+        return this.#originals.get(id);
+    }
+
+    #pictures() {
+        return (this.#view?.rows ?? []).flatMap(({ message, state }) =>
+            state === 'stored' && !message.deleted_at ? (message.payload?.attachments ?? []).filter(isPicture) : []
+        );
+    }
+
+    /** One row is the tab stop: the one that had the focus last, else the newest. */
+    #updateTabStop() {
+        const stop = this.#rows.get(this.#current ?? '') ??
+            [...this.#rows.values()].findLast((row) => !row.element.hidden);
+        for (const row of this.#rows.values()) row.element.tabIndex = row === stop ? 0 : -1;
+    }
+
+    /** @param {EventTarget | null} target what has the focus now */
+    #handleFocus(target) {
+        const article = target instanceof Element && this.contains(target) ? target.closest('article') : null;
+        const focused = article?.dataset.id ?? null;
+        for (const [key, row] of this.#rows) row.setActive(key === focused);
+        if (focused) this.#current = focused;
+        this.#updateTabStop();
+    }
+
+    /** @param {KeyboardEvent} event */
+    #handleKey(event) {
+        const target = /** @type {HTMLElement} */ (event.target);
+        const article = target.closest('article');
+        if (!article || target.closest('textarea, audio, video') || event.altKey || event.ctrlKey || event.metaKey) {
+            return;
+        }
+        const articles = [...this.#rows.values()].map((row) => row.element).filter((row) => !row.hidden);
+        const index = articles.indexOf(article);
+        /** @type {Record<string, HTMLElement | undefined>} */
+        const targets = {
+            ArrowUp: articles[index - 1],
+            ArrowDown: articles[index + 1],
+            Home: articles[0],
+            End: articles[articles.length - 1],
+        };
+        if (event.key === 'Enter' && target === article) this.#rows.get(article.dataset.id ?? '')?.openActions();
+        else if (event.key in targets) targets[event.key]?.focus();
+        else return;
+        event.preventDefault();
+    }
+}
+
+customElements.define('parley-log', Log);
