@@ -1,7 +1,8 @@
 // The one way in which this page makes elements. Texts are always text nodes, so nothing that a person wrote can become
 // markup.
 
-/** @typedef {Node | string | number | false | null | undefined} Child */
+/** @typedef {Node | string | number | false | null | undefined} Leaf */
+/** @typedef {Leaf | Leaf[]} Child what an element may contain; false, null and undefined are left out */
 
 /** Builds an element. In `attributes`, functions under `on…` become listeners, strings and numbers attributes, true an
  * empty attribute; false, null and undefined are left out; anything else (an object, a function) becomes a property.
@@ -9,7 +10,7 @@
  * @template {string} Name
  * @param {Name} name
  * @param {Record<string, unknown>} [attributes]
- * @param {...(Child | Child[])} children
+ * @param {...Child} children
  * @returns {Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement}
  */
 export function element(name, attributes = {}, ...children) {
@@ -54,7 +55,7 @@ export function arrange(parent, children) {
 
 /** Replaces the children of `parent`; accepts the same children as `element`.
  * @param {Element} parent
- * @param {...(Child | Child[])} children
+ * @param {...Child} children
  */
 export function fill(parent, ...children) {
     parent.replaceChildren(...nodes(children));
@@ -103,10 +104,10 @@ function apply(made, key, value) {
 }
 
 /**
- * @param {(Child | Child[])[]} children
+ * @param {Child[]} children
  * @returns {(Node | string)[]}
  */
 function nodes(children) {
-    return children.flat().filter((child) => child !== false && child !== null && child !== undefined)
-        .map((child) => child instanceof Node ? child : String(child));
+    return children.flat().filter((leaf) => leaf !== false && leaf !== null && leaf !== undefined)
+        .map((leaf) => leaf instanceof Node ? leaf : String(leaf));
 }

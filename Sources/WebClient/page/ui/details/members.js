@@ -1,155 +1,131 @@
 // The people of a group or room, with what the user may do to each.
 
-import { Component, element, fill } from '../dom.js';
+import { element } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt } from '../parts/alert.js';
-import { avatar, personSubject } from '../parts/avatar.js';
+import { personSubject } from '../parts/avatar.js';
+import { button, list, live, openForm, profile } from '../parts/controls.js';
 import { confirm } from '../parts/dialog.js';
 import { iconButton } from '../parts/icon.js';
 import { openMenu } from '../parts/menu.js';
-import { goTo, threadAddress } from '../shell/router.js';
-import { openAddPeople } from './add-people.js';
+import { peoplePicker } from '../parts/people-picker.js';
+import { writeIn } from '../shell/router.js';
 
-/** @typedef {import('../../core/types.js').Member} Member */
-/** @typedef {import('../parts/menu.js').MenuItem} MenuItem */
+/** @import {ChatShape, Member, Person} from '../../core/types.js' */
+/** @import {MenuItem} from '../parts/menu.js' */
+/** @typedef {Member['role']} Role */
 
-const step = 100;
-const order = ['owner', 'admin', 'member'];
+/** @type {Role[]} */
+const roles = ['owner', 'admin', 'member'];
+const shownMax = 200;
 
-export class MemberList extends Component {
-    #heading = element('div', { class: 'section-head' });
-    #list = element('ul', { class: 'people', role: 'list', 'aria-label': t('details.members') });
-    #more = element('button', {
-        class: 'button quiet',
-        type: 'button',
-        onclick: () => {
-            this.#limit += step;
-            this.#draw();
-        },
-    }, t('details.showMore'));
-    #limit = step;
-    /** @type {Member[]} */
-    #members = [];
-
-    /**
-     * @param {import('../../core/types.js').ChatShape} chat
-     * @param {string} threadID
-     */
-    constructor(chat, threadID) {
-        super();
-        this.chat = chat;
-        this.threadID = threadID;
-    }
-
-    connectedCallback() {
-        fill(this, this.#heading, this.#list, this.#more);
-        this.follow(this.chat.thread(this.threadID), () => this.#draw());
-        this.follow(this.chat.members(this.threadID), (members) => {
-            this.#members = members
-                .filter(({ status }) => status === 'joined' || status === 'invited')
-                .sort((one, other) =>
-                    order.indexOf(one.role) - order.indexOf(other.role) || one.user.name.localeCompare(other.user.name)
-                );
-            this.#draw();
-        });
-    }
-
-    get #ownRole() {
-        return this.chat.thread(this.threadID).value?.me.role ?? 'member';
-    }
-
-    #draw() {
-        const isAdmin = this.#ownRole !== 'member';
-        fill(
-            this.#heading,
-            element('h3', {}, t('details.members')),
-            isAdmin && element('button', {
-                class: 'button',
-                type: 'button',
-                onclick: () => openAddPeople(this.chat, this.threadID, this.#members),
-            }, t('details.addPeople')),
+/** Builds the list, with the owners first.
+ * @param {ChatShape} chat
+ * @param {string} threadID
+ */
+export function memberList(chat, threadID) {
+    return live(chat.members(threadID), (all) => {
+        const ownRole = chat.thread(threadID).value?.me.role ?? 'member';
+        const members = all.filter(({ status }) => status === 'joined' || status === 'invited').sort((one, other) =>
+            roles.indexOf(one.role) - roles.indexOf(other.role) || one.user.name.localeCompare(other.user.name)
         );
-        fill(this.#list, ...this.#members.slice(0, this.#limit).map((member) => this.#item(member)));
-        this.#more.hidden = this.#members.length <= this.#limit;
-    }
-
-    /** @param {Member} member */
-    #item(member) {
-        const { user, role, status } = member;
-        const isSelf = user.id === this.chat.session.value?.user.id;
-        const facts = [
-            isSelf && t('details.you'),
-            role !== 'member' && t(`details.${role}`),
-            status === 'invited' && t('details.invited'),
-            user.status_text,
+        const hidden = members.length - shownMax;
+        return [
+            element(
+                'div',
+                { class: 'section-head' },
+                element('h3', {}, t('details.members')),
+                ownRole !== 'member' && button(t('details.addPeople'), () => openAddPeople(chat, threadID, members)),
+            ),
+            list(
+                t('details.members'),
+                members.slice(0, shownMax).map((member) => item(chat, threadID, member, ownRole)),
+            ),
+            hidden > 0 && element('p', { class: 'hint' }, t('details.moreMembers', { count: hidden })),
         ];
-        const items = isSelf ? [] : this.#menu(member);
-        const label = t('details.optionsFor', { name: user.name });
-        const options = iconButton('more', label, () => openMenu(options, label, items));
-        return element(
-            'li',
-            { class: 'person-row' },
-            element(
-                'span',
-                { class: user.presence === 'online' ? 'presence online' : 'presence' },
-                avatar(personSubject(user), this.chat, 'small'),
-            ),
-            element(
-                'span',
-                { class: 'person' },
-                element('span', { dir: 'auto' }, user.name),
-                element('span', { class: 'hint' }, facts.filter((fact) => !!fact).join(' · ')),
-            ),
-            items.length > 0 && options,
-        );
-    }
-
-    /** @param {Member} member
-     * @returns {MenuItem[]} */
-    #menu({ user, role, status }) {
-        const { chat, threadID } = this;
-        const ownRole = this.#ownRole;
-        /** @type {MenuItem[]} */
-        const items = [{
-            name: t('details.message'),
-            icon: 'send',
-            onselect: () =>
-                attempt(async () => {
-                    const thread = await chat.createThread({ kind: 'direct', members: [user.id] });
-                    this.closest('dialog')?.close();
-                    goTo(threadAddress(thread.id));
-                }),
-        }];
-        if (ownRole === 'owner' && status === 'joined') {
-            for (const other of order.filter((each) => each !== role)) {
-                items.push({
-                    name: t(`details.make.${other}`),
-                    icon: 'people',
-                    onselect: () => attempt(() => chat.setMember(threadID, user.id, { role: other })),
-                });
-            }
-        }
-        if (ownRole === 'owner' || (ownRole === 'admin' && role === 'member')) {
-            const isInvited = status === 'invited';
-            items.push({
-                name: t(isInvited ? 'details.withdraw' : 'details.remove'),
-                icon: 'leave',
-                isDangerous: true,
-                onselect: () => isInvited ? attempt(() => chat.removeMember(threadID, user.id)) : this.#remove(user),
-            });
-        }
-        return items;
-    }
-
-    /** @param {import('../../core/types.js').Person} person */
-    async #remove({ id, name }) {
-        const question = {
-            title: t('details.remove'),
-            text: t('details.removeText', { name }),
-            action: t('details.removeAction'),
-        };
-        if (await confirm(question)) await attempt(() => this.chat.removeMember(this.threadID, id));
-    }
+    });
 }
 
-customElements.define('parley-members', MemberList);
+/**
+ * @param {ChatShape} chat
+ * @param {string} threadID
+ * @param {Member} member
+ * @param {Role} ownRole
+ */
+function item(chat, threadID, member, ownRole) {
+    const { user, role, status } = member;
+    const isSelf = user.id === chat.session.value?.user.id;
+    const facts = [
+        isSelf && t('details.you'),
+        role !== 'member' && t(`details.${role}`),
+        status === 'invited' && t('details.invited'),
+        user.presence === 'online' && t('shell.online'),
+        user.status_text,
+    ];
+    const label = t('inbox.optionsFor', { title: user.name });
+    const options = iconButton('more', label, () => openMenu(options, label, menu(chat, threadID, member, ownRole)));
+    return element(
+        'li',
+        { class: 'person-row' },
+        profile(personSubject(user), chat, facts),
+        !isSelf && options,
+    );
+}
+
+/**
+ * @param {ChatShape} chat
+ * @param {string} threadID
+ * @param {Member} member
+ * @param {Role} ownRole
+ * @returns {MenuItem[]}
+ */
+function menu(chat, threadID, { user, role, status }, ownRole) {
+    const { id, name } = user;
+    const isInvited = status === 'invited';
+    const remove = async () => {
+        const title = t('details.remove');
+        const question = { title, text: t('details.removeText', { name }), action: t('details.removeAction') };
+        if (isInvited || await confirm(question)) await attempt(() => chat.removeMember(threadID, id));
+    };
+    /** @type {MenuItem[]} */
+    const items = [{ name: t('details.message'), icon: 'send', onselect: () => attempt(() => write(chat, user)) }];
+    if (ownRole === 'owner' && !isInvited) {
+        for (const other of roles.filter((each) => each !== role)) {
+            const onselect = () => attempt(() => chat.setMember(threadID, id, { role: other }));
+            items.push({ name: t(`details.make.${other}`), icon: 'people', onselect });
+        }
+    }
+    if (ownRole === 'owner' || (ownRole === 'admin' && role === 'member')) {
+        const title = t(isInvited ? 'details.withdraw' : 'details.remove');
+        items.push({ name: title, icon: 'leave', isDangerous: true, onselect: remove });
+    }
+    return items;
+}
+
+/**
+ * @param {ChatShape} chat
+ * @param {Person} person
+ */
+async function write(chat, { id }) {
+    const thread = await chat.createThread({ kind: 'direct', members: [id] });
+    document.querySelector('dialog')?.close();
+    writeIn(thread.id);
+}
+
+/** Opens the dialog that adds people to a thread, or invites them.
+ * @param {ChatShape} chat
+ * @param {string} threadID
+ * @param {Member[]} members they cannot be chosen again
+ */
+function openAddPeople(chat, threadID, members) {
+    /** @type {Person[]} */
+    let people = [];
+    const picker = peoplePicker(chat, new Set(members.map(({ user }) => user.id)), (chosen) => people = chosen);
+    const put = async (/** @type {'joined' | 'invited'} */ status) => {
+        for (const { id } of people) await chat.setMember(threadID, id, { status });
+        dialog.close();
+    };
+    const invite = button(t('details.invite'), () => put('invited'));
+    const hint = element('p', { class: 'hint' }, t('details.inviteHint'));
+    const dialog = openForm(t('details.addPeople'), [picker, hint], t('details.add'), () => put('joined'), [invite]);
+}

@@ -1,9 +1,8 @@
 import { element, fill } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt, showProblem } from '../parts/alert.js';
-import { avatar } from '../parts/avatar.js';
-import { openDialog } from '../parts/dialog.js';
-import { goTo, threadAddress } from '../shell/router.js';
+import { field, list, openForm, profile } from '../parts/controls.js';
+import { writeIn } from '../shell/router.js';
 
 const pause = 200;
 const roomsMax = 8;
@@ -12,69 +11,51 @@ const roomsMax = 8;
  * @param {import('../../core/types.js').ChatShape} chat
  */
 export function openJoinRoom(chat) {
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let timer;
-    const title = element('input', {
-        class: 'input',
+    let query = '';
+    const title = field(t('inbox.roomTitle'), {
+        name: 'title',
         required: true,
         maxlength: 128,
         autocomplete: 'off',
         autofocus: true,
-        oninput: () => {
-            clearTimeout(timer);
-            timer = setTimeout(suggest, pause);
+        oninput: (/** @type {{target: HTMLInputElement}} */ { target }) => {
+            query = target.value;
+            setTimeout(suggest, pause, query);
         },
     });
-    const rooms = element('ul', { class: 'people', role: 'list', 'aria-label': t('inbox.rooms') });
-    const button = element('button', { class: 'button primary', type: 'submit' }, t('inbox.join'));
-    const form = element(
-        'form',
-        {
-            class: 'form',
-            onsubmit: (/** @type {SubmitEvent} */ event) => {
-                event.preventDefault();
-                join(title.value.trim(), button);
-            },
-        },
-        element('label', { class: 'field' }, t('inbox.roomTitle'), title),
-        element('p', { class: 'hint' }, t('inbox.roomHint')),
-        rooms,
-        element('div', { class: 'actions' }, button),
+    const rooms = list(t('inbox.rooms'));
+    const hint = element('p', { class: 'hint' }, t('inbox.roomHint'));
+    const dialog = openForm(
+        t('inbox.joinRoom'),
+        [title, hint, rooms],
+        t('inbox.join'),
+        ({ title }) => join(title.trim()),
     );
-    const dialog = openDialog({ title: t('inbox.joinRoom') }, form);
-    suggest();
+    suggest(query);
 
-    async function suggest() {
-        const query = title.value.trim();
+    /** @param {string} text what was in the field a moment ago */
+    async function suggest(text) {
+        if (text !== query) return;
         try {
-            const found = await chat.findRooms(query);
-            if (query === title.value.trim()) fill(rooms, ...found.slice(0, roomsMax).map(suggestion));
+            const found = await chat.findRooms(text.trim());
+            if (text === query) fill(rooms, ...found.slice(0, roomsMax).map(suggestion));
         } catch (error) {
             if (dialog.open) showProblem(error);
         }
     }
 
     /** @param {Awaited<ReturnType<typeof chat.findRooms>>[number]} room */
-    function suggestion(room) {
-        const choose = element(
-            'button',
-            { class: 'choice', type: 'button', onclick: () => join(room.title, choose) },
-            avatar({ id: room.id, name: room.title, image: null }, chat, 'small'),
-            element('span', { class: 'person', dir: 'auto' }, room.title),
-            element('span', { class: 'hint' }, t('inbox.members', { count: room.member_count })),
-        );
-        return element('li', {}, choose);
+    function suggestion({ id, title, member_count: count }) {
+        const onclick = () => attempt(() => join(title), choice);
+        const parts = profile({ id, name: title, image: null }, chat, [t('inbox.members', { count })]);
+        const choice = element('button', { class: 'choice', type: 'button', onclick }, parts);
+        return element('li', {}, choice);
     }
 
-    /**
-     * @param {string} text
-     * @param {HTMLElement} control
-     */
-    function join(text, control) {
-        attempt(async () => {
-            const thread = await chat.joinRoom(text);
-            dialog.close();
-            goTo(threadAddress(thread.id));
-        }, control);
+    /** @param {string} title */
+    async function join(title) {
+        const { id } = await chat.joinRoom(title);
+        dialog.close();
+        writeIn(id);
     }
 }

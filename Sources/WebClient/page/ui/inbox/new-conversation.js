@@ -1,58 +1,53 @@
 import { element } from '../dom.js';
 import { t } from '../../language/index.js';
-import { attempt } from '../parts/alert.js';
-import { openDialog } from '../parts/dialog.js';
-import { PeoplePicker } from '../parts/people-picker.js';
-import { goTo, threadAddress } from '../shell/router.js';
+import { field, openForm } from '../parts/controls.js';
+import { peoplePicker } from '../parts/people-picker.js';
+import { writeIn } from '../shell/router.js';
+
+/** @import {ChatShape, Person} from '../../core/types.js' */
 
 /** Opens the dialog that starts a conversation: a direct one with one person and no title, else a group.
- * @param {import('../../core/types.js').ChatShape} chat
+ * @param {ChatShape} chat
  */
 export function openNewConversation(chat) {
-    const title = element('input', { class: 'input', maxlength: 128, autocomplete: 'off', oninput: describe });
+    /** @type {Person[]} */
+    let people = [];
+    let title = '';
     const hint = element('p', { class: 'hint', role: 'status' });
-    const start = element('button', { class: 'button primary', type: 'submit' }, t('inbox.start'));
-    const picker = new PeoplePicker(chat, new Set(), describe);
-    const form = element(
-        'form',
-        { class: 'form', onsubmit: submit },
-        picker.element,
-        element('label', { class: 'field' }, t('inbox.title'), title),
-        hint,
-        element('div', { class: 'actions' }, start),
-    );
-    const dialog = openDialog({ title: t('inbox.newConversation') }, form);
+    const picker = peoplePicker(chat, new Set(), (chosen) => {
+        people = chosen;
+        describe();
+    });
+    const titleField = field(t('inbox.title'), {
+        maxlength: 128,
+        autocomplete: 'off',
+        oninput: (/** @type {{target: HTMLInputElement}} */ { target }) => {
+            title = target.value.trim();
+            describe();
+        },
+    });
     describe();
+    openForm(t('inbox.newConversation'), [picker, titleField, hint], t('inbox.start'), async () => {
+        if (people.length === 0 && !title) throw t('inbox.chooseSomebody');
+        const members = people.map(({ id }) => id);
+        const thread = await chat.createThread(
+            isDirect() ? { kind: 'direct', members } : { kind: 'group', members, title: title || names() },
+        );
+        queueMicrotask(() => writeIn(thread.id));
+    });
+
+    function isDirect() {
+        return people.length === 1 && !title;
+    }
 
     function describe() {
-        const { length } = picker.chosen;
-        const isDirect = length === 1 && title.value.trim() === '';
-        hint.textContent = length === 0 && title.value.trim() === ''
-            ? t('inbox.chooseSomebody')
-            : isDirect
-            ? t('inbox.startsDirect', { name: picker.chosen[0].name })
-            : t('inbox.startsGroup', { count: length + 1 });
+        if (isDirect()) hint.textContent = t('inbox.startsDirect', { name: people[0].name });
+        else if (people.length === 0 && !title) hint.textContent = t('inbox.chooseSomebody');
+        else hint.textContent = t('inbox.startsGroup', { count: people.length + 1 });
     }
 
-    /** @param {SubmitEvent} event */
-    function submit(event) {
-        event.preventDefault();
-        const members = picker.chosen.map(({ id }) => id);
-        const text = title.value.trim();
-        if (members.length === 0 && text === '') return;
-        attempt(async () => {
-            const thread = await chat.createThread(
-                members.length === 1 && text === ''
-                    ? { kind: 'direct', members }
-                    : { kind: 'group', members, title: text || groupTitle() },
-            );
-            dialog.close();
-            goTo(threadAddress(thread.id));
-        }, start);
-    }
-
-    function groupTitle() {
-        const names = [chat.me.value ?? chat.session.value?.user, ...picker.chosen].map((person) => person?.name ?? '');
-        return [...names.join(', ')].slice(0, 128).join('');
+    function names() {
+        const all = [chat.me.value ?? chat.session.value?.user, ...people].map((person) => person?.name ?? '');
+        return [...all.join(', ')].slice(0, 128).join('');
     }
 }

@@ -36,7 +36,7 @@ export function hideConnectionProblem() {
 }
 
 /** Runs an action of the user. The control is busy meanwhile and ignores clicks; an error is shown.
- * @param {() => Promise<unknown>} action
+ * @param {() => unknown} action may return a promise
  * @param {HTMLElement | null} [control]
  * @returns {Promise<boolean>} whether it succeeded
  */

@@ -14,7 +14,6 @@ let made = 0;
  * @returns {HTMLDialogElement}
  */
 export function openDialog(options, ...content) {
-    const opener = document.activeElement;
     const titleID = `dialog-${made += 1}`;
     const dialog = element(
         'dialog',
@@ -29,7 +28,6 @@ export function openDialog(options, ...content) {
     );
     dialog.addEventListener('close', () => {
         dialog.remove();
-        if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
         options.onclose?.();
     });
     document.body.append(dialog);
@@ -38,32 +36,29 @@ export function openDialog(options, ...content) {
 }
 
 /** Asks a question that has two answers. Its buttons are `action` and "Cancel".
- * @param {{title: string, text: string, action: string, isDangerous?: boolean}} question
+ * @param {{title: string, text: string, action: string}} question
  * @returns {Promise<boolean>} whether the user chose `action`
  */
-export function confirm({ title, text, action, isDangerous = true }) {
+export function confirm({ title, text, action }) {
     return new Promise((resolve) => {
         let isConfirmed = false;
+        const answer = (/** @type {boolean} */ value) => () => {
+            isConfirmed = value;
+            dialog.close();
+        };
+        const type = 'button';
         const dialog = openDialog(
             { title, role: 'alertdialog', class: 'question', onclose: () => resolve(isConfirmed) },
             element('p', {}, text),
             element(
                 'div',
                 { class: 'actions' },
-                element('button', {
-                    type: 'button',
-                    class: 'button',
-                    autofocus: true,
-                    onclick: () => dialog.close(),
-                }, t('shell.cancel')),
-                element('button', {
-                    type: 'button',
-                    class: isDangerous ? 'button danger' : 'button primary',
-                    onclick: () => {
-                        isConfirmed = true;
-                        dialog.close();
-                    },
-                }, action),
+                element(
+                    'button',
+                    { type, class: 'button', autofocus: true, onclick: answer(false) },
+                    t('shell.cancel'),
+                ),
+                element('button', { type, class: 'button danger', onclick: answer(true) }, action),
             ),
         );
     });

@@ -3,115 +3,84 @@
 import { element, fill } from '../dom.js';
 import { t } from '../../language/index.js';
 import { showProblem } from './alert.js';
-import { avatar, personSubject } from './avatar.js';
+import { personSubject } from './avatar.js';
+import { list, profile } from './controls.js';
 import { icon } from './icon.js';
 
-/** @typedef {import('../../core/types.js').Person} Person */
+/** @import {ChatShape, Person} from '../../core/types.js' */
 
 const pause = 200;
 
-export class PeoplePicker {
-    #chat;
-    #excluded;
-    #onchange;
+/** Builds the search.
+ * @param {ChatShape} chat
+ * @param {Set<string>} excluded ids of people who cannot be chosen; the user is never found
+ * @param {(chosen: Person[]) => void} onchange
+ */
+export function peoplePicker(chat, excluded, onchange) {
     /** @type {Map<string, Person>} */
-    #chosen = new Map();
-    /** @type {Person[]} */
-    #found;
-    #suggested;
-    #note = element('p', { class: 'hint', role: 'status' });
-    #list = element('ul', { class: 'people', role: 'list', 'aria-label': t('inbox.people') });
-    #search = element('input', {
+    const chosen = new Map();
+    const peers = chat.inbox.value?.threads.map((thread) => thread.peer).filter((peer) => !!peer) ?? [];
+    const suggested = allowed(peers).slice(0, 8);
+    const note = element('p', { class: 'hint', role: 'status' });
+    const people = list(t('inbox.people'));
+    const search = element('input', {
         class: 'input',
         type: 'search',
         'aria-label': t('inbox.findPeople'),
         placeholder: t('inbox.findPeople'),
         autocomplete: 'off',
         autofocus: true,
-        oninput: () => this.#searchSoon(),
+        oninput: () => setTimeout(find, pause, search.value),
     });
-    element = element(
+    show(suggested);
+    return element(
         'div',
         { class: 'picker' },
-        element('div', { class: 'search-field' }, icon('search'), this.#search),
-        this.#list,
-        this.#note,
+        element('div', { class: 'search-field' }, icon('search'), search),
+        people,
+        note,
     );
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    #timer;
 
-    /**
-     * @param {import('../../core/types.js').ChatShape} chat
-     * @param {Set<string>} excluded ids of people who cannot be chosen; the user is never found
-     * @param {(chosen: Person[]) => void} onchange
-     */
-    constructor(chat, excluded, onchange) {
-        this.#chat = chat;
-        this.#excluded = excluded;
-        this.#onchange = onchange;
-        const peers = chat.inbox.value?.threads.map((thread) => thread.peer).filter((peer) => !!peer) ?? [];
-        this.#suggested = this.#found = this.#allowed(peers).slice(0, 8);
-        this.#draw();
-    }
-
-    get chosen() {
-        return [...this.#chosen.values()];
-    }
-
-    #searchSoon() {
-        clearTimeout(this.#timer);
-        const query = this.#search.value.trim();
-        this.#timer = setTimeout(async () => {
-            try {
-                const found = query ? this.#allowed(await this.#chat.findPeople(query)) : this.#suggested;
-                if (query !== this.#search.value.trim()) return;
-                this.#found = found;
-                this.#draw();
-                this.#note.textContent = found.length === 0 ? t('inbox.nobodyFound') : '';
-            } catch (error) {
-                showProblem(error);
-            }
-        }, query ? pause : 0);
+    /** @param {string} text what was in the field a moment ago */
+    async function find(text) {
+        if (text !== search.value) return;
+        try {
+            const found = text.trim() ? allowed(await chat.findPeople(text.trim())) : suggested;
+            if (text !== search.value) return;
+            show(found);
+            note.textContent = found.length === 0 ? t('inbox.nobodyFound') : '';
+        } catch (error) {
+            showProblem(error);
+        }
     }
 
     /** @param {Person[]} people */
-    #allowed(people) {
-        const ownID = this.#chat.session.value?.user.id;
-        return people.filter(({ id }) => id !== ownID && !this.#excluded.has(id));
+    function allowed(people) {
+        return people.filter(({ id }) => id !== chat.session.value?.user.id && !excluded.has(id));
     }
 
-    #draw() {
-        const others = this.#found.filter(({ id }) => !this.#chosen.has(id));
-        fill(this.#list, ...[...this.#chosen.values(), ...others].map((person) => this.#item(person)));
+    /** @param {Person[]} found */
+    function show(found) {
+        const others = found.filter(({ id }) => !chosen.has(id));
+        fill(people, ...[...chosen.values(), ...others].map(item));
     }
 
     /** @param {Person} person */
-    #item(person) {
+    function item(person) {
         const box = element('input', {
             type: 'checkbox',
-            checked: this.#chosen.has(person.id),
+            checked: chosen.has(person.id),
             onchange: () => {
-                if (box.checked) this.#chosen.set(person.id, person);
-                else this.#chosen.delete(person.id);
-                this.#onchange(this.chosen);
+                if (box.checked) chosen.set(person.id, person);
+                else chosen.delete(person.id);
+                onchange([...chosen.values()]);
             },
         });
+        const facts = [person.username && `@${person.username}`];
         return element(
             'li',
             {},
-            element(
-                'label',
-                { class: 'choice' },
-                avatar(personSubject(person), this.#chat, 'small'),
-                element(
-                    'span',
-                    { class: 'person' },
-                    element('span', { dir: 'auto' }, person.name),
-                    ' ',
-                    person.username && element('span', { class: 'hint' }, `@${person.username}`),
-                ),
-                box,
-            ),
+            element('label', { class: 'choice' }, profile(personSubject(person), chat, facts), box),
         );
     }
 }

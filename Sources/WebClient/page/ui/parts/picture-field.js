@@ -1,38 +1,25 @@
 import { element, fill } from '../dom.js';
 import { t } from '../../language/index.js';
 import { avatar } from './avatar.js';
+import { button } from './controls.js';
 
 /** Builds a profile picture with buttons that replace and remove it. `onchange` gets the new picture, or null.
  * @param {Parameters<typeof avatar>[0]} subject
  * @param {import('../../core/types.js').ChatShape} chat
- * @param {(picture: File | null) => void} onchange
+ * @param {(picture: File | null) => unknown} onchange
  */
 export function pictureField(subject, chat, onchange) {
-    const place = element('span', {});
-    const input = element('input', {
-        type: 'file',
-        accept: 'image/jpeg,image/png,image/gif,image/webp',
-        hidden: true,
-        onchange: () => {
-            const picture = input.files?.[0];
-            if (picture) change(picture);
-        },
-    });
-    const remove = element(
-        'button',
-        { class: 'button quiet', type: 'button', onclick: () => change(null) },
-        t('shell.removePicture'),
-    );
-    show(subject.image ?? null);
+    const place = element('span');
+    const onpick = () => change(input.files?.[0] ?? null);
+    const accept = 'image/jpeg,image/png,image/gif,image/webp';
+    const input = element('input', { type: 'file', accept, hidden: true, onchange: onpick });
+    const remove = button(t('shell.removePicture'), () => change(null), 'quiet');
+    show(subject.image);
     return element(
         'div',
         { class: 'picture-field' },
         place,
-        element(
-            'button',
-            { class: 'button', type: 'button', onclick: () => input.click() },
-            t('shell.changePicture'),
-        ),
+        button(t('shell.changePicture'), () => input.click()),
         remove,
         input,
     );
@@ -42,17 +29,16 @@ export function pictureField(subject, chat, onchange) {
         show(null);
         if (picture) {
             const src = URL.createObjectURL(picture);
-            const image = element('img', { alt: '', src, onload: () => URL.revokeObjectURL(src) });
-            place.firstElementChild?.append(image);
+            place.firstElementChild?.append(element('img', { alt: '', src, onload: () => URL.revokeObjectURL(src) }));
         }
         remove.hidden = picture === null;
         input.value = '';
-        onchange(picture);
+        return onchange(picture);
     }
 
-    /** @param {string | null} image */
+    /** @param {string | null | undefined} image */
     function show(image) {
         fill(place, avatar({ ...subject, image }, chat, 'large'));
-        remove.hidden = image === null;
+        remove.hidden = !image;
     }
 }

@@ -1,143 +1,135 @@
 // The dialog "Settings": the profile, this device, other devices and the account.
 
-import { Component, element, fill } from '../dom.js';
+import { element, fill } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt } from '../parts/alert.js';
 import { personSubject } from '../parts/avatar.js';
-import { openDialog } from '../parts/dialog.js';
+import { button, checkbox, field, list, live, openForm, words } from '../parts/controls.js';
+import { icon } from '../parts/icon.js';
 import { pictureField } from '../parts/picture-field.js';
+import { shortTime } from '../parts/time.js';
 import { currentTheme, setTheme } from '../shell/theme.js';
 import { accountRows } from './account.js';
-import { DeviceList } from './devices.js';
-import { NotificationField } from './notifications.js';
 
-/** @typedef {import('../../core/types.js').ChatShape} Chat */
+/** @import {ChatShape, Device} from '../../core/types.js' */
 
-const formID = 'settings-form';
 /** @type {import('../shell/theme.js').Theme[]} */
 const themes = ['system', 'light', 'dark'];
 const pushChoices = ['full', 'sender_only', 'none'];
 
 /** Opens the settings.
- * @param {Chat} chat
+ * @param {ChatShape} chat
  */
 export function openSettings(chat) {
-    const save = element('button', { class: 'button primary', type: 'submit', form: formID }, t('settings.save'));
-    const signOut = element(
-        'button',
-        { class: 'button warn', type: 'button', onclick: () => attempt(() => chat.signOut(), signOut) },
-        t('settings.signOut'),
-    );
-    const dialog = openDialog({ title: t('settings.title'), class: 'settings' }, new Settings(chat, save));
-    dialog.append(element('footer', { class: 'dialog-footer' }, signOut, save));
-}
-
-class Settings extends Component {
+    const me = chat.me.value ?? chat.session.value?.user;
+    if (!me) return;
+    const { push = 'full', share_presence: isShared = true } = chat.me.value?.preferences ?? {};
     /** @type {File | null | undefined} */
-    #picture;
-    #save;
-    #isFilled = false;
-
-    /**
-     * @param {Chat} chat
-     * @param {HTMLElement} save
-     */
-    constructor(chat, save) {
-        super();
-        this.chat = chat;
-        this.#save = save;
-    }
-
-    connectedCallback() {
-        const place = element('div', {});
-        fill(
-            this,
-            place,
+    let picture;
+    const dialog = openForm(
+        t('settings.title'),
+        [
+            pictureField(personSubject(me), chat, (chosen) => picture = chosen),
+            field(t('settings.name'), { name: 'name', required: true, maxlength: 128, value: me.name }),
+            field(t('settings.status'), { name: 'status', maxlength: 256, value: me.status_text ?? '' }),
+            checkbox(t('settings.sharePresence'), { name: 'presence', checked: isShared }),
             themeField(),
-            section('settings.notifications', new NotificationField(this.chat)),
-            section('settings.devices', new DeviceList(this.chat)),
-            section('settings.account', accountRows(this.chat)),
-        );
-        this.follow(this.chat.me, (me) => {
-            // Filled once: what the user is typing stays while events arrive.
-            if (!this.#isFilled) fill(place, this.#form(me));
-            this.#isFilled = true;
-        });
-    }
-
-    /** @param {NonNullable<Chat['me']['value']>} me */
-    #form(me) {
-        const { push = 'full', share_presence: isShared = true } = me.preferences ?? {};
-        const field = (/** @type {string} */ label, /** @type {Record<string, unknown>} */ attributes) =>
-            element('label', { class: 'field' }, t(label), element('input', { class: 'input', ...attributes }));
-        return element(
-            'form',
-            { class: 'form', id: formID, onsubmit: (/** @type {SubmitEvent} */ event) => this.#submit(event) },
-            pictureField(personSubject(me), this.chat, (picture) => this.#picture = picture),
-            field('settings.name', { name: 'name', required: true, maxlength: 128, value: me.name }),
-            field('settings.status', { name: 'status', maxlength: 256, value: me.status_text ?? '' }),
-            element(
-                'label',
-                { class: 'choice' },
-                element('input', { type: 'checkbox', name: 'presence', checked: isShared }),
-                t('settings.sharePresence'),
-            ),
-            element(
-                'label',
-                { class: 'field' },
-                t('settings.push'),
+            section(
+                'settings.notifications',
                 element(
-                    'select',
-                    { class: 'input', name: 'push' },
-                    pushChoices.map((value) =>
-                        element('option', { value, selected: value === push }, t(`settings.push.${value}`))
+                    'label',
+                    { class: 'field' },
+                    t('settings.push'),
+                    element(
+                        'select',
+                        { class: 'input', name: 'push' },
+                        pushChoices.map((value) =>
+                            element('option', { value, selected: value === push }, t(`settings.push.${value}`))
+                        ),
                     ),
                 ),
+                notificationField(chat),
             ),
-        );
-    }
-
-    /** @param {SubmitEvent} event */
-    #submit(event) {
-        event.preventDefault();
-        const values = new FormData(/** @type {HTMLFormElement} */ (event.target));
-        const text = (/** @type {string} */ name) => String(values.get(name) ?? '').trim();
-        attempt(async () => {
-            await this.chat.updateProfile({
-                name: text('name'),
-                status_text: text('status') || null,
-                profile_image: this.#picture,
-                preferences: { push: text('push'), share_presence: values.has('presence') },
-            });
-            this.closest('dialog')?.close();
-        }, this.#save);
-    }
+            section('settings.devices', deviceList(chat)),
+            section('settings.account', accountRows(chat)),
+        ],
+        t('settings.save'),
+        ({ name, status, presence, push }) =>
+            chat.updateProfile({
+                name,
+                status_text: status.trim() || null,
+                profile_image: picture,
+                preferences: { push, share_presence: presence === 'on' },
+            }),
+        [button(t('settings.signOut'), () => chat.signOut(), 'warn')],
+    );
+    dialog.classList.add('settings');
 }
 
 function themeField() {
     const current = currentTheme();
+    const choice = (/** @type {import('../shell/theme.js').Theme} */ theme) => {
+        const onchange = () => setTheme(theme);
+        const input = element('input', { type: 'radio', name: 'theme', checked: theme === current, onchange });
+        return element('label', {}, input, t(`settings.theme.${theme}`));
+    };
     return element(
-        'fieldset',
-        { role: 'radiogroup', class: 'field', 'aria-label': t('settings.theme') },
+        'div',
+        { class: 'field', role: 'radiogroup', 'aria-label': t('settings.theme') },
         element('span', { 'aria-hidden': 'true' }, t('settings.theme')),
-        element(
-            'div',
-            { class: 'segments' },
-            themes.map((theme) =>
-                element(
-                    'label',
-                    {},
-                    element('input', {
-                        type: 'radio',
-                        name: 'theme',
-                        checked: theme === current,
-                        onchange: () => setTheme(theme),
-                    }),
-                    t(`settings.theme.${theme}`),
-                )
-            ),
-        ),
+        element('div', { class: 'segments' }, themes.map(choice)),
     );
+}
+
+/** Turns alerts of this browser on and off, and says why it cannot.
+ * @param {ChatShape} chat
+ */
+function notificationField(chat) {
+    return live(chat.push, (state) => [
+        element('p', { class: 'hint' }, t(`settings.push.state.${state}`)),
+        state === 'on' && button(t('settings.disablePush'), () => chat.disablePush()),
+        state === 'off' && button(t('settings.enablePush'), () => chat.enablePush()),
+    ]);
+}
+
+/** Builds the list of the devices that are signed in.
+ * @param {ChatShape} chat
+ */
+function deviceList(chat) {
+    const devices = list(t('settings.devices'));
+    const others = button(t('settings.removeOthers'), () => chat.signOutOtherDevices().then(load), '', {
+        hidden: true,
+    });
+    attempt(load);
+    return element('div', { class: 'devices' }, devices, others);
+
+    async function load() {
+        const all = await chat.devices();
+        all.sort((one, other) => Number(isCurrent(other)) - Number(isCurrent(one)));
+        fill(devices, ...all.map(item));
+        others.hidden = all.length < 2;
+    }
+
+    /** @param {Device} device */
+    function isCurrent({ id, current }) {
+        return current ?? id === chat.session.value?.id;
+    }
+
+    /** @param {Device} device */
+    function item(device) {
+        const name = device.device_name ?? t('settings.unnamedDevice');
+        const lastUsed = t('settings.lastUsed', { time: shortTime(device.last_used_at) });
+        const remove = button(t('settings.remove'), () => chat.signOutDevice(device.id).then(load), 'quiet warn', {
+            'aria-label': t('settings.removeDevice', { device: name }),
+        });
+        return element(
+            'li',
+            { class: 'person-row' },
+            icon('device'),
+            words(name, [isCurrent(device) ? t('settings.thisDevice') : lastUsed]),
+            !isCurrent(device) && remove,
+        );
+    }
 }
 
 /**
@@ -145,7 +137,5 @@ function themeField() {
  * @param {...import('../dom.js').Child} content
  */
 function section(title, ...content) {
-    return element('section', { class: 'settings-section' }, element('h3', {}, t(title)), ...content);
+    return element('section', {}, element('h3', {}, t(title)), ...content);
 }
-
-customElements.define('parley-settings', Settings);

@@ -4,21 +4,23 @@ import { Component, element, fill } from '../dom.js';
 import { t } from '../../language/index.js';
 import { Inbox } from '../inbox/inbox.js';
 import { hideConnectionProblem } from '../parts/alert.js';
+import { threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
 import { closeThread, currentRoute, followRoute } from './router.js';
-import { SignedOut } from './signed-out.js';
+import { signedOut } from './signed-out.js';
 import { setTheme } from './theme.js';
 
+/** @import {ChatShape, Connection, Session} from '../../core/types.js' */
+
 /** The element of a conversation, as far as the frame knows it.
- * @typedef {HTMLElement & {chat: Chat, threadID: string, messageID: string | null, focusComposer: () => void}} Conversation
+ * @typedef {HTMLElement & {chat: ChatShape, threadID: string, messageID: string | null, focusComposer: () => void}} Conversation
  */
-/** @typedef {import('../../core/types.js').ChatShape} Chat */
 
 export class App extends Component {
     #connection = element('p', { class: 'connection', role: 'status', 'aria-label': t('shell.connection') });
+    #main = element('main', { class: 'pane', tabindex: -1 });
     /** @type {Inbox | null} */
     #inbox = null;
-    #main = element('main', { class: 'pane', tabindex: -1 });
     /** @type {Conversation | null} */
     #conversation = null;
     #endThread = () => {};
@@ -27,7 +29,7 @@ export class App extends Component {
     /** @type {string | null | undefined} */
     #userID;
 
-    /** @param {Chat} chat */
+    /** @param {ChatShape} chat */
     constructor(chat) {
         super();
         this.chat = chat;
@@ -40,39 +42,37 @@ export class App extends Component {
             this.#unreadTotal = unreadTotal;
             this.#showTitle();
         });
-        this.atEnd(followRoute((route) => this.#showRoute(route)));
-        const onkeydown = (/** @type {KeyboardEvent} */ event) => this.#handleKey(event);
-        addEventListener('keydown', onkeydown);
-        this.atEnd(() => removeEventListener('keydown', onkeydown));
+        followRoute((route) => this.#showRoute(route));
+        addEventListener('keydown', (event) => this.#handleKey(event));
     }
 
-    /** @param {import('../../core/types.js').Connection} connection */
+    /** @param {Connection} connection */
     #showConnection(connection) {
         this.#connection.textContent = t(`shell.${connection}`);
         this.dataset.connection = connection;
         if (connection === 'connected') hideConnectionProblem();
     }
 
-    /** @param {import('../../core/types.js').Session | null} session */
+    /** @param {Session | null} session */
     #showSession(session) {
         const userID = session?.user.id ?? null;
         if (userID === this.#userID) return;
-        const wasSignedIn = !!this.#userID;
+        const hasSignedOut = !!this.#userID && userID === null;
         this.#userID = userID;
         this.#closeConversation();
         for (const dialog of document.querySelectorAll('dialog')) dialog.close();
+        if (hasSignedOut) {
+            setTheme('system');
+            closeThread();
+        }
         if (userID === null) {
             this.#inbox = null;
             this.#unreadTotal = 0;
-            if (wasSignedIn) {
-                setTheme('system');
-                closeThread();
-            }
-            fill(this, new SignedOut(this.chat), this.#connection);
+            fill(this, signedOut(this.chat), this.#connection);
+            this.querySelector('input')?.focus();
             this.#showTitle();
         } else {
             this.#inbox = new Inbox(this.chat);
-            this.#inbox.onfocuscomposer = () => this.#conversation?.focusComposer();
             fill(this, this.#inbox, this.#main, this.#connection);
             this.#showRoute(currentRoute());
         }
@@ -81,20 +81,24 @@ export class App extends Component {
     /** @param {import('./router.js').Route} route */
     #showRoute({ threadID, messageID }) {
         if (!this.#inbox) return;
-        const wasOpen = this.#conversation?.threadID ?? null;
+        const opened = this.#conversation?.threadID ?? null;
         this.dataset.pane = threadID ? 'conversation' : 'inbox';
         this.#inbox.openThreadID = threadID;
-        if (threadID && threadID === wasOpen && this.#conversation) {
+        if (this.#conversation && threadID === opened) {
             this.#conversation.messageID = messageID;
             return;
         }
         this.#closeConversation();
         if (threadID) this.#openConversation(threadID, messageID);
-        else this.#showNothing();
-        // What had the focus is hidden now: on small screens each pane replaces the other.
+        else {
+            const nothing = element('p', {}, t('shell.nothingOpen'));
+            fill(this.#main, element('div', { class: 'nothing-open' }, icon('people'), nothing));
+            this.#showTitle();
+        }
+        // On small screens each pane replaces the other, and the focus must not stay in the hidden one.
         if (document.activeElement === document.body || document.activeElement?.checkVisibility() === false) {
             if (threadID) this.#main.focus();
-            else if (wasOpen) this.#inbox.focusThread(wasOpen);
+            else if (opened) this.#inbox.focusThread(opened);
         }
     }
 
@@ -107,9 +111,9 @@ export class App extends Component {
         this.#conversation = Object.assign(made, { chat: this.chat, threadID, messageID });
         fill(this.#main, made);
         this.#endThread = this.chat.thread(threadID).subscribe((thread) => {
-            // Only an address that this page cannot open, or a thread that the user has just left.
+            // An address that the user may not open, or a thread that they have just left.
             if (thread === null && currentRoute().threadID === threadID) queueMicrotask(closeThread);
-            this.#threadTitle = thread?.title ?? thread?.peer?.name ?? '';
+            this.#threadTitle = thread ? threadSubject(thread).name : '';
             this.#showTitle();
         });
     }
@@ -122,18 +126,10 @@ export class App extends Component {
         this.#threadTitle = '';
     }
 
-    #showNothing() {
-        fill(
-            this.#main,
-            element('div', { class: 'nothing-open' }, icon('people'), element('p', {}, t('shell.nothingOpen'))),
-        );
-        this.#showTitle();
-    }
-
     #showTitle() {
         const count = this.#unreadTotal > 0 ? `(${this.#unreadTotal}) ` : '';
-        // The title of a thread stands behind, so that it cannot pretend to be a count.
-        document.title = `${count}Parley${this.#threadTitle ? ` · ${this.#threadTitle}` : ''}`;
+        // The thread's title stands last, so that it cannot pretend to be a count.
+        document.title = `${count}Parley${this.#threadTitle && ` · ${this.#threadTitle}`}`;
     }
 
     /** @param {KeyboardEvent} event */
@@ -141,10 +137,7 @@ export class App extends Component {
         const isSearch = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k';
         if (!isSearch || !this.#inbox || document.querySelector('dialog:modal')) return;
         event.preventDefault();
-        if (!this.#inbox.checkVisibility()) {
-            this.dataset.pane = 'inbox';
-            closeThread();
-        }
+        if (!this.#inbox.checkVisibility()) closeThread();
         this.#inbox.focusSearch();
     }
 }

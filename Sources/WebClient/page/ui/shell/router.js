@@ -24,6 +24,17 @@ export function goTo(address) {
     dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
+/** Opens a thread and moves the focus to the text of a new message.
+ * @param {string} threadID
+ */
+export function writeIn(threadID) {
+    goTo(threadAddress(threadID));
+    const conversation = /** @type {import('./app.js').Conversation | null} */ (
+        document.querySelector('parley-conversation')
+    );
+    conversation?.focusComposer();
+}
+
 /** Goes back to the inbox. */
 export function closeThread() {
     goTo('#/');
@@ -31,11 +42,8 @@ export function closeThread() {
 
 /** Calls `handler` now and after each change of the address.
  * @param {(route: Route) => void} handler
- * @returns {() => void} ends it
  */
 export function followRoute(handler) {
-    const report = () => handler(currentRoute());
-    addEventListener('hashchange', report);
-    report();
-    return () => removeEventListener('hashchange', report);
+    addEventListener('hashchange', () => handler(currentRoute()));
+    handler(currentRoute());
 }
