@@ -40,11 +40,28 @@ export async function eventually(test, seconds = 20) {
     }
 }
 
+/** A Chat whose store tests may look into. */
+class OpenChat extends Chat {
+    /** @param {import('../../../Sources/WebClient/page/core/store/schema.js').Table} table @returns {Promise<any[]>} */
+    rows(table) {
+        return this.store.read([table], (tx) => tx.all(table));
+    }
+
+    /** Removes a thread's messages from the store, as a full disk would.
+     * @param {string} threadID */
+    forget(threadID) {
+        return this.store.write(['threads', 'messages'], async (tx) => {
+            tx.deleteBetween('messages', [threadID, 0], [threadID, Infinity]);
+            tx.put('threads', { ...await tx.get('threads', threadID), ranges: [] });
+        });
+    }
+}
+
 /** A device that is signed in; everything is in memory.
  * @param {import('./fake-server.js').FakeServer} server
  * @param {import('./fake-server.js').User} user */
 export async function device(server, user) {
-    const chat = new Chat({ fetch: server.fetch, indexedDB: null, locks: null, BroadcastChannel: null });
+    const chat = new OpenChat({ fetch: server.fetch, indexedDB: null, locks: null, BroadcastChannel: null });
     await chat.start();
     for (let tries = 1;; tries += 1) {
         try {

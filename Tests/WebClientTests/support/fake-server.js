@@ -24,8 +24,6 @@ export class FakeServer {
     uploads = new Map();
     /** Answers to give instead, by the beginning of "METHOD /path"; each once. @type {{on: string, answer: Response}[]} */
     refusals = [];
-    /** Cursors below are expired. */
-    oldestCursor = 0;
     isAway = false;
     /** How often a finished upload is still being checked. */
     checks = 0;
@@ -37,6 +35,8 @@ export class FakeServer {
     /** @type {Set<() => void>} */
     #wakers = new Set();
     #random;
+    /** @type {Thread[]} */
+    #expired = [];
     #time = Date.parse('2026-11-21T10:00:00.000Z');
 
     /** @param {{faults?: Partial<Faults>, random?: () => number}} [options] */
@@ -117,6 +117,23 @@ export class FakeServer {
     /** @param {string} userID @param {{type: string, thread_id?: string, data: any}} event */
     publish(userID, event) {
         this.logs.get(userID)?.push({ ...event, at: this.#now() });
+        for (const wake of this.#wakers) wake();
+    }
+
+    /** Changes without events: what a client missed.
+     * @param {() => void} change */
+    withoutEvents(change) {
+        const logs = this.logs;
+        this.logs = new Map();
+        change();
+        this.logs = logs;
+    }
+
+    /** Makes the cursors of all devices expire; the answer names these threads.
+     * @param {Thread[]} threads */
+    expire(threads) {
+        this.#expired = threads;
+        for (const log of this.logs.values()) log.push({ type: 'nothing', at: this.#now(), data: {} });
         for (const wake of this.#wakers) wake();
     }
 
@@ -292,8 +309,9 @@ export class FakeServer {
     async #sync(userID, token, query, signal) {
         const from = Number(query.get('cursor'));
         const log = this.logs.get(userID) ?? [];
-        if (from < this.oldestCursor) {
-            const threads = [...this.threads.values()].map(({ id, messages }) => ({ id, head: messages.length }));
+        if (this.#expired.length > 0) {
+            const threads = this.#expired.map(({ id, messages }) => ({ id, head: messages.length }));
+            this.#expired = [];
             return problem(410, 'cursor_expired', { cursor: String(log.length), threads });
         }
         const end = Date.now() + Number(query.get('wait') ?? 25) * 1000;

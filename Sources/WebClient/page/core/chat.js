@@ -7,6 +7,7 @@ import { LiveValue } from './live.js';
 import { Queries } from './queries.js';
 import { fetchMembers } from './sync/commit.js';
 import { changeEntry, putEntry } from './sync/outbox.js';
+import { Push } from './sync/push.js';
 import { Passing } from './sync/passing.js';
 import { putReadMark } from './sync/read-marks.js';
 import { Sync } from './sync/sync.js';
@@ -37,6 +38,7 @@ export class Chat extends Calls {
     #tabs = null;
     /** @type {Sync | null} */
     #sync = null;
+    #push = new Push({ http: this.http, onAlert: () => this.#sync?.nudge() });
     /** @type {Set<ThreadTimeline>} */
     #timelines = new Set();
     /** Read marks that are not in the store yet. @type {Map<string, number>} */
@@ -80,6 +82,9 @@ export class Chat extends Calls {
         await this.#readSession();
         this.#sync.start();
         this.#tabs.send({ kind: 'hello' });
+        this.#push.start(this.session.value !== null).catch((error) =>
+            console.warn('registering for alerts failed', error)
+        );
     }
 
     /** Ends what `start` began; the session stays. */
@@ -117,6 +122,7 @@ export class Chat extends Calls {
     }
 
     async signOut() {
+        await this.#push.forget();
         try {
             await this.http.call('POST', '/v1/auth/logout', { seconds: 5 });
         } catch {
@@ -318,12 +324,29 @@ export class Chat extends Calls {
     async #putReadMarks() {
         const marks = [...this.#readMarks];
         this.#readMarks.clear();
-        for (const [threadID, seq] of marks) await putReadMark(this.store, threadID, seq, this.#userID ?? '');
+        for (const [threadID, seq] of marks) {
+            await putReadMark(this.store, threadID, seq, this.#userID ?? '');
+            void this.#push.clear(threadID, seq);
+        }
     }
 
     /** @param {string} threadID */
     reportTyping(threadID) {
         this.#passing.report(threadID);
+    }
+
+    // Alerts
+
+    get push() {
+        return this.#push.state;
+    }
+
+    async enablePush() {
+        await this.#push.enable();
+    }
+
+    async disablePush() {
+        await this.#push.disable();
     }
 
     // Changes

@@ -47,11 +47,11 @@ export class Passing {
         return value;
     }
 
-    /** @param {import('../state/records.js').Event[]} events also those of the log: a message ends its sender's notice */
+    /** @param {import('../state/records.js').Event[]} events `message.created` has the sender's `user_id` only */
     take(events) {
         for (const { type, thread_id: threadID, data } of events) {
             if (type === 'typing' && threadID) this.#begin(threadID, data.user_id);
-            if (type === 'message.created' && threadID && data.sender) this.#end(threadID, data.sender.id);
+            if (type === 'message.created' && threadID) this.#end(threadID, data.user_id);
             if (type === 'presence.updated') this.#setPresence(data.user_id, data);
         }
     }

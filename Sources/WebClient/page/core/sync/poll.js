@@ -114,9 +114,8 @@ export class Poll {
             const result = await commitEvents(this.#store, { ...answer, events: stored }, cursor, userID);
             if (result) await this.#complete(result, signal);
         }
-        if (stored.length < answer.events.length) {
-            this.#onPassing(answer.events.filter((/** @type {Event} */ { type }) => passing.has(type)));
-        }
+        const shown = answer.events.map(passingOf).filter((/** @type {Event | null} */ event) => event !== null);
+        if (shown.length > 0) this.#onPassing(shown);
     }
 
     /** Loads the whole inbox and the account.
@@ -173,6 +172,15 @@ export class Poll {
             await final(() => fetchPage(this.#store, this.#http, id, { limit: 1 }));
         }
     }
+}
+
+/** What of an event is shown and not stored: typing, presence, and that a message ends its sender's typing.
+ * @param {Event} event
+ * @returns {Event | null} */
+function passingOf(event) {
+    if (passing.has(event.type)) return event;
+    if (event.type !== 'message.created' || !event.data.sender) return null;
+    return { ...event, data: { user_id: event.data.sender.id } };
 }
 
 /** Ignores a final refusal: the thread may be gone, and its event is on the way.
