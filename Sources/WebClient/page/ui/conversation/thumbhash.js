@@ -1,9 +1,6 @@
 // Draws the tiny preview that a ThumbHash describes, by the algorithm published at https://evanw.github.io/thumbhash/
 // (public domain, Evan Wallace).
 
-/** Width or height of a preview, whichever is greater. The page enlarges it. */
-const size = 16;
-
 /** Returns a canvas with the preview, or null if the hash is not valid.
  * @param {string} hash base64
  */
@@ -22,8 +19,9 @@ export function drawThumbhash(hash) {
 
 /** Returns the pixels (RGBA) of a hash.
  * @param {Uint8Array} hash
+ * @param {number} [size] width or height of the result, whichever is greater; the page enlarges it
  */
-export function decodeThumbhash(hash) {
+export function decodeThumbhash(hash, size = 16) {
     if (hash.length < 5) throw new RangeError('The hash is too short.');
     const header = hash[0] | (hash[1] << 8) | (hash[2] << 16);
     const shape = hash[3] | (hash[4] << 8);

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { findEmoji, group, inTone } from '../../Sources/WebClient/page/emoji/emoji.js';
+import {
+    continues,
+    deliveryStatus,
+    isExpired,
+    permissions,
+    rowWithStatus,
+} from '../../Sources/WebClient/page/ui/conversation/status.js';
+import { decodeThumbhash } from '../../Sources/WebClient/page/ui/conversation/thumbhash.js';
+
+/** @typedef {import('../../Sources/WebClient/page/core/types.js').Row} Row */
+/** @typedef {import('../../Sources/WebClient/page/core/types.js').Thread} Thread */
+/** @typedef {import('../../Sources/WebClient/page/core/types.js').Member} Member */
+
+const time = '2026-11-21T10:00:00.000Z';
+
+/** @param {Partial<import('../../Sources/WebClient/page/core/types.js').Message>} [message] @param {Partial<Row>} [row] @returns {Row} */
+function rowOf(message = {}, row = {}) {
+    return {
+        key: 'm',
+        state: 'stored',
+        files: [],
+        message: {
+            id: 'm',
+            thread_id: 't',
+            seq: 5,
+            timestamp: time,
+            type: 'message',
+            sender: { id: 'ann', name: 'Ann', profile_image: null },
+            payload: { text: 'hi' },
+            reply_to: null,
+            mentions: [],
+            reactions: {},
+            edited_at: null,
+            deleted_at: null,
+            expires_at: null,
+            ...message,
+        },
+        ...row,
+    };
+}
+
+/** @param {'direct' | 'group'} kind @param {'owner' | 'member'} [role] */
+const threadOf = (kind, role = 'member') => /** @type {Thread} */ ({ kind, me: { status: 'joined', role } });
+/** @param {number} read_seq @param {number} delivered_seq @param {'joined' | 'invited'} [status] */
+const memberOf = (read_seq, delivered_seq, status = 'joined') => /** @type {Member} */ ({
+    read_seq,
+    delivered_seq,
+    status,
+});
+
+Deno.test('the status of an own message follows the marks of the others', () => {
+    const status = (/** @type {'direct' | 'group'} */ kind, /** @type {Member[]} */ ...others) => {
+        const { key, count } = deliveryStatus(rowOf(), threadOf(kind), others);
+        return `${key.replace('conversation.', '')} ${count}`;
+    };
+    assert.equal(status('direct', memberOf(4, 4)), 'sent 0');
+    assert.equal(status('direct', memberOf(4, 5)), 'delivered 0');
+    assert.equal(status('direct', memberOf(5, 5)), 'read 0');
+    assert.equal(status('group', memberOf(5, 5), memberOf(0, 4)), 'readBy 1');
+    assert.equal(status('group', memberOf(0, 5), memberOf(0, 4)), 'sent 0');
+    assert.equal(status('group', memberOf(0, 5), memberOf(0, 9), memberOf(0, 0, 'invited')), 'delivered 0');
+    assert.equal(status('group'), 'sent 0');
+    assert.equal(deliveryStatus(rowOf({ seq: 0 }, { state: 'sending' }), null, []).key, 'conversation.sending');
+});
+
+Deno.test('the status stands at the newest own message that is neither failed nor deleted', () => {
+    const rows = [
+        rowOf({ id: 'a' }),
+        rowOf({ sender: { id: 'ben', name: 'Ben', profile_image: null } }),
+        rowOf({ deleted_at: time }),
+        rowOf({}, { state: 'failed' }),
+    ];
+    assert.equal(rowWithStatus(rows, 'ann'), rows[0]);
+    assert.equal(rowWithStatus(rows, 'cleo'), undefined);
+});
+
+Deno.test('messages of one sender within five minutes of a day form a group', () => {
+    const later = rowOf({ timestamp: '2026-11-21T10:04:59.000Z' });
+    assert.ok(continues(rowOf(), later));
+    assert.ok(!continues(rowOf(), rowOf({ timestamp: '2026-11-21T10:05:00.000Z' })));
+    assert.ok(!continues(rowOf({ sender: null }), rowOf({ sender: null })));
+    assert.ok(!continues(undefined, rowOf()));
+    assert.ok(!continues(rowOf({ sender: { id: 'ben', name: 'Ann', profile_image: null } }), later));
+});
+
+Deno.test('what may be done with a message', () => {
+    const may = (/** @type {Row} */ row, /** @type {Thread} */ thread, me = 'ann') =>
+        Object.entries(permissions(row, thread, me)).filter(([, is]) => is).map(([action]) => action).join(' ');
+    assert.equal(may(rowOf(), threadOf('direct')), 'reply react copy edit deleteForEveryone deleteForMe');
+    assert.equal(may(rowOf(), threadOf('direct', 'owner'), 'ben'), 'reply react copy deleteForMe markUnread');
+    assert.equal(
+        may(rowOf(), threadOf('group', 'owner'), 'ben'),
+        'reply react copy deleteForEveryone deleteForMe markUnread',
+    );
+    assert.equal(may(rowOf({ deleted_at: time, payload: null }), threadOf('group')), 'deleteForMe');
+    assert.equal(may(rowOf({ type: 'system', sender: null, payload: {} }), threadOf('group')), 'deleteForMe');
+    assert.equal(may(rowOf({}, { state: 'failed' }), threadOf('group')), 'copy');
+});
+
+Deno.test('a message whose time is over is expired', () => {
+    assert.ok(isExpired(rowOf({ expires_at: time }).message) === (Date.parse(time) <= Date.now()));
+    assert.ok(!isExpired(rowOf().message));
+});
+
+Deno.test('thumbhashes are drawn as the reference implementation draws them', () => {
+    /** @param {string} hash */
+    const decode = (hash) => {
+        const { width, height, pixels } = decodeThumbhash(Uint8Array.from(atob(hash), (c) => c.charCodeAt(0)), 32);
+        const centre = 4 * ((height >> 1) * width + (width >> 1));
+        return {
+            width,
+            height,
+            pixels: [...pixels.slice(0, 4), ...pixels.slice(-4), ...pixels.slice(centre, centre + 4)],
+        };
+    };
+    // The pixels of the corners and the centre are those of PyPI's fast_thumbhash.
+    for (
+        const { hash, width, height, pixels } of [
+            {
+                hash: '3/cJpZqHh4iAiHeIiHiIiIB1CPh4',
+                width: 32,
+                height: 23,
+                pixels: [31, 27, 255, 255, 255, 255, 0, 255, 116, 114, 136, 255],
+            },
+            {
+                hash: '3wcKohqHgIiIh4iHgIUI+Hg=',
+                width: 9,
+                height: 32,
+                pixels: [37, 23, 255, 255, 255, 255, 0, 255, 114, 117, 143, 255],
+            },
+            {
+                hash: 'o6iFUYw3h4eAh36AtgnIO4eHgIeIeIg=',
+                width: 32,
+                height: 6,
+                pixels: [92, 163, 158, 47, 238, 255, 37, 255, 123, 146, 128, 141],
+            },
+        ]
+    ) {
+        const drawn = decode(hash);
+        assert.deepEqual([drawn.width, drawn.height], [width, height]);
+        drawn.pixels.forEach((value, index) => assert.ok(Math.abs(value - pixels[index]) <= 1, hash));
+    }
+    assert.throws(() => decodeThumbhash(new Uint8Array(4)), RangeError);
+});
+
+Deno.test('emoji have a name in every language, and skin tones', () => {
+    const read = (/** @type {string} */ name) =>
+        JSON.parse(Deno.readTextFileSync(`Sources/WebClient/page/emoji/${name}.json`));
+    const groups = read('emoji');
+    for (const language of ['en', 'de', 'ar']) {
+        const emoji = group(groups, read(language)).flatMap(({ members }) => members);
+        assert.equal(emoji.length, read(language).length);
+        assert.ok(emoji.every(({ name }) => name), language);
+    }
+    const english = group(groups, read('en'));
+    const found = (/** @type {string} */ query) => findEmoji(english, query).map(({ emoji }) => emoji);
+    assert.equal(found('thumbs up')[0], '👍');
+    assert.ok(found('tada').includes('🎉'));
+    assert.deepEqual(found('❤️'), ['❤️']);
+    assert.deepEqual(found('no such emoji'), []);
+    const of = (/** @type {string} */ emoji) => findEmoji(english, emoji)[0];
+    assert.equal(inTone(of('👍'), '🏽'), '👍🏽');
+    assert.equal(inTone(of('✌️'), '🏿'), '✌🏿');
+    assert.equal(inTone(of('🧑‍⚕️'), '🏻'), '🧑🏻‍⚕️');
+    assert.equal(inTone(of('😀'), '🏽'), '😀');
+});
