@@ -19,7 +19,7 @@ async function twoPeople() {
 
 Deno.test('the class Chat has the shape that the interface expects', () => {
     /** @type {ChatShape} */
-    const chat = new Chat({ indexedDB: null });
+    const chat = new Chat();
     assert.equal(chat.session.value, undefined);
 });
 

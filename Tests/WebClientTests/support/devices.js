@@ -1,6 +1,7 @@
 // Devices and tabs without a browser.
 
 import { Chat } from '../../../Sources/WebClient/page/core/chat.js';
+import { MemoryStore } from '../../../Sources/WebClient/page/core/store/memory-store.js';
 
 /** Runs `test` on a value until it holds.
  * @template T
@@ -40,6 +41,11 @@ export async function eventually(test, seconds = 20) {
     }
 }
 
+/** @param {(topics: string[]) => void} publish */
+function memory(publish) {
+    return Promise.resolve(new MemoryStore(publish));
+}
+
 /** A Chat whose store tests may look into. */
 class OpenChat extends Chat {
     /** @param {import('../../../Sources/WebClient/page/core/store/schema.js').Table} table @returns {Promise<any[]>} */
@@ -61,7 +67,7 @@ class OpenChat extends Chat {
  * @param {import('./fake-server.js').FakeServer} server
  * @param {import('./fake-server.js').User} user */
 export async function device(server, user) {
-    const chat = new OpenChat({ fetch: server.fetch, indexedDB: null, locks: null, BroadcastChannel: null });
+    const chat = new OpenChat({ fetch: server.fetch, openStore: memory });
     await chat.start();
     for (let tries = 1;; tries += 1) {
         try {

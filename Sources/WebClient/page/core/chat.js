@@ -7,6 +7,8 @@ import { LiveValue } from './live.js';
 import { Queries } from './queries.js';
 import { fetchMembers } from './sync/commit.js';
 import { changeEntry, putEntry } from './sync/outbox.js';
+import { openStore } from './store/open.js';
+import { tables } from './store/schema.js';
 import { Push } from './sync/push.js';
 import { Passing } from './sync/passing.js';
 import { putReadMark } from './sync/read-marks.js';
@@ -22,7 +24,7 @@ import { ThreadTimeline } from './timeline.js';
 /** @typedef {import('./types.js').Member} Member */
 
 /** What the browser has; tests pass stand-ins.
- * @typedef {{origin?: string, fetch?: typeof fetch, indexedDB?: IDBFactory | null, locks?: LockManager | null,
+ * @typedef {{origin?: string, fetch?: typeof fetch, openStore?: typeof openStore, locks?: LockManager | null,
  * BroadcastChannel?: typeof BroadcastChannel | null}} Environment */
 
 /** One account on one device. types.js describes every member. */
@@ -60,13 +62,14 @@ export class Chat extends Calls {
 
     /** Opens the store, joins the other tabs, and syncs if signed in. */
     async start() {
-        const { indexedDB = globalThis.indexedDB ?? null, locks = globalThis.navigator?.locks ?? null } =
-            this.#environment;
-        const { BroadcastChannel: Channel = globalThis.BroadcastChannel ?? null } = this.#environment;
-        await this.store.open(indexedDB, (topics) => {
+        const environment = this.#environment;
+        const { locks = navigator.locks ?? null, BroadcastChannel: Channel = globalThis.BroadcastChannel ?? null } =
+            environment;
+        const publish = /** @param {string[]} topics */ (topics) => {
             this.#tabs?.send({ kind: 'notes', topics });
             this.#noted(topics);
-        }, () => this.#sync?.close());
+        };
+        this.store.open(await (environment.openStore ?? openStore)(publish, () => this.#sync?.close()));
         this.#tabs = new Tabs(this.store.isShared ? Channel : null);
         this.#tabs.listen((message) => this.#heard(message));
         this.#sync = new Sync({
@@ -144,8 +147,9 @@ export class Chat extends Calls {
         // 202: a code is on its way.
         if (response.status === 202) return;
         const { user, session } = await response.json();
-        await this.store.erase();
-        await this.store.write(['meta'], (tx) => {
+        await this.store.write(tables, (tx) => {
+            for (const table of tables) if (table !== 'meta') tx.clear(table);
+            for (const key of ['cursor', 'account']) tx.delete('meta', key);
             tx.put('meta', { key: 'session', value: { ...session, user } });
             tx.note('session');
             return Promise.resolve();

@@ -14,12 +14,8 @@ export class LateStore {
     /** @type {PromiseWithResolvers<Store>} */
     #opening = Promise.withResolvers();
 
-    /** Opens the store in IndexedDB, or one in memory where there is none.
-     * @param {IDBFactory | null} factory
-     * @param {(topics: string[]) => void} publish is called after a commit with the topics that changed
-     * @param {() => void} onOutdated is called when another tab has a newer version of the page */
-    async open(factory, publish, onOutdated) {
-        const store = await openDatabase(factory, publish, onOutdated) ?? new MemoryStore(publish);
+    /** @param {Store} store */
+    open(store) {
         this.isShared = store.isShared;
         this.#opening.resolve(store);
     }
@@ -43,15 +39,15 @@ export class LateStore {
     }
 }
 
-/** @param {IDBFactory | null} factory
- * @param {(topics: string[]) => void} publish
- * @param {() => void} onOutdated */
-async function openDatabase(factory, publish, onOutdated) {
-    if (!factory) return null;
+/** Opens the store in IndexedDB, or one in memory where there is none.
+ * @param {(topics: string[]) => void} publish is called after a commit with the topics that changed
+ * @param {() => void} onOutdated is called when another tab has a newer version of the page
+ * @returns {Promise<Store>} */
+export async function openStore(publish, onOutdated) {
     try {
-        return await new DatabaseStore(factory, publish, onOutdated).open();
+        return await new DatabaseStore(indexedDB, publish, onOutdated).open();
     } catch (error) {
-        console.warn('the database cannot be opened; everything is kept in memory until the page is closed', error);
-        return null;
+        console.warn('without a database, everything is kept in memory until the page is closed', error);
+        return new MemoryStore(publish);
     }
 }
