@@ -3,10 +3,9 @@
 import { HTTP } from './http/http.js';
 import { problemOf } from './http/problem.js';
 import { LiveValue } from './live.js';
-import { commitMessage, commitThread } from './sync/commit.js';
+import { commitEdit, commitThread } from './sync/commit.js';
 import { uploadPicture } from './sync/upload.js';
 import { LateStore } from './store/open.js';
-import { versionOf } from './store/records.js';
 
 /** @typedef {import('./types.js').Person} Person */
 /** @typedef {import('./types.js').Thread} Thread */
@@ -174,15 +173,13 @@ export class Calls {
 
     /** @param {Message} message @param {string} text */
     async edit(message, text) {
-        const version = await this.store.read(['versions'], (tx) => versionOf(tx, message.thread_id));
         const { attachments, ...rest } = message.payload ?? {};
         const payload = {
             ...rest,
             text,
             ...(attachments ? { attachments: attachments.map(({ id }) => ({ id })) } : {}),
         };
-        const edited = await this.http.patch(pathOf(message), { payload });
-        await commitMessage(this.store, edited, { version: version.messages });
+        await commitEdit(this.store, message.thread_id, () => this.http.patch(pathOf(message), { payload }));
     }
 
     /** @param {Message} message @param {'everyone' | 'me'} audience */

@@ -1,10 +1,8 @@
 // The core of the web client as the interface sees it.
 
 import { Calls } from './calls.js';
-import { deviceName } from './device-name.js';
-import { newID } from './ids.js';
-import { LiveValue } from './live.js';
-import { Queries } from './queries.js';
+import { deviceName, newID } from './device.js';
+import { LiveValue, Queries } from './live.js';
 import { fetchMembers } from './sync/commit.js';
 import { changeEntry, putEntry } from './sync/outbox.js';
 import { openStore } from './store/open.js';

@@ -1,7 +1,7 @@
 // The store in IndexedDB: all tabs of a browser share it, and it outlives them.
 
 import { cachedTables, databaseName, schema, tables, version } from './schema.js';
-import { dropOldMessages } from './old-messages.js';
+import { dropOldMessages } from './records.js';
 
 /** @typedef {import('./schema.js').Table} Table */
 /** @typedef {import('./schema.js').Key} Key */

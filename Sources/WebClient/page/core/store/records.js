@@ -1,5 +1,7 @@
 // What the reducer reads from the store and writes to it.
 
+import { withoutBelow } from '../state/ranges.js';
+
 /** @typedef {import('./schema.js').Transaction} Transaction */
 /** @typedef {import('./schema.js').Table} Table */
 /** @typedef {import('../state/records.js').Reader} Reader */
@@ -56,27 +58,51 @@ export function applyChanges(tx, changes) {
     }
 }
 
-/** Counts changes of stored messages and members that events bring. A page that was asked for before such a change may be
- * older than the change.
+/** The events that change stored messages and members. */
+const changing = {
+    messages: ['message.updated', 'message.deleted', 'reaction.updated', 'user.updated'],
+    members: ['member.updated', 'receipt.updated', 'user.updated'],
+};
+
+/** Counts what events change in each thread: an answer that was asked for before may be older than the change.
  * @param {Transaction} tx
  * @param {import('../state/records.js').Event[]} events */
 export async function countVersions(tx, events) {
-    const changing = new Set(['message.updated', 'message.deleted', 'reaction.updated', 'user.updated']);
-    const moving = new Set(['member.updated', 'receipt.updated', 'user.updated']);
-    /** @type {Map<string, {messages: number, members: number}>} */
-    const counts = new Map();
-    for (const { type, thread_id: id } of events) {
-        if (!id || !changing.has(type) && !moving.has(type)) continue;
-        const count = counts.get(id) ?? await versionOf(tx, id);
-        counts.set(id, {
-            messages: count.messages + (changing.has(type) ? 1 : 0),
-            members: count.members + (moving.has(type) ? 1 : 0),
-        });
+    for (const kind of /** @type {const} */ (['messages', 'members'])) {
+        const ids = events.filter(({ type }) => changing[kind].includes(type)).map(({ thread_id }) => thread_id);
+        await raiseVersions(tx, kind, ids.filter((id) => id !== undefined));
     }
-    for (const [id, count] of counts) tx.put('versions', { thread_id: id, ...count });
+}
+
+/** @param {Transaction} tx @param {'messages' | 'members'} kind @param {string[]} threadIDs */
+export async function raiseVersions(tx, kind, threadIDs) {
+    for (const id of new Set(threadIDs)) {
+        const version = await versionOf(tx, id);
+        tx.put('versions', { thread_id: id, ...version, [kind]: version[kind] + 1 });
+    }
 }
 
 /** @param {Transaction} tx @param {string} threadID @returns {Promise<{messages: number, members: number}>} */
 export async function versionOf(tx, threadID) {
     return await tx.get('versions', threadID) ?? { messages: 0, members: 0 };
+}
+
+/** Makes room: drops all but the newest messages of each thread. The server has them all.
+ * @param {Transaction} tx
+ * @param {number} kept how many stay in each thread */
+export async function dropOldMessages(tx, kept) {
+    for (const thread of await tx.all('threads')) {
+        const id = thread.id;
+        const newest = await tx.all('messages', {
+            from: [id, 0],
+            to: [id, Infinity],
+            limit: kept + 1,
+            isReversed: true,
+        });
+        if (newest.length <= kept) continue;
+        const first = kept === 0 ? Infinity : newest[kept - 1].seq;
+        tx.deleteBetween('messages', [id, 0], [id, kept === 0 ? Infinity : first - 1]);
+        tx.put('threads', { ...thread, ranges: withoutBelow(thread.ranges, first) });
+        tx.note('messages/' + id);
+    }
 }

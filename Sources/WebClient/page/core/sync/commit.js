@@ -2,16 +2,26 @@
 
 import { foldEvents, foldInbox, foldMembers, foldMessage, foldPage, foldReload } from '../state/fold.js';
 import { lacksLastMessage } from '../state/thread.js';
-import { applyChanges, countVersions, readerOf, recordTables, versionOf } from '../store/records.js';
+import { applyChanges, countVersions, raiseVersions, readerOf, recordTables, versionOf } from '../store/records.js';
 import { forgetReadMarks } from './read-marks.js';
 
 /** @typedef {import('../store/schema.js').Store} Store */
 /** @typedef {import('../store/schema.js').Table} Table */
+/** @typedef {import('../store/schema.js').Transaction} Transaction */
+/** @typedef {import('../state/records.js').Reader} Reader */
+/** @typedef {import('../state/records.js').Changes} Changes */
 /** @typedef {import('../http/http.js').HTTP} HTTP */
 /** @typedef {import('../types.js').Thread} Thread */
 /** @typedef {import('../types.js').Message} Message */
 
 const eventTables = /** @type {Table[]} */ ([...recordTables, 'outbox', 'files']);
+
+/** Commits what one of the reducer's functions returns.
+ * @param {Store} store
+ * @param {(reader: Reader) => Promise<Changes> | Changes} fold */
+export function commit(store, fold) {
+    return store.write(recordTables, async (tx) => applyChanges(tx, await fold(readerOf(tx))));
+}
 
 /** Commits the events of one poll together with its cursor.
  * @param {Store} store
@@ -27,11 +37,10 @@ export function commitEvents(store, { events, cursor }, before, userID) {
         applyChanges(tx, changes);
         await countVersions(tx, events);
         await forgetReadMarks(tx, changes.threads);
-        const created = events.filter(({ type }) => type === 'message.created');
-        if (created.length > 0) await dropSent(tx, new Set(created.map(({ data }) => data.id)));
+        await dropSent(tx, events.filter(({ type }) => type === 'message.created').map(({ data }) => data.id));
         tx.put('meta', { key: 'cursor', value: cursor });
-        const lacking = [...changes.threads.values()].filter((thread) => thread && lacksLastMessage(thread));
-        return { unknown: changes.unknownThreads, lacking: lacking.map((thread) => thread?.id ?? '') };
+        const lacking = [...changes.threads].filter(([, thread]) => thread && lacksLastMessage(thread));
+        return { unknown: changes.unknownThreads, lacking: lacking.map(([id]) => id) };
     });
 }
 
@@ -43,10 +52,8 @@ export function commitReload(store, { threads, cursor, staleIDs }) {
     return store.write(recordTables, async (tx) => {
         const changes = await foldReload(threads, staleIDs, readerOf(tx));
         applyChanges(tx, changes);
-        for (const id of staleIDs) {
-            const version = await versionOf(tx, id);
-            tx.put('versions', { thread_id: id, messages: version.messages + 1, members: version.members + 1 });
-        }
+        await raiseVersions(tx, 'messages', staleIDs);
+        await raiseVersions(tx, 'members', staleIDs);
         await forgetReadMarks(tx, changes.threads);
         tx.put('meta', { key: 'cursor', value: cursor });
         tx.note('inbox');
@@ -56,67 +63,71 @@ export function commitReload(store, { threads, cursor, staleIDs }) {
 /** Commits a thread as GET /v1/threads/{id} returns it.
  * @param {Store} store @param {Thread} thread */
 export function commitThread(store, thread) {
-    return store.write(recordTables, async (tx) => {
-        applyChanges(tx, await foldInbox([thread], readerOf(tx)));
-    });
+    return commit(store, (reader) => foldInbox([thread], reader));
 }
 
-/** Commits a message that the server returned for a send or an edit.
- * @param {Store} store
- * @param {Message} message
- * @param {{isSent?: boolean, version?: number}} [options] `isSent`: it leaves the outbox. `version`: that of the thread's
- * messages when the request began; after a later change the events have the newer message */
-export function commitMessage(store, message, { isSent = false, version } = {}) {
+/** Commits a message that the server has stored, and removes it from the outbox.
+ * @param {Store} store @param {Message} message */
+export function commitSent(store, message) {
     return store.write(eventTables, async (tx) => {
-        const isOlder = version !== undefined && (await versionOf(tx, message.thread_id)).messages !== version;
-        if (!isOlder) applyChanges(tx, await foldMessage(message, readerOf(tx)));
-        if (isSent) await dropSent(tx, new Set([message.id]));
+        applyChanges(tx, await foldMessage(message, readerOf(tx)));
+        await dropSent(tx, [message.id]);
     });
 }
 
-/** Fetches a page of messages and commits it. A change that arrives meanwhile may be newer than the page: then the page is
- * fetched again.
+/** Commits the message that the server returns for an edit.
+ * @param {Store} store @param {string} threadID @param {() => Promise<Message>} ask */
+export function commitEdit(store, threadID, ask) {
+    // After a later change the events have the newer message.
+    return commitAnswer(store, threadID, 'messages', ask, foldMessage, 1);
+}
+
+/** Fetches a page of messages and commits it.
  * @param {Store} store
  * @param {HTTP} http
  * @param {string} threadID
  * @param {{before?: number, after?: number, limit?: number}} request
- * @returns {Promise<{messages: Message[], head: number, end: boolean}>} */
-export async function fetchPage(store, http, threadID, request) {
-    for (let attempt = 1;; attempt += 1) {
-        const version = await store.read(['versions'], (tx) => versionOf(tx, threadID));
-        const page = await http.get(`/v1/threads/${threadID}/messages`, { limit: 50, ...request });
-        const isCommitted = await store.write(recordTables, async (tx) => {
-            const isOlder = (await versionOf(tx, threadID)).messages !== version.messages;
-            if (isOlder && attempt < 5) return false;
-            applyChanges(tx, await foldPage(page, request, threadID, readerOf(tx)));
-            return true;
-        });
-        if (isCommitted) return page;
-    }
+ * @returns {Promise<void>} */
+export function fetchPage(store, http, threadID, request) {
+    const ask = () => http.get(`/v1/threads/${threadID}/messages`, { limit: 50, ...request });
+    return commitAnswer(store, threadID, 'messages', ask, (page, reader) => foldPage(page, request, threadID, reader));
 }
 
 /** Fetches the members of a thread, 1,000 at most, and commits them.
- * @param {Store} store @param {HTTP} http @param {string} threadID */
-export async function fetchMembers(store, http, threadID) {
-    for (let attempt = 1; attempt <= 5; attempt += 1) {
-        const version = await store.read(['versions'], (tx) => versionOf(tx, threadID));
-        const members = await http.list(`/v1/threads/${threadID}/members`, 'members');
-        const isCommitted = await store.write(recordTables, async (tx) => {
-            const isOlder = (await versionOf(tx, threadID)).members !== version.members;
-            if (isOlder && attempt < 5) return false;
-            applyChanges(tx, await foldMembers(members, threadID, readerOf(tx)));
+ * @param {Store} store @param {HTTP} http @param {string} threadID
+ * @returns {Promise<void>} */
+export function fetchMembers(store, http, threadID) {
+    const ask = () => http.list(`/v1/threads/${threadID}/members`, 'members');
+    return commitAnswer(store, threadID, 'members', ask, (members, reader) => foldMembers(members, threadID, reader));
+}
+
+/** Commits an answer, unless an event has changed the thread since the question: the answer may be older than the event.
+ * Then the server is asked again.
+ * @template T
+ * @param {Store} store
+ * @param {string} threadID
+ * @param {'messages' | 'members'} kind
+ * @param {() => Promise<T>} ask
+ * @param {(answer: T, reader: Reader) => Promise<Changes>} fold
+ * @param {number} [most] questions */
+async function commitAnswer(store, threadID, kind, ask, fold, most = 5) {
+    for (let tries = 1, isCommitted = false; !isCommitted && tries <= most; tries += 1) {
+        const before = await store.read(['versions'], (tx) => versionOf(tx, threadID));
+        const answer = await ask();
+        isCommitted = await store.write(recordTables, async (tx) => {
+            if ((await versionOf(tx, threadID))[kind] !== before[kind]) return false;
+            applyChanges(tx, await fold(answer, readerOf(tx)));
             return true;
         });
-        if (isCommitted) return;
     }
 }
 
 /** Removes messages from the outbox that the server has.
- * @param {import('../store/schema.js').Transaction} tx
- * @param {Set<string>} ids */
+ * @param {Transaction} tx @param {string[]} ids */
 async function dropSent(tx, ids) {
+    if (ids.length === 0) return;
     for (const entry of await tx.all('outbox')) {
-        if (!ids.has(entry.id)) continue;
+        if (!ids.includes(entry.id)) continue;
         tx.delete('outbox', entry.order);
         for (const file of entry.files) tx.delete('files', file.id);
         tx.note('outbox/' + entry.thread_id);

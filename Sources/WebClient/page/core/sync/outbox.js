@@ -2,7 +2,7 @@
 
 import { BackOff, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
-import { commitMessage } from './commit.js';
+import { commitSent } from './commit.js';
 import { forgetUpload, upload } from './upload.js';
 
 /** A message that the server has not answered yet.
@@ -114,7 +114,7 @@ export class OutboxSender {
         const path = `/v1/threads/${entry.thread_id}/messages`;
         try {
             const message = await this.#http.call('POST', path, { json: entry.body, signal });
-            await commitMessage(this.#store, message, { isSent: true });
+            await commitSent(this.#store, message);
         } catch (error) {
             const problem = problemOf(error);
             // An uploaded file that no message used for a day is deleted: it is uploaded again, once.

@@ -4,8 +4,7 @@ import { BackOff, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
 import { lacksLastMessage } from '../state/thread.js';
 import { foldAccount } from '../state/fold.js';
-import { applyChanges, readerOf, recordTables } from '../store/records.js';
-import { commitEvents, commitReload, commitThread, fetchPage } from './commit.js';
+import { commit, commitEvents, commitReload, commitThread, fetchPage } from './commit.js';
 
 /** @typedef {import('../types.js').Connection} Connection */
 /** @typedef {import('../state/records.js').Event} Event */
@@ -144,9 +143,7 @@ export class Poll {
         const user = await this.#http.get('/v1/users/me');
         const blocks = await this.#http.list('/v1/users/me/blocks', 'blocks');
         const account = { user, blocked: blocks.map((/** @type {any} */ { user }) => user.id) };
-        await this.#store.write(recordTables, async (tx) => {
-            await Promise.resolve(applyChanges(tx, foldAccount(account, readerOf(tx))));
-        });
+        await commit(this.#store, (reader) => foldAccount(account, reader));
     }
 
     /** After the first answer: what an earlier run could not finish.

@@ -1,7 +1,7 @@
 // Syncing in the leading tab: the poll, the outbox and the read marks.
 
 import { sleep } from '../http/back-off.js';
-import { takeTurns } from './leader.js';
+import { takeTurns } from './tabs.js';
 import { OutboxSender } from './outbox.js';
 import { Poll } from './poll.js';
 import { ReadMarkSender } from './read-marks.js';
