@@ -21,6 +21,30 @@ export function element(name, attributes = {}, ...children) {
     return made;
 }
 
+/** Builds a `div` of a class.
+ * @param {string} className
+ * @param {...Child} children
+ */
+export function div(className, ...children) {
+    return element('div', { class: className }, ...children);
+}
+
+/** Builds a `p` of a class.
+ * @param {string} className
+ * @param {...Child} children
+ */
+export function p(className, ...children) {
+    return element('p', { class: className }, ...children);
+}
+
+/** Builds a name or text that a person wrote: its direction is its own.
+ * @param {string} className
+ * @param {...Child} children
+ */
+export function words(className, ...children) {
+    return element('span', { class: className, dir: 'auto' }, ...children);
+}
+
 /** Builds an SVG element from attributes only.
  * @param {string} name
  * @param {Record<string, string | number>} attributes
@@ -85,6 +109,27 @@ export class Component extends HTMLElement {
     disconnectedCallback() {
         for (const end of this.#endings.splice(0)) end();
     }
+}
+
+class Live extends Component {
+    onconnect = () => {};
+
+    connectedCallback() {
+        this.onconnect();
+    }
+}
+
+customElements.define('parley-live', Live);
+
+/** Builds an element whose children are `draw(value)`, now and after each change, while it is in the page.
+ * @template T
+ * @param {import('../core/types.js').Live<T>} value
+ * @param {(value: T) => Child[]} draw
+ */
+export function live(value, draw) {
+    const made = new Live();
+    made.onconnect = () => made.follow(value, (value) => fill(made, ...draw(value)));
+    return made;
 }
 
 /**

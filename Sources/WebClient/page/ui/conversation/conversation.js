@@ -2,13 +2,13 @@
 
 import { Component, element, fill } from '../dom.js';
 import { openDetails } from '../details/details.js';
-import { typingText } from '../inbox/typing.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { icon, iconButton } from '../parts/icon.js';
-import { presenceText } from '../parts/presence.js';
+import { typingText } from '../parts/summary.js';
+import { presenceText } from '../parts/time.js';
 import { formatNumber, t } from '../../language/index.js';
-import { backButton } from '../shell/back-button.js';
 import { invitation } from '../shell/invitation.js';
+import { closeThread } from '../shell/router.js';
 import { Composer } from './composer.js';
 import { Log } from './log.js';
 
@@ -60,7 +60,7 @@ export class Conversation extends Component {
             element(
                 'header',
                 { class: 'conversation-header' },
-                backButton(),
+                iconButton('back', t('shell.back'), closeThread, { class: 'icon-button back-button' }),
                 this.#picture,
                 element('div', { class: 'conversation-names' }, this.#title, this.#facts, this.#typing),
                 iconButton('info', t('conversation.details'), details),

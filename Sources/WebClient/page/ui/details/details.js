@@ -1,19 +1,23 @@
 // The dialog about one conversation: its people, its settings, and leaving it.
 
-import { element } from '../dom.js';
-import { t } from '../../language/index.js';
+import { div, element, live, p, words } from '../dom.js';
+import { formatDuration, t } from '../../language/index.js';
 import { isMuted, leave, muteMenu } from '../inbox/thread-menu.js';
 import { attempt } from '../parts/alert.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
-import { field, form, live, row } from '../parts/controls.js';
+import { field, form, labelled, row } from '../parts/controls.js';
 import { confirm, openDialog } from '../parts/dialog.js';
 import { openMenu } from '../parts/menu.js';
+import { handle } from '../parts/people-picker.js';
 import { pictureField } from '../parts/picture-field.js';
-import { presenceText } from '../parts/presence.js';
+import { presenceText } from '../parts/time.js';
 import { memberList } from './members.js';
-import { retentionField } from './retention.js';
 
-/** @import {ChatShape, Person, Thread} from '../../core/types.js' */
+/** @import {ChatShape, Person, Retention, Thread} from '../../core/types.js' */
+
+const hour = 3_600;
+const day = 24 * hour;
+const usualTimes = [day, 7 * day, 28 * day];
 
 /** Opens the dialog about a conversation.
  * @param {ChatShape} chat
@@ -26,18 +30,15 @@ export function openDetails(chat, threadID) {
     const isDirect = kind === 'direct';
     const mayEdit = isDirect || me.role !== 'member';
     const dialog = openDialog(
-        { title: t('details.title'), class: 'details' },
+        { title: t('details.title') },
         live(thread, (thread) => {
             if (!thread) queueMicrotask(() => dialog.close());
-            return thread ? [head(chat, thread)] : [];
+            return [thread && head(chat, thread)];
         }),
-        mayEdit && !isDirect && titleForm(chat, thread.value),
-        retentionField(
-            thread.value.retention,
-            mayEdit,
-            (retention) => attempt(() => chat.updateThread(threadID, { retention })),
-        ),
-        live(thread, (thread) => thread ? [actions(chat, thread)] : []),
+        // Not live: what the user is typing stays while events arrive.
+        mayEdit && !isDirect && titleForms(chat, thread.value),
+        retentionField(chat, thread.value, mayEdit),
+        live(thread, (thread) => [thread && actions(chat, thread)]),
         !isDirect && memberList(chat, threadID),
     );
 }
@@ -49,21 +50,13 @@ export function openDetails(chat, threadID) {
 function head(chat, thread) {
     const subject = threadSubject(thread);
     const { peer, kind, member_count: count } = thread;
-    return element(
-        'div',
-        { class: 'details-head' },
+    return div(
+        'details-head',
         avatar(subject, chat, 'large'),
         element('h3', { dir: 'auto' }, subject.name),
-        element(
-            'p',
-            { class: 'muted' },
-            peer
-                ? live(chat.presence(peer.id), (presence) => [
-                    [peer.username && `@${peer.username}`, presenceText(presence)].filter((fact) => !!fact).join(' · '),
-                ])
-                : t(`inbox.${kind}`, { count }),
-        ),
-        peer?.status_text && element('p', { dir: 'auto' }, peer.status_text),
+        peer ? p('muted', handle(peer)) : p('muted', t(`inbox.${kind}`, { count })),
+        peer && live(chat.presence(peer.id), (presence) => [p('muted', presenceText(presence))]),
+        peer?.status_text && words('', peer.status_text),
     );
 }
 
@@ -71,19 +64,48 @@ function head(chat, thread) {
  * @param {ChatShape} chat
  * @param {Thread} thread
  */
-function titleForm(chat, thread) {
-    const title = field(t('details.conversationTitle'), {
-        name: 'title',
-        required: true,
-        maxlength: 128,
-        value: thread.title ?? '',
-    });
-    const picture = pictureField(
-        threadSubject(thread),
-        chat,
-        (image) => attempt(() => chat.updateThread(thread.id, { image })),
+function titleForms(chat, thread) {
+    const { id } = thread;
+    const value = thread.title ?? '';
+    const title = field(t('details.conversationTitle'), { name: 'title', required: true, maxlength: 128, value });
+    return [
+        pictureField(threadSubject(thread), chat, (image) => chat.updateThread(id, { image })),
+        form([title], t('details.rename'), ({ title }) => chat.updateThread(id, { title })),
+    ];
+}
+
+/** Builds the choice of how long a thread keeps messages.
+ * @param {ChatShape} chat
+ * @param {Thread} thread
+ * @param {boolean} mayEdit
+ */
+function retentionField(chat, { id, retention = { keep: 'forever' } }, mayEdit) {
+    const own = retention.keep === 'seconds' ? [retention.seconds] : [];
+    const times = [...new Set([...usualTimes, ...own])].sort((one, other) => one - other);
+    /** @type {Retention[]} */
+    const choices = [
+        { keep: 'forever' },
+        ...times.map((seconds) => ({ keep: /** @type {const} */ ('seconds'), seconds })),
+        { keep: 'until_delivered' },
+    ];
+    const onchange = () => attempt(() => chat.updateThread(id, { retention: choices[select.selectedIndex] }), select);
+    const select = element(
+        'select',
+        { class: 'input', disabled: !mayEdit, onchange },
+        choices.map((choice) => {
+            const selected = JSON.stringify(choice) === JSON.stringify(retention);
+            return element('option', { selected }, retentionText(choice));
+        }),
     );
-    return [picture, form([title], t('details.rename'), ({ title }) => chat.updateThread(thread.id, { title }))];
+    return labelled(t('details.keep'), select, p('hint', t('details.keepHint')));
+}
+
+/** @param {Retention} retention */
+function retentionText(retention) {
+    if (retention.keep !== 'seconds') return t(`details.keep.${retention.keep}`);
+    const { seconds } = retention;
+    if (seconds % day === 0) return formatDuration(seconds / day, 'day');
+    return seconds % hour === 0 ? formatDuration(seconds / hour, 'hour') : formatDuration(seconds, 'second');
 }
 
 /**
@@ -91,18 +113,18 @@ function titleForm(chat, thread) {
  * @param {Thread} thread
  */
 function actions(chat, thread) {
-    const items = muteMenu(chat, thread);
     const { peer } = thread;
+    const items = muteMenu(chat, thread);
     /** @type {HTMLElement} */
     const mute = isMuted(thread)
         ? row('bell', t('inbox.unmute'), items[0].onselect)
         : row('bell', t('details.mute'), () => openMenu(mute, t('details.mute'), items));
-    return element(
-        'div',
-        { class: 'rows' },
+    return div(
+        'rows',
         mute,
-        peer && live(chat.blocks, (people) => [blockRow(chat, peer, people.some(({ id }) => id === peer.id))]),
-        thread.kind !== 'direct' && row('leave', t('inbox.leave'), () => leave(chat, thread), 'dangerous'),
+        peer
+            ? live(chat.blocks, (people) => [blockRow(chat, peer, people.some(({ id }) => id === peer.id))])
+            : row('leave', t('inbox.leave'), () => leave(chat, thread), 'dangerous'),
     );
 }
 

@@ -1,10 +1,10 @@
 // The people of a group or room, with what the user may do to each.
 
-import { element } from '../dom.js';
+import { div, element, live, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt } from '../parts/alert.js';
-import { personSubject } from '../parts/avatar.js';
-import { button, list, live, openForm, profile } from '../parts/controls.js';
+import { avatar, personSubject } from '../parts/avatar.js';
+import { button, item, list, openForm } from '../parts/controls.js';
 import { confirm } from '../parts/dialog.js';
 import { iconButton } from '../parts/icon.js';
 import { openMenu } from '../parts/menu.js';
@@ -26,22 +26,16 @@ const shownMax = 200;
 export function memberList(chat, threadID) {
     return live(chat.members(threadID), (all) => {
         const ownRole = chat.thread(threadID).value?.me.role ?? 'member';
-        const members = all.filter(({ status }) => status === 'joined' || status === 'invited').sort((one, other) =>
-            roles.indexOf(one.role) - roles.indexOf(other.role) || one.user.name.localeCompare(other.user.name)
-        );
-        const hidden = members.length - shownMax;
+        const rank = (/** @type {Member} */ { role }) => roles.indexOf(role);
+        const members = all.filter(({ status }) => status === 'joined' || status === 'invited');
+        members.sort((one, other) => rank(one) - rank(other) || one.user.name.localeCompare(other.user.name));
+        const count = members.length - shownMax;
+        const rows = members.slice(0, shownMax).map((member) => memberItem(chat, threadID, member, ownRole));
+        const add = button(t('details.addPeople'), () => openAddPeople(chat, threadID, members));
         return [
-            element(
-                'div',
-                { class: 'section-head' },
-                element('h3', {}, t('details.members')),
-                ownRole !== 'member' && button(t('details.addPeople'), () => openAddPeople(chat, threadID, members)),
-            ),
-            list(
-                t('details.members'),
-                members.slice(0, shownMax).map((member) => item(chat, threadID, member, ownRole)),
-            ),
-            hidden > 0 && element('p', { class: 'hint' }, t('details.moreMembers', { count: hidden })),
+            div('section-head', element('h3', {}, t('details.members')), ownRole !== 'member' && add),
+            list(t('details.members'), rows),
+            count > 0 && p('hint', t('details.moreMembers', { count })),
         ];
     });
 }
@@ -52,9 +46,11 @@ export function memberList(chat, threadID) {
  * @param {Member} member
  * @param {Role} ownRole
  */
-function item(chat, threadID, member, ownRole) {
+function memberItem(chat, threadID, member, ownRole) {
     const { user, role, status } = member;
     const isSelf = user.id === chat.session.value?.user.id;
+    const label = t('inbox.optionsFor', { title: user.name });
+    const options = iconButton('more', label, () => openMenu(options, label, menu(chat, threadID, member, ownRole)));
     const facts = [
         isSelf && t('details.you'),
         role !== 'member' && t(`details.${role}`),
@@ -62,14 +58,7 @@ function item(chat, threadID, member, ownRole) {
         user.presence === 'online' && t('shell.online'),
         user.status_text,
     ];
-    const label = t('inbox.optionsFor', { title: user.name });
-    const options = iconButton('more', label, () => openMenu(options, label, menu(chat, threadID, member, ownRole)));
-    return element(
-        'li',
-        { class: 'person-row' },
-        profile(personSubject(user), chat, facts),
-        !isSelf && options,
-    );
+    return item(avatar(personSubject(user), chat, 'small'), user.name, facts, !isSelf && options);
 }
 
 /**
@@ -82,34 +71,35 @@ function item(chat, threadID, member, ownRole) {
 function menu(chat, threadID, { user, role, status }, ownRole) {
     const { id, name } = user;
     const isInvited = status === 'invited';
-    const remove = async () => {
-        const title = t('details.remove');
-        const question = { title, text: t('details.removeText', { name }), action: t('details.removeAction') };
-        if (isInvited || await confirm(question)) await attempt(() => chat.removeMember(threadID, id));
+    const write = async () => {
+        const thread = await chat.createThread({ kind: 'direct', members: [id] });
+        document.querySelector('dialog')?.close();
+        writeIn(thread.id);
     };
-    /** @type {MenuItem[]} */
-    const items = [{ name: t('details.message'), icon: 'send', onselect: () => attempt(() => write(chat, user)) }];
-    if (ownRole === 'owner' && !isInvited) {
-        for (const other of roles.filter((each) => each !== role)) {
-            const onselect = () => attempt(() => chat.setMember(threadID, id, { role: other }));
-            items.push({ name: t(`details.make.${other}`), icon: 'people', onselect });
-        }
-    }
-    if (ownRole === 'owner' || (ownRole === 'admin' && role === 'member')) {
-        const title = t(isInvited ? 'details.withdraw' : 'details.remove');
-        items.push({ name: title, icon: 'leave', isDangerous: true, onselect: remove });
-    }
-    return items;
-}
-
-/**
- * @param {ChatShape} chat
- * @param {Person} person
- */
-async function write(chat, { id }) {
-    const thread = await chat.createThread({ kind: 'direct', members: [id] });
-    document.querySelector('dialog')?.close();
-    writeIn(thread.id);
+    const title = t(isInvited ? 'details.withdraw' : 'details.remove');
+    const remove = async () => {
+        const question = { title, text: t('details.removeText', { name }), action: t('details.removeAction') };
+        if (isInvited || await confirm(question)) await chat.removeMember(threadID, id);
+    };
+    const isOwner = ownRole === 'owner';
+    const others = isOwner && !isInvited ? roles.filter((each) => each !== role) : [];
+    const mayRemove = isOwner || (ownRole === 'admin' && role === 'member');
+    return [
+        { name: t('details.message'), icon: 'send', onselect: () => attempt(write) },
+        ...others.map((role) => ({
+            name: t(`details.make.${role}`),
+            icon: /** @type {const} */ ('people'),
+            onselect: () => attempt(() => chat.setMember(threadID, id, { role })),
+        })),
+        ...(mayRemove
+            ? [{
+                name: title,
+                icon: /** @type {const} */ ('leave'),
+                isDangerous: true,
+                onselect: () => attempt(remove),
+            }]
+            : []),
+    ];
 }
 
 /** Opens the dialog that adds people to a thread, or invites them.
@@ -125,7 +115,7 @@ function openAddPeople(chat, threadID, members) {
         for (const { id } of people) await chat.setMember(threadID, id, { status });
         dialog.close();
     };
+    const content = [picker, p('hint', t('details.inviteHint'))];
     const invite = button(t('details.invite'), () => put('invited'));
-    const hint = element('p', { class: 'hint' }, t('details.inviteHint'));
-    const dialog = openForm(t('details.addPeople'), [picker, hint], t('details.add'), () => put('joined'), [invite]);
+    const dialog = openForm(t('details.addPeople'), content, t('details.add'), () => put('joined'), [invite]);
 }

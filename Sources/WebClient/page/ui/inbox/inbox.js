@@ -1,88 +1,79 @@
 // The list of conversations beside the open one: search, filters, and what begins a conversation.
 
-import { Component, element } from '../dom.js';
+import { Component, div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { icon, iconButton } from '../parts/icon.js';
 import { openSettings } from '../settings/settings.js';
-import { openJoinRoom } from './join-room.js';
-import { openNewConversation } from './new-conversation.js';
-import { SearchResults } from './search-results.js';
-import { ThreadList } from './thread-list.js';
+import { currentRoute, focusComposer } from '../shell/router.js';
+import { searchResults } from './search-results.js';
+import { openJoinRoom, openNewConversation } from './start.js';
+import { threadList } from './thread-list.js';
 
-/** @typedef {import('../../core/types.js').ChatShape} Chat */
-/** @typedef {import('../../core/types.js').Thread} Thread */
-/** @typedef {'all' | 'unread' | 'archived'} Filter */
+/** @import {ChatShape, Thread} from '../../core/types.js' */
 
-/** @type {Filter[]} */
 const filters = ['all', 'unread', 'archived'];
 
 export class Inbox extends Component {
-    /** Moves the focus to the text of the message that the user is writing. */
-    onfocuscomposer = () => {};
-    /** @type {Filter} */
     #filter = 'all';
-    /** @type {string | null} */
-    #openThreadID = null;
-    #search;
-    #results;
+    #search = element('input', {
+        class: 'input',
+        type: 'search',
+        'aria-label': t('inbox.search'),
+        placeholder: t('inbox.search'),
+        'aria-keyshortcuts': 'Control+K',
+        autocomplete: 'off',
+        oninput: () => this.#showResults(),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => this.#handleSearchKey(event),
+    });
+    #filters = element('div', { class: 'segments filters', role: 'group', 'aria-label': t('inbox.filter') });
     #list;
-    #filters = element(
-        'div',
-        { class: 'segments filters', role: 'group', 'aria-label': t('inbox.filter') },
-        filters.map((filter) =>
-            element(
-                'button',
-                { type: 'button', 'data-filter': filter, onclick: () => this.#setFilter(filter) },
-                t(`inbox.${filter}`),
-            )
-        ),
-    );
+    #results;
 
-    /** @param {Chat} chat */
+    /** @param {ChatShape} chat */
     constructor(chat) {
         super();
         this.chat = chat;
-        this.#list = new ThreadList(chat);
-        this.#results = new SearchResults(chat);
-        this.#search = element('input', {
-            class: 'input',
-            type: 'search',
-            'aria-label': t('inbox.search'),
-            placeholder: t('inbox.search'),
-            autocomplete: 'off',
-            'aria-keyshortcuts': 'Control+K',
-            oninput: () => this.#showResults(),
-            onkeydown: (/** @type {KeyboardEvent} */ event) => this.#handleSearchKey(event),
-        });
+        this.#list = threadList(chat);
+        this.#results = searchResults(chat);
     }
 
     connectedCallback() {
-        this.replaceChildren(element(
-            'nav',
-            { class: 'inbox', 'aria-label': t('inbox.conversations'), onkeydown: moveBetweenLinks },
+        fill(
+            this,
             element(
-                'header',
-                { class: 'inbox-header' },
-                element('p', { class: 'product' }, 'Parley'),
-                iconButton('edit', t('inbox.newConversation'), () => openNewConversation(this.chat)),
-                iconButton('room', t('inbox.joinRoom'), () => openJoinRoom(this.chat)),
-                iconButton('settings', t('inbox.settings'), () => openSettings(this.chat)),
+                'nav',
+                { class: 'inbox', 'aria-label': t('inbox.conversations'), onkeydown: moveBetweenLinks },
+                element(
+                    'header',
+                    { class: 'inbox-header' },
+                    p('product', 'Parley'),
+                    iconButton('edit', t('inbox.newConversation'), () => openNewConversation(this.chat)),
+                    iconButton('room', t('inbox.joinRoom'), () => openJoinRoom(this.chat)),
+                    iconButton('settings', t('inbox.settings'), () => openSettings(this.chat)),
+                ),
+                div('search-field', icon('search'), this.#search),
+                this.#filters,
+                div('inbox-lists', this.#list.element, this.#results.element),
             ),
-            element('div', { class: 'search-field' }, icon('search'), this.#search),
-            this.#filters,
-            element('div', { class: 'inbox-lists' }, this.#list.element, this.#results.element),
-        ));
+        );
         this.#showResults();
         this.#setFilter(this.#filter);
-        this.follow(this.chat.inbox, () => this.#showThreads());
-        this.follow(this.chat.session, () => this.#showThreads());
-        this.atEnd(() => this.#list.end());
+        this.follow(this.chat.inbox, () => this.showThreads());
+        this.atEnd(this.#list.end);
     }
 
-    /** @param {string | null} threadID */
-    set openThreadID(threadID) {
-        this.#openThreadID = threadID;
-        this.#showThreads();
+    /** Shows the conversations, pinned ones first, and marks the open one. */
+    showThreads() {
+        const { threadID } = currentRoute();
+        const isArchive = this.#filter === 'archived';
+        const threads = (this.chat.inbox.value?.threads ?? []).filter(({ id, me, unread_count: unread }) =>
+            // The open one stays when reading it empties the filter.
+            me.archived === isArchive && (this.#filter !== 'unread' || unread > 0 || id === threadID)
+        );
+        const order = (/** @type {Thread} */ { me }) => me.pinned ? 0 : 1;
+        threads.sort((one, other) => order(one) - order(other));
+        const isLoaded = this.chat.inbox.value !== undefined;
+        this.#list.show(threads, threadID, isLoaded ? t(`inbox.empty.${this.#filter}`) : '');
     }
 
     focusSearch() {
@@ -92,30 +83,24 @@ export class Inbox extends Component {
 
     /** @param {string} threadID */
     focusThread(threadID) {
-        this.#list.focus(threadID);
+        this.#list.link(threadID)?.focus();
     }
 
-    /** @param {Filter} filter */
+    /** @param {string} filter */
     #setFilter(filter) {
         this.#filter = filter;
-        for (const button of this.#filters.children) {
-            if (!(button instanceof HTMLElement)) continue;
-            button.setAttribute('aria-pressed', String(button.dataset.filter === filter));
-        }
-        this.#showThreads();
-    }
-
-    #showThreads() {
-        const inbox = this.chat.inbox.value;
-        if (!inbox || !this.isConnected) return;
-        const isShown = (/** @type {Thread} */ thread) =>
-            this.#filter === 'archived' ? thread.me.archived : !thread.me.archived &&
-                // The open one stays when reading it empties the filter.
-                (this.#filter === 'all' || thread.unread_count > 0 || thread.id === this.#openThreadID);
-        const threads = inbox.threads.filter(isShown);
-        const pinned = threads.filter((thread) => thread.me.pinned);
-        const others = threads.filter((thread) => !thread.me.pinned);
-        this.#list.show([...pinned, ...others], this.#openThreadID, t(`inbox.empty.${this.#filter}`));
+        const buttons = filters.map((each) => {
+            const onclick = () => this.#setFilter(each);
+            return element(
+                'button',
+                { type: 'button', 'aria-pressed': String(each === filter), onclick },
+                t(`inbox.${each}`),
+            );
+        });
+        const index = [...this.#filters.children].findIndex((button) => button === document.activeElement);
+        fill(this.#filters, ...buttons);
+        buttons[index]?.focus();
+        this.showThreads();
     }
 
     #showResults() {
@@ -127,21 +112,16 @@ export class Inbox extends Component {
     /** @param {KeyboardEvent} event */
     #handleSearchKey(event) {
         if (event.isComposing) return;
-        if (event.key === 'Escape' && this.#search.value !== '') {
-            event.preventDefault();
-            this.#clearSearch();
-        } else if (event.key === 'Enter') {
-            event.preventDefault();
-            this.#results.openFirst(() => {
-                this.#clearSearch();
-                this.onfocuscomposer();
-            });
-        }
-    }
-
-    #clearSearch() {
-        this.#search.value = '';
-        this.#showResults();
+        const clear = () => {
+            this.#search.value = '';
+            this.#showResults();
+        };
+        if (event.key === 'Escape') clear();
+        if (event.key !== 'Enter') return;
+        this.#results.openFirst(() => {
+            clear();
+            focusComposer();
+        });
     }
 }
 
@@ -149,14 +129,14 @@ export class Inbox extends Component {
  * @param {KeyboardEvent} event
  */
 function moveBetweenLinks(event) {
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const nav = /** @type {HTMLElement} */ (event.currentTarget);
-    const stops = /** @type {HTMLElement[]} */ ([...nav.querySelectorAll('input[type=search], a')])
-        .filter((stop) => stop.checkVisibility());
-    const index = stops.findIndex((stop) => stop === document.activeElement);
-    if (step === 0 || index < 0) return;
+    const stops = [.../** @type {NodeListOf<HTMLElement>} */ (nav.querySelectorAll('input, a'))];
+    const shown = stops.filter((stop) => stop.checkVisibility());
+    const index = shown.findIndex((stop) => stop === document.activeElement);
+    if (!step || index < 0) return;
     event.preventDefault();
-    stops[index + step]?.focus();
+    shown[index + step]?.focus();
 }
 
 customElements.define('parley-inbox', Inbox);

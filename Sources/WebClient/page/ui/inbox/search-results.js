@@ -1,136 +1,128 @@
 // What a search finds: conversations by title at once, then messages from the server.
 
-import { element, fill } from '../dom.js';
+import { div, element, fill, words } from '../dom.js';
 import { t } from '../../language/index.js';
 import { showProblem } from '../parts/alert.js';
 import { avatar, personSubject, threadSubject } from '../parts/avatar.js';
 import { shortTime, timeElement } from '../parts/time.js';
 import { goTo, threadAddress } from '../shell/router.js';
-import { excerpt } from './excerpt.js';
 
-/** @typedef {import('../../core/types.js').Thread} Thread */
-/** @typedef {{message: import('../../core/types.js').Message, excerpt: string}} Found */
+/** @import {ChatShape, Message, Thread} from '../../core/types.js' */
 
 const pause = 250;
 const titlesMax = 8;
+/** @type {Record<string, string>} */
+const references = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
 
-export class SearchResults {
-    #chat;
-    #list = element('ul', { class: 'threads', role: 'list', 'aria-label': t('inbox.searchResults') });
-    #note = element('p', { class: 'empty', role: 'status' });
-    element = element('div', { hidden: true }, this.#list, this.#note);
-    #query = '';
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    #timer;
-    /** Runs when the first result is there: Enter may come before the answer. */
-    #afterAnswer = () => {};
+/** Builds the results, hidden until the first call of `show`.
+ * @param {ChatShape} chat
+ */
+export function searchResults(chat) {
+    let query = '';
+    /** Runs when the answer is there: Enter may come before it. */
+    let afterAnswer = () => {};
+    const items = element('ul', { class: 'threads', role: 'list', 'aria-label': t('inbox.searchResults') });
+    const note = element('p', { class: 'empty', role: 'status' });
+    const place = div('', items, note);
+    return { element: place, show, openFirst };
 
-    /** @param {import('../../core/types.js').ChatShape} chat */
-    constructor(chat) {
-        this.#chat = chat;
-        this.#list.addEventListener('click', (event) => {
-            // The address may be the present one already.
-            const link = event.target instanceof Element ? event.target.closest('a') : null;
-            if (link?.hash === location.hash) goTo(link.hash);
-        });
-    }
-
-    /** Searches for `query`; an empty one hides the results.
-     * @param {string} query
+    /** Searches for `text`; an empty one hides the results.
+     * @param {string} text
      */
-    show(query) {
-        clearTimeout(this.#timer);
-        this.#query = query;
-        this.#afterAnswer = () => {};
-        this.element.hidden = query === '';
-        if (query === '') return;
-        const threads = this.#findThreads(query).map((thread) => this.#threadLink(thread));
-        fill(this.#list, ...threads);
-        this.#note.textContent = t('inbox.searching');
-        this.#timer = setTimeout(() => this.#searchMessages(query, threads), pause);
+    function show(text) {
+        query = text;
+        afterAnswer = () => {};
+        place.hidden = text === '';
+        const threads = findThreads().map(threadLink);
+        fill(items, ...threads);
+        note.textContent = t('inbox.searching');
+        if (text) setTimeout(searchMessages, pause, text, threads);
     }
 
     /** Opens the first result, if need be once it has arrived, then calls `after`.
      * @param {() => void} after
      */
-    openFirst(after) {
-        const first = this.#list.querySelector('a');
-        if (first) {
-            goTo(first.hash);
-            after();
-        } else if (this.#query) {
-            this.#afterAnswer = () => this.openFirst(after);
-        }
+    function openFirst(after) {
+        const first = items.querySelector('a');
+        afterAnswer = () => openFirst(after);
+        if (!first) return;
+        goTo(first.hash);
+        after();
     }
 
     /**
-     * @param {string} query
+     * @param {string} text
      * @param {HTMLElement[]} threads
      */
-    async #searchMessages(query, threads) {
+    async function searchMessages(text, threads) {
+        if (text !== query) return;
         try {
-            const found = await this.#chat.search(query);
-            if (query !== this.#query) return;
-            fill(this.#list, ...threads, ...found.map((each) => this.#messageLink(each)));
+            const found = await chat.search(text);
+            if (text !== query) return;
+            fill(items, ...threads, ...found.map(messageLink));
+            note.textContent = items.firstChild ? '' : t('inbox.nothingFound');
+            if (items.firstChild) afterAnswer();
         } catch (error) {
-            if (query === this.#query) showProblem(error);
+            if (text === query) showProblem(error);
         }
-        if (query !== this.#query) return;
-        this.#note.textContent = this.#list.childElementCount === 0 ? t('inbox.nothingFound') : '';
-        this.#afterAnswer();
     }
 
-    /** @param {string} query */
-    #findThreads(query) {
-        const words = normal(query).split(' ');
-        return (this.#chat.inbox.value?.threads ?? []).filter((thread) => {
+    function findThreads() {
+        const wanted = normal(query).split(' ');
+        const isMatch = (/** @type {Thread} */ thread) => {
             const title = ` ${normal(threadSubject(thread).name)}`;
-            return words.every((word) => title.includes(` ${word}`));
-        }).slice(0, titlesMax);
+            return wanted.every((word) => title.includes(` ${word}`));
+        };
+        return (chat.inbox.value?.threads ?? []).filter(isMatch).slice(0, titlesMax);
     }
 
     /** @param {Thread} thread */
-    #threadLink(thread) {
+    function threadLink(thread) {
+        const { id, kind, member_count: count } = thread;
         const subject = threadSubject(thread);
-        return element(
-            'li',
-            { class: 'thread' },
-            element(
-                'a',
-                { class: 'thread-link', href: threadAddress(thread.id) },
-                avatar(subject, this.#chat),
-                element('span', { class: 'thread-title', dir: 'auto' }, subject.name),
-                element('span', { class: 'thread-line' }, this.#kind(thread)),
-            ),
-        );
+        return link(threadAddress(id), [
+            avatar(subject, chat),
+            words('thread-title', subject.name),
+            ' ',
+            words('thread-line', kind === 'direct' ? t('inbox.direct') : t(`inbox.${kind}`, { count })),
+        ]);
     }
 
-    /** @param {Thread} thread */
-    #kind({ kind, member_count: count }) {
-        return kind === 'direct' ? t('inbox.direct') : t(`inbox.${kind}`, { count });
+    /** @param {{message: Message, excerpt: string}} found */
+    function messageLink({ message, excerpt: text }) {
+        const { sender, thread_id: threadID, timestamp: at } = message;
+        const thread = chat.inbox.value?.threads.find(({ id }) => id === threadID);
+        const name = sender?.name ?? '';
+        const isNamed = thread && thread.kind !== 'direct';
+        const title = isNamed ? t('inbox.senderIn', { sender: name, title: threadSubject(thread).name }) : name;
+        return link(threadAddress(threadID, message.id), [
+            sender && avatar(personSubject(sender), chat),
+            words('thread-title', title),
+            ' ',
+            timeElement(at, shortTime(at)),
+            ' ',
+            words('thread-line found', ...excerpt(text)),
+        ]);
     }
 
-    /** @param {Found} found */
-    #messageLink({ message, excerpt: text }) {
-        const thread = this.#chat.inbox.value?.threads.find((each) => each.id === message.thread_id);
-        const title = thread ? threadSubject(thread).name : '';
-        const sender = message.sender?.name ?? '';
-        const place = thread?.kind === 'direct' || !title ? sender : t('inbox.senderIn', { sender, title });
-        return element(
-            'li',
-            { class: 'thread' },
-            element(
-                'a',
-                { class: 'thread-link', href: threadAddress(message.thread_id, message.id) },
-                message.sender && avatar(personSubject(message.sender), this.#chat),
-                element('span', { class: 'thread-title', dir: 'auto' }, place),
-                ' ',
-                timeElement(message.timestamp, shortTime(message.timestamp)),
-                ' ',
-                element('span', { class: 'thread-line found', dir: 'auto' }, ...excerpt(text)),
-            ),
-        );
+    /**
+     * @param {string} href
+     * @param {import('../dom.js').Leaf[]} content
+     */
+    function link(href, content) {
+        return element('li', { class: 'thread' }, element('a', { class: 'thread-link', href }, content));
     }
+}
+
+/** Returns the nodes of a result's excerpt. The server marks the matching words by `<mark>` and escapes the rest.
+ * @param {string} text
+ */
+function excerpt(text) {
+    // Every second part was between the two tags.
+    return text.split(/<\/?mark>/).map((part, index) => {
+        const plain = part.replace(/&(?:amp|lt|gt|quot|#39);/g, (reference) => references[reference]);
+        return index % 2 === 0 ? plain : element('mark', {}, plain);
+    });
 }
 
 /** Folds case and accents, as the server's search does.

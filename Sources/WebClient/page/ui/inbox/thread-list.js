@@ -1,70 +1,67 @@
 // The rows of the inbox. Thousands of conversations stay fast: 100 rows are in the page, more while scrolling.
 
-import { arrange, element } from '../dom.js';
+import { arrange, div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { ThreadRow } from './thread-row.js';
+import { threadRow } from './thread-row.js';
+
+/** @import {ChatShape, Thread} from '../../core/types.js' */
 
 const step = 100;
 
-export class ThreadList {
-    #chat;
-    /** @type {Map<string, ThreadRow>} */
-    #rows = new Map();
-    #limit = step;
-    /** @type {() => void} */
-    #showAgain = () => {};
-    #items = element('ul', { class: 'threads', role: 'list', 'aria-label': t('inbox.list') });
-    #empty = element('p', { class: 'empty' });
-    #end = element('div', { class: 'threads-end' });
-    element = element('div', {}, this.#items, this.#empty, this.#end);
-    #observer = new IntersectionObserver((entries) => {
+/** Builds the list, which is empty until the first call of `show`.
+ * @param {ChatShape} chat
+ */
+export function threadList(chat) {
+    /** @type {Map<string, ReturnType<typeof threadRow>>} */
+    const rows = new Map();
+    let limit = step;
+    let showAgain = () => {};
+    const items = element('ul', { class: 'threads', role: 'list', 'aria-label': t('inbox.list') });
+    const empty = p('empty');
+    const bottom = div('threads-end');
+    const observer = new IntersectionObserver((entries) => {
         if (!entries.at(-1)?.isIntersecting) return;
-        this.#limit += step;
-        this.#showAgain();
+        limit += step;
+        showAgain();
     }, { rootMargin: '600px' });
-
-    /** @param {import('../../core/types.js').ChatShape} chat */
-    constructor(chat) {
-        this.#chat = chat;
-    }
+    return {
+        show,
+        end,
+        element: div('', items, empty, bottom),
+        link: (/** @type {string} */ id) => rows.get(id)?.link,
+    };
 
     /** Shows the threads in this order.
-     * @param {import('../../core/types.js').Thread[]} threads
+     * @param {Thread[]} threads
      * @param {string | null} openThreadID
      * @param {string} emptyText what stands there without threads
      */
-    show(threads, openThreadID, emptyText) {
-        this.#showAgain = () => this.show(threads, openThreadID, emptyText);
-        const visible = threads.slice(0, this.#limit);
-        const rows = visible.map((thread) => this.#row(thread.id).show(thread, thread.id === openThreadID));
-        const ids = new Set(visible.map((thread) => thread.id));
-        for (const [id, row] of this.#rows) {
+    function show(threads, openThreadID, emptyText) {
+        showAgain = () => show(threads, openThreadID, emptyText);
+        const visible = threads.slice(0, limit);
+        const ids = new Set(visible.map(({ id }) => id));
+        for (const [id, row] of rows) {
             if (ids.has(id)) continue;
             row.end();
-            this.#rows.delete(id);
+            rows.delete(id);
         }
-        arrange(this.#items, rows);
-        this.#empty.textContent = threads.length === 0 ? emptyText : '';
-        this.#observer.disconnect();
-        if (threads.length > this.#limit) this.#observer.observe(this.#end);
+        arrange(items, visible.map((thread) => rowOf(thread).show(thread, thread.id === openThreadID)));
+        empty.textContent = threads.length === 0 ? emptyText : '';
+        observer.disconnect();
+        if (threads.length > limit) observer.observe(bottom);
     }
 
-    /** @param {string} threadID */
-    focus(threadID) {
-        this.#rows.get(threadID)?.focus();
+    /** @param {Thread} thread */
+    function rowOf(thread) {
+        const row = rows.get(thread.id) ?? threadRow(chat, thread);
+        rows.set(thread.id, row);
+        return row;
     }
 
     /** Ends all that the rows follow. */
-    end() {
-        this.#observer.disconnect();
-        for (const row of this.#rows.values()) row.end();
-        this.#rows.clear();
-    }
-
-    /** @param {string} id */
-    #row(id) {
-        let row = this.#rows.get(id);
-        if (!row) this.#rows.set(id, row = new ThreadRow(this.#chat, id));
-        return row;
+    function end() {
+        observer.disconnect();
+        for (const row of rows.values()) row.end();
+        rows.clear();
     }
 }

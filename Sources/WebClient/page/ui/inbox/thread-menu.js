@@ -2,12 +2,11 @@
 
 import { t } from '../../language/index.js';
 import { attempt } from '../parts/alert.js';
-import { threadSubject } from '../parts/avatar.js';
 import { confirm } from '../parts/dialog.js';
 
-/** @typedef {import('../../core/types.js').ChatShape} Chat */
-/** @typedef {import('../../core/types.js').Thread} Thread */
-/** @typedef {import('../parts/menu.js').MenuItem} MenuItem */
+/** @import {ChatShape, Thread} from '../../core/types.js' */
+/** @import {MenuItem} from '../parts/menu.js' */
+/** @typedef {Parameters<ChatShape['updateSettings']>[1]} Settings */
 
 const hour = 3_600_000;
 const always = '9999-12-31T00:00:00.000Z';
@@ -18,33 +17,27 @@ export function isMuted({ me }) {
 }
 
 /** Returns the items of the menu of a thread in the inbox.
- * @param {Chat} chat
+ * @param {ChatShape} chat
  * @param {Thread} thread
  * @returns {(MenuItem | false)[]}
  */
 export function threadMenu(chat, thread) {
-    const { id, me, unread_count: unread, last_message: last } = thread;
-    if (me.status === 'invited') return [];
-    const set = (/** @type {Parameters<Chat['updateSettings']>[1]} */ change) => () =>
-        attempt(() => chat.updateSettings(id, change));
-    const isFromOther = last?.sender && last.sender.id !== chat.session.value?.user.id && !last.deleted_at;
+    const { id, me, head, last_message: last } = thread;
+    if (me.status === 'invited') return invitationMenu(chat, id);
+    const isRead = thread.unread_count === 0;
+    const mayUnread = last?.sender && last.sender.id !== chat.session.value?.user.id && !last.deleted_at;
+    const { pinned, archived } = me;
+    const set = (/** @type {Settings} */ change) => () => attempt(() => chat.updateSettings(id, change));
+    const unread = () => attempt(() => chat.markUnread(id, last?.seq ?? head));
     return [
-        unread > 0 && {
-            name: t('inbox.markRead'),
-            icon: 'check',
-            onselect: () => chat.markRead(id, thread.head),
-        },
-        unread === 0 && !!isFromOther && {
-            name: t('inbox.markUnread'),
-            icon: 'unread',
-            onselect: () => attempt(() => chat.markUnread(id, last.seq)),
-        },
-        { name: t(me.pinned ? 'inbox.unpin' : 'inbox.pin'), icon: 'pin', onselect: set({ pinned: !me.pinned }) },
+        !isRead && { name: t('inbox.markRead'), icon: 'check', onselect: () => chat.markRead(id, head) },
+        isRead && !!mayUnread && { name: t('inbox.markUnread'), icon: 'unread', onselect: unread },
+        { name: t(pinned ? 'inbox.unpin' : 'inbox.pin'), icon: 'pin', onselect: set({ pinned: !pinned }) },
         ...muteMenu(chat, thread),
         {
-            name: t(me.archived ? 'inbox.unarchive' : 'inbox.archive'),
+            name: t(archived ? 'inbox.unarchive' : 'inbox.archive'),
             icon: 'archive',
-            onselect: set({ archived: !me.archived }),
+            onselect: set({ archived: !archived }),
         },
         thread.kind !== 'direct' && {
             name: t('inbox.leave'),
@@ -55,38 +48,42 @@ export function threadMenu(chat, thread) {
     ];
 }
 
-/** Returns the items that mute a thread or end that.
- * @param {Chat} chat
+/**
+ * @param {ChatShape} chat
+ * @param {string} id
+ * @returns {MenuItem[]}
+ */
+function invitationMenu(chat, id) {
+    const decline = () => attempt(() => chat.leaveThread(id));
+    return [
+        { name: t('shell.accept'), icon: 'check', onselect: () => attempt(() => chat.acceptInvitation(id)) },
+        { name: t('shell.decline'), icon: 'close', isDangerous: true, onselect: decline },
+    ];
+}
+
+/** Returns the items that mute a thread, or the one that ends that.
+ * @param {ChatShape} chat
  * @param {Thread} thread
  * @returns {MenuItem[]}
  */
 export function muteMenu(chat, thread) {
-    /** @returns {MenuItem} */
-    const item = (
-        /** @type {string} */ name,
-        /** @type {import('../parts/icon.js').IconName} */ icon,
-        /** @type {() => string | null} */ until,
-    ) => ({
-        name: t(name),
-        icon,
-        onselect: () => attempt(() => chat.updateSettings(thread.id, { muted_until: until() })),
-    });
-    if (isMuted(thread)) return [item('inbox.unmute', 'bell', () => null)];
-    const after = (/** @type {number} */ hours) => () => new Date(Date.now() + hours * hour).toISOString();
+    const set = (/** @type {string | null} */ until) =>
+        attempt(() => chat.updateSettings(thread.id, { muted_until: until }));
+    const after = (/** @type {number} */ hours) => new Date(Date.now() + hours * hour).toISOString();
+    if (isMuted(thread)) return [{ name: t('inbox.unmute'), icon: 'bell', onselect: () => set(null) }];
     return [
-        item('inbox.mute1', 'clock', after(1)),
-        item('inbox.mute8', 'clock', after(8)),
-        item('inbox.muteAlways', 'muted', () => always),
+        { name: t('inbox.mute1'), icon: 'clock', onselect: () => set(after(1)) },
+        { name: t('inbox.mute8'), icon: 'clock', onselect: () => set(after(8)) },
+        { name: t('inbox.muteAlways'), icon: 'muted', onselect: () => set(always) },
     ];
 }
 
 /** Asks, then leaves the thread.
- * @param {Chat} chat
+ * @param {ChatShape} chat
  * @param {Thread} thread
  */
-export async function leave(chat, thread) {
-    const { name } = threadSubject(thread);
-    const text = t(thread.kind === 'room' ? 'inbox.leaveRoomText' : 'inbox.leaveText', { title: name });
-    const isConfirmed = await confirm({ title: t('inbox.leave'), text, action: t('inbox.leaveAction') });
-    if (isConfirmed) await attempt(() => chat.leaveThread(thread.id));
+export async function leave(chat, { id, title, kind }) {
+    const text = t(kind === 'room' ? 'inbox.leaveRoomText' : 'inbox.leaveText', { title: title ?? '' });
+    const question = { title: t('inbox.leave'), text, action: t('inbox.leaveAction') };
+    if (await confirm(question)) await attempt(() => chat.leaveThread(id));
 }

@@ -1,6 +1,6 @@
 // The one place that shows errors.
 
-import { element } from '../dom.js';
+import { element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { iconButton } from './icon.js';
 
@@ -17,7 +17,7 @@ export function showProblem(error) {
     shown = element(
         'div',
         { class: 'alert', role: 'alert' },
-        element('p', {}, describe(error)),
+        p('', describe(error)),
         iconButton('close', t('shell.dismiss'), hideProblem),
     );
     if (isOffline(error)) shown.dataset.offline = '';

@@ -1,12 +1,10 @@
 // Buttons, fields, forms and rows of lists, as the dialogs use them.
 
-import { Component, element, fill } from '../dom.js';
+import { div, element, words } from '../dom.js';
 import { attempt } from './alert.js';
-import { avatar } from './avatar.js';
 import { openDialog } from './dialog.js';
 import { icon } from './icon.js';
 
-/** @import {ChatShape, Live} from '../../core/types.js' */
 /** @import {Child} from '../dom.js' */
 
 /** Builds a button. While its action runs it ignores clicks; an error is shown.
@@ -26,7 +24,15 @@ export function button(label, action, classes = '', attributes = {}) {
  * @param {Record<string, unknown>} attributes of the input
  */
 export function field(label, attributes) {
-    return element('label', { class: 'field' }, label, element('input', { class: 'input', ...attributes }));
+    return labelled(label, element('input', { class: 'input', ...attributes }));
+}
+
+/** Builds a label around a control.
+ * @param {string} label
+ * @param {...Child} control
+ */
+export function labelled(label, ...control) {
+    return element('label', { class: 'field' }, label, ...control);
 }
 
 /** Builds a labelled checkbox.
@@ -50,8 +56,7 @@ export function form(content, label, action, others = []) {
         const values = /** @type {Record<string, string>} */ (Object.fromEntries(new FormData(made)));
         attempt(() => action(values), submit);
     };
-    const actions = element('div', { class: 'actions' }, ...others, submit);
-    const made = element('form', { class: 'form', onsubmit }, ...content, actions);
+    const made = element('form', { class: 'form', onsubmit }, ...content, div('actions', ...others, submit));
     return made;
 }
 
@@ -63,11 +68,11 @@ export function form(content, label, action, others = []) {
  * @param {Child[]} [others] buttons before that one
  */
 export function openForm(title, content, label, action, others) {
-    const made = form(content, label, async (values) => {
+    const submit = async (/** @type {Record<string, string>} */ values) => {
         await action(values);
         dialog.close();
-    }, others);
-    const dialog = openDialog({ title }, made);
+    };
+    const dialog = openDialog({ title }, form(content, label, submit, others));
     return dialog;
 }
 
@@ -78,8 +83,8 @@ export function openForm(title, content, label, action, others) {
  * @param {string} [classes] `dangerous`
  */
 export function row(name, label, action, classes = '') {
-    const made = button('', action, '', { class: `row ${classes}` });
-    made.append(icon(name), label);
+    const made = button(label, action, '', { class: `row ${classes}` });
+    made.prepend(icon(name));
     return made;
 }
 
@@ -91,49 +96,21 @@ export function list(label, items = []) {
     return element('ul', { class: 'people', role: 'list', 'aria-label': label }, items);
 }
 
-/** Builds what a row shows of a person, room or thread: picture, name, and facts in smaller type.
- * @param {Parameters<typeof avatar>[0]} subject
- * @param {ChatShape} chat
+/** Builds an item of a list about a person, room or device: a picture, a name, facts in smaller type, controls.
+ * @param {Node} picture
+ * @param {string} name
  * @param {(string | false | null | undefined)[]} facts
- * @returns {HTMLElement[]}
+ * @param {...Child} controls
  */
-export function profile(subject, chat, facts) {
-    return [avatar(subject, chat, 'small'), words(subject.name, facts)];
+export function item(picture, name, facts, ...controls) {
+    return element('li', { class: 'person-row' }, picture, names(name, facts), ...controls);
 }
 
 /** Builds a name with facts behind it.
  * @param {string} name
  * @param {(string | false | null | undefined)[]} facts
  */
-export function words(name, facts) {
+export function names(name, facts) {
     const hint = facts.filter((fact) => !!fact).join(' · ');
-    return element(
-        'span',
-        { class: 'person' },
-        element('span', { dir: 'auto' }, name),
-        ' ',
-        hint &&
-            element('span', { class: 'hint' }, hint),
-    );
-}
-
-class LiveElement extends Component {
-    connected = () => {};
-
-    connectedCallback() {
-        this.connected();
-    }
-}
-
-customElements.define('parley-live', LiveElement);
-
-/** Builds an element whose children are `draw(value)`, now and after each change, while it is in the page.
- * @template T
- * @param {Live<T>} value
- * @param {(value: T) => Child[]} draw
- */
-export function live(value, draw) {
-    const made = new LiveElement();
-    made.connected = () => made.follow(value, (value) => fill(made, ...draw(value)));
-    return made;
+    return element('span', { class: 'person' }, words('', name), ' ', hint && words('hint', hint));
 }

@@ -1,6 +1,6 @@
 // Dialogs on the native element: the rest of the page is inert, Escape closes the topmost, the focus returns.
 
-import { element } from '../dom.js';
+import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { iconButton } from './icon.js';
 
@@ -24,7 +24,7 @@ export function openDialog(options, ...content) {
             element('h2', { id: titleID }, options.title),
             options.role !== 'alertdialog' && iconButton('close', t('shell.close'), () => dialog.close()),
         ),
-        element('div', { class: 'dialog-content' }, ...content),
+        div('dialog-content', ...content),
     );
     dialog.addEventListener('close', () => {
         dialog.remove();
@@ -49,10 +49,9 @@ export function confirm({ title, text, action }) {
         const type = 'button';
         const dialog = openDialog(
             { title, role: 'alertdialog', class: 'question', onclose: () => resolve(isConfirmed) },
-            element('p', {}, text),
-            element(
-                'div',
-                { class: 'actions' },
+            p('', text),
+            div(
+                'actions',
                 element(
                     'button',
                     { type, class: 'button', autofocus: true, onclick: answer(false) },

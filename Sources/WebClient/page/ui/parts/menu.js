@@ -1,9 +1,9 @@
-// Menus on a native popover: a click beside it or Escape closes it, arrows move, letters jump.
+// Menus on a native popover: a click beside it or Escape closes it, arrows move.
 
 import { element } from '../dom.js';
 import { icon } from './icon.js';
 
-/** @typedef {{name: string, icon?: import('./icon.js').IconName, isDangerous?: boolean, onselect: () => void}} MenuItem */
+/** @typedef {{name: string, icon?: import('./icon.js').IconName, isDangerous?: boolean, onselect: () => unknown}} MenuItem */
 
 /** Opens a menu at a button and focuses its first item. When it closes, the focus returns to the button, before
  * `onselect` of the chosen item is called.
@@ -12,37 +12,25 @@ import { icon } from './icon.js';
  * @param {(MenuItem | false | null | undefined)[]} items
  */
 export function openMenu(anchor, label, items) {
+    const attributes = { class: 'menu', role: 'menu', 'aria-label': label, popover: 'auto', onkeydown: moveByKey };
     const menu = element(
         'div',
-        { class: 'menu', role: 'menu', 'aria-label': label, popover: 'auto', onkeydown: moveByKey },
-        items.filter((item) => !!item).map((item) =>
-            element(
-                'button',
-                {
-                    type: 'button',
-                    role: 'menuitem',
-                    tabindex: -1,
-                    class: item.isDangerous ? 'dangerous' : null,
-                    onclick: () => {
-                        menu.hidePopover();
-                        item.onselect();
-                    },
-                },
-                item.icon && icon(item.icon),
-                element('span', {}, item.name),
-            )
-        ),
+        attributes,
+        items.filter((item) => !!item).map(({ name, icon: picture, isDangerous, onselect }) => {
+            const onclick = () => {
+                menu.hidePopover();
+                onselect();
+            };
+            const item = { type: 'button', role: 'menuitem', tabindex: -1, class: isDangerous && 'dangerous', onclick };
+            return element('button', item, picture && icon(picture), name);
+        }),
     );
-    menu.addEventListener('beforetoggle', (event) => {
-        if (event.newState !== 'closed') return;
-        anchor.setAttribute('aria-expanded', 'false');
-        if (menu.contains(document.activeElement)) anchor.focus();
+    menu.addEventListener('beforetoggle', ({ newState }) => {
+        anchor.setAttribute('aria-expanded', String(newState === 'open'));
+        if (newState === 'closed' && menu.contains(document.activeElement)) anchor.focus();
     });
-    menu.addEventListener('toggle', (event) => {
-        if (event.newState === 'closed') menu.remove();
-    });
+    menu.addEventListener('toggle', ({ newState }) => newState === 'closed' && menu.remove());
     anchor.setAttribute('aria-haspopup', 'menu');
-    anchor.setAttribute('aria-expanded', 'true');
     // In the dialog around the anchor, if there is one: what is outside of a modal dialog is inert.
     (anchor.closest('dialog') ?? document.body).append(menu);
     menu.showPopover();
@@ -50,19 +38,20 @@ export function openMenu(anchor, label, items) {
     /** @type {HTMLElement | null} */ (menu.firstElementChild)?.focus();
 }
 
-/** Places the menu below the anchor and within the window, else above.
+/** Places the menu below the anchor, else above, with their starts in line if the window is wide enough.
  * @param {HTMLElement} menu
  * @param {HTMLElement} anchor
  */
 function place(menu, anchor) {
     const { left, right, top, bottom } = anchor.getBoundingClientRect();
     const { width, height } = menu.getBoundingClientRect();
-    const isLeftToRight = getComputedStyle(anchor).direction === 'ltr';
-    const hasRoomToEnd = isLeftToRight ? left + width <= innerWidth - 8 : right - width >= 8;
-    const x = isLeftToRight === hasRoomToEnd ? left : right - width;
-    const y = bottom + height + 12 <= innerHeight ? bottom + 4 : top - height - 4;
-    menu.style.setProperty('left', `${Math.max(8, Math.min(x, innerWidth - width - 8))}px`);
-    menu.style.setProperty('top', `${Math.max(8, y)}px`);
+    const isAtLeft = getComputedStyle(anchor).direction === 'ltr' ? left + width < innerWidth : right < width;
+    const within = (/** @type {number} */ at, /** @type {number} */ end) => `${Math.max(8, Math.min(at, end - 8))}px`;
+    menu.style.setProperty('left', within(isAtLeft ? left : right - width, innerWidth - width));
+    menu.style.setProperty(
+        'top',
+        within(bottom + height < innerHeight ? bottom + 4 : top - height - 4, innerHeight - height),
+    );
 }
 
 /** @param {KeyboardEvent} event */
@@ -72,16 +61,9 @@ function moveByKey(event) {
     const index = items.findIndex((item) => item === document.activeElement);
     /** @type {Record<string, number>} */
     const targets = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: -1 };
-    let target = targets[event.key];
     if (event.key === 'Tab') menu.hidePopover();
-    else if (target === undefined && event.key.length === 1) {
-        const letter = event.key.toLocaleLowerCase();
-        const after = [...items.slice(index + 1), ...items.slice(0, index + 1)];
-        const match = after.find((item) => item.textContent?.trim().toLocaleLowerCase().startsWith(letter));
-        if (match) target = items.indexOf(match);
-    }
-    if (target === undefined) return;
+    if (!(event.key in targets)) return;
     event.preventDefault();
     event.stopPropagation();
-    items.at(target % items.length)?.focus();
+    items.at(targets[event.key] % items.length)?.focus();
 }

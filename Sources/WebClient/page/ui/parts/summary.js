@@ -1,8 +1,10 @@
-// A message in one line, as lists and quotations show it, and the words of system messages.
+// What happens in a conversation, in one line: a message, as lists and quotations show it, and who is typing.
 
-import { t } from '../../language/index.js';
+import { formatList, t } from '../../language/index.js';
 
-/** @typedef {import('../../core/types.js').Message} Message */
+/** @import {Message, Person} from '../../core/types.js' */
+/** @typedef {{id: string, name: string}} Named */
+/** @typedef {{action?: string, by?: Named, user?: Named, title?: string}} SystemPayload */
 
 /** Returns a message as one line of text, without its sender.
  * @param {Message} message
@@ -26,32 +28,28 @@ export function summary(message, ownID) {
  * @returns {string}
  */
 export function systemText({ payload }, ownID) {
-    const { action, by, user, title } =
-        /** @type {{action?: string, by?: {id: string, name: string}, user?: {id: string, name: string}, title?: string}} */ (payload ??
-            {});
-    const subject = action === 'joined' || action === 'left' ? user : by;
-    const who = subject?.id === ownID ? 'you' : 'other';
-    const values = { by: by?.name ?? '', user: user?.name ?? '', title: title ?? '' };
-    const object = user?.id === ownID ? t('shell.youAsObject') : values.user;
-    switch (action) {
-        case 'joined':
-        case 'left':
-        case 'renamed':
-            return t(`shell.system.${action}.${who}`, values);
-        case 'added':
-        case 'removed':
-            return t(`shell.system.${action}.${who}`, { ...values, user: object });
-        default:
-            return t('shell.system.unknown');
-    }
+    const { action, by, user, title = '' } = /** @type {SystemPayload} */ (payload ?? {});
+    const isOwn = (action === 'joined' || action === 'left' ? user : by)?.id === ownID;
+    const userName = (user?.id === ownID && !isOwn ? t('shell.youAsObject') : user?.name) ?? '';
+    const known = ['joined', 'left', 'added', 'removed', 'renamed'].includes(action ?? '');
+    return known
+        ? t(`shell.system.${action}.${isOwn ? 'you' : 'other'}`, { by: by?.name ?? '', user: userName, title })
+        : t('shell.system.unknown');
+}
+
+/** Returns who is typing, such as "Ben is typing…", or an empty text.
+ * @param {Person[]} people
+ */
+export function typingText(people) {
+    if (people.length === 0) return '';
+    if (people.length > 3) return t('inbox.manyTyping');
+    return t('inbox.typing', { names: formatList(people.map((person) => person.name)), count: people.length });
 }
 
 /** @param {import('../../core/types.js').Attachment[]} files */
 function attachments(files) {
-    const pictures = files.filter((file) => file.content_type?.startsWith('image/')).length;
-    if (files.length === 0) return t('shell.messageUnknown');
-    if (pictures === files.length) return t('shell.messagePictures', { count: pictures });
-    return files.length === 1 ? files[0].name ?? t('shell.messageFiles', { count: 1 }) : t('shell.messageFiles', {
-        count: files.length,
-    });
+    const { length: count } = files;
+    if (count === 0) return t('shell.messageUnknown');
+    if (files.every((file) => file.content_type?.startsWith('image/'))) return t('shell.messagePictures', { count });
+    return (count === 1 && files[0].name) || t('shell.messageFiles', { count });
 }

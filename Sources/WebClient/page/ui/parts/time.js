@@ -1,7 +1,7 @@
 // Times as people write them, in the page's language and the browser's time zone.
 
 import { element } from '../dom.js';
-import { formatDate, formatDay } from '../../language/index.js';
+import { formatDate, formatDay, t } from '../../language/index.js';
 
 /** Formats the time of day, such as "14:05".
  * @param {string} at RFC 3339
@@ -14,11 +14,7 @@ export function clockTime(at) {
  * @param {string} at RFC 3339
  */
 export function dayName(at) {
-    const date = new Date(at);
-    const days = daysFromToday(date);
-    if (days === 0 || days === -1) return formatDay(days);
-    if (days > -7 && days < 0) return formatDate(date, { weekday: 'long' });
-    return formatDate(date, { weekday: 'long', day: 'numeric', month: 'long', ...yearUnlessThis(date) });
+    return relativeDay(new Date(at), { weekday: 'long' }, { weekday: 'long', day: 'numeric', month: 'long' });
 }
 
 /** Formats a time as short as possible: the time of day, or the day.
@@ -26,11 +22,8 @@ export function dayName(at) {
  */
 export function shortTime(at) {
     const date = new Date(at);
-    const days = daysFromToday(date);
-    if (days === 0) return clockTime(at);
-    if (days === -1) return formatDay(days);
-    if (days > -7 && days < 0) return formatDate(date, { weekday: 'short' });
-    return formatDate(date, { day: 'numeric', month: 'short', ...yearUnlessThis(date) });
+    if (daysFromToday(date) === 0) return clockTime(at);
+    return relativeDay(date, { weekday: 'short' }, { day: 'numeric', month: 'short' });
 }
 
 /** Formats date and time in full.
@@ -48,12 +41,12 @@ export function timeElement(at, text) {
     return element('time', { datetime: at, title: fullTime(at) }, text);
 }
 
-/** Tells whether two times are on the same day.
- * @param {string} one RFC 3339
- * @param {string} other RFC 3339
+/** Returns "Online", "Last seen …", or an empty text if nothing is known.
+ * @param {{presence?: string | null, last_seen_at?: string | null}} person
  */
-export function isSameDay(one, other) {
-    return new Date(one).toDateString() === new Date(other).toDateString();
+export function presenceText({ presence, last_seen_at: lastSeen }) {
+    if (presence === 'online') return t('shell.online');
+    return lastSeen ? t('shell.lastSeen', { time: shortTime(lastSeen) }) : '';
 }
 
 /** @param {Date} date */
@@ -62,8 +55,15 @@ function daysFromToday(date) {
     return (midnight(date) - midnight(new Date())) / 86_400_000;
 }
 
-/** @param {Date} date
- * @returns {Intl.DateTimeFormatOptions} */
-function yearUnlessThis(date) {
-    return date.getFullYear() === new Date().getFullYear() ? {} : { year: 'numeric' };
+/**
+ * @param {Date} date
+ * @param {Intl.DateTimeFormatOptions} thisWeek
+ * @param {Intl.DateTimeFormatOptions} before
+ */
+function relativeDay(date, thisWeek, before) {
+    const days = daysFromToday(date);
+    if (days === 0 || days === -1) return formatDay(days);
+    if (days < 0 && days > -7) return formatDate(date, thisWeek);
+    const isThisYear = date.getFullYear() === new Date().getFullYear();
+    return formatDate(date, isThisYear ? before : { ...before, year: 'numeric' });
 }

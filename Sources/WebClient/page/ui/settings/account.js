@@ -1,9 +1,9 @@
 // What concerns the account as a whole; each in a dialog of its own.
 
-import { element } from '../dom.js';
+import { div, element, live, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { personSubject } from '../parts/avatar.js';
-import { button, checkbox, field, list, live, openForm, profile, row } from '../parts/controls.js';
+import { avatar, personSubject } from '../parts/avatar.js';
+import { button, checkbox, field, item, list, openForm, row } from '../parts/controls.js';
 import { openDialog } from '../parts/dialog.js';
 
 /** @import {ChatShape, Person} from '../../core/types.js' */
@@ -12,9 +12,8 @@ import { openDialog } from '../parts/dialog.js';
  * @param {ChatShape} chat
  */
 export function accountRows(chat) {
-    return element(
-        'div',
-        { class: 'rows' },
+    return div(
+        'rows',
         chat.me.value?.username !== null && row('lock', t('settings.password'), () => openPassword(chat)),
         row('block', t('settings.blocked'), () => openBlocked(chat)),
         row('download', t('settings.export'), () => saveExport(chat)),
@@ -24,40 +23,29 @@ export function accountRows(chat) {
 
 /** @param {ChatShape} chat */
 function openPassword(chat) {
-    const password = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string} */ autocomplete) =>
-        field(t(label), { name, type: 'password', required: true, autocomplete });
+    const attributes = { type: 'password', required: true };
     const content = [
-        password('current', 'settings.currentPassword', 'current-password'),
-        password('next', 'settings.newPassword', 'new-password'),
-        element('p', { class: 'hint' }, t('settings.passwordHint')),
+        field(t('settings.currentPassword'), { ...attributes, name: 'current', autocomplete: 'current-password' }),
+        field(t('settings.newPassword'), { ...attributes, name: 'new', autocomplete: 'new-password' }),
+        p('hint', t('settings.passwordHint')),
     ];
-    openForm(
-        t('settings.password'),
-        content,
-        t('settings.changePassword'),
-        ({ current, next }) => chat.changePassword({ current, new: next }),
-    );
+    const change = (/** @type {Record<string, string>} */ values) =>
+        chat.changePassword({ current: values.current, new: values.new });
+    openForm(t('settings.password'), content, t('settings.changePassword'), change);
 }
 
 /** @param {ChatShape} chat */
 function openBlocked(chat) {
-    const item = (/** @type {Person} */ person) => {
-        const name = t('details.unblock', { name: person.name });
-        const unblock = button(t('settings.unblock'), () => chat.unblock(person.id), '', { 'aria-label': name });
-        return element('li', { class: 'person-row' }, profile(personSubject(person), chat, []), unblock);
-    };
     const title = t('settings.blocked');
-    openDialog(
-        { title },
-        live(
-            chat.blocks,
-            (people) => [
-                people.length > 0
-                    ? list(title, people.map(item))
-                    : element('p', { class: 'muted' }, t('settings.nobodyBlocked')),
-            ],
-        ),
-    );
+    const rowOf = (/** @type {Person} */ person) => {
+        const label = { 'aria-label': t('details.unblock', { name: person.name }) };
+        const unblock = button(t('settings.unblock'), () => chat.unblock(person.id), '', label);
+        return item(avatar(personSubject(person), chat, 'small'), person.name, [], unblock);
+    };
+    const people = live(chat.blocks, (people) => [
+        people.length > 0 ? list(title, people.map(rowOf)) : p('muted', t('settings.nobodyBlocked')),
+    ]);
+    openDialog({ title }, people);
 }
 
 /** @param {ChatShape} chat */
@@ -70,13 +58,14 @@ async function saveExport(chat) {
 /** @param {ChatShape} chat */
 function openErase(chat) {
     const word = t('settings.eraseWord');
+    const question = t('settings.eraseConfirm', { word });
     const content = [
-        element('p', {}, t('settings.eraseText')),
+        p('', t('settings.eraseText')),
         checkbox(t('settings.eraseMessages'), { name: 'messages' }),
-        field(t('settings.eraseConfirm', { word }), { name: 'word', autocomplete: 'off', autocapitalize: 'none' }),
+        field(question, { name: 'typed', autocomplete: 'off', autocapitalize: 'none' }),
     ];
-    openForm(t('settings.erase'), content, t('settings.erase'), ({ word: typed, messages }) => {
-        if (typed.trim().toLocaleLowerCase() !== word.toLocaleLowerCase()) throw t('settings.eraseConfirm', { word });
+    openForm(t('settings.erase'), content, t('settings.erase'), ({ typed, messages }) => {
+        if (typed.trim().toLocaleLowerCase() !== word) throw question;
         return chat.eraseAccount(messages === 'on' ? 'erase' : 'keep');
     });
 }

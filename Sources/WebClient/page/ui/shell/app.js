@@ -1,6 +1,6 @@
 // The page's frame: signed out, one form; signed in, the inbox beside a conversation. On small screens one of the two.
 
-import { Component, element, fill } from '../dom.js';
+import { Component, div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { Inbox } from '../inbox/inbox.js';
 import { hideConnectionProblem } from '../parts/alert.js';
@@ -83,7 +83,7 @@ export class App extends Component {
         if (!this.#inbox) return;
         const opened = this.#conversation?.threadID ?? null;
         this.dataset.pane = threadID ? 'conversation' : 'inbox';
-        this.#inbox.openThreadID = threadID;
+        this.#inbox.showThreads();
         if (this.#conversation && threadID === opened) {
             this.#conversation.messageID = messageID;
             return;
@@ -91,8 +91,7 @@ export class App extends Component {
         this.#closeConversation();
         if (threadID) this.#openConversation(threadID, messageID);
         else {
-            const nothing = element('p', {}, t('shell.nothingOpen'));
-            fill(this.#main, element('div', { class: 'nothing-open' }, icon('people'), nothing));
+            fill(this.#main, div('nothing-open', icon('people'), p('', t('shell.nothingOpen'))));
             this.#showTitle();
         }
         // On small screens each pane replaces the other, and the focus must not stay in the hidden one.

@@ -1,4 +1,4 @@
-import { element } from '../dom.js';
+import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { button } from '../parts/controls.js';
 
@@ -13,11 +13,10 @@ export function invitation(chat, { id, kind, me, member_count: count }) {
     return element(
         'section',
         { class: 'invitation', 'aria-label': t('inbox.invitation') },
-        element('p', {}, name ? t('shell.invitedBy', { name }) : t('shell.invited')),
-        kind !== 'direct' && element('p', { class: 'hint' }, t('inbox.members', { count })),
-        element(
-            'div',
-            { class: 'actions' },
+        p('', name ? t('shell.invitedBy', { name }) : t('shell.invited')),
+        kind !== 'direct' && p('hint', t('inbox.members', { count })),
+        div(
+            'actions',
             button(t('shell.decline'), () => chat.leaveThread(id)),
             button(t('shell.accept'), () => chat.acceptInvitation(id), 'primary'),
         ),

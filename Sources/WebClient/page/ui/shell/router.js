@@ -29,10 +29,13 @@ export function goTo(address) {
  */
 export function writeIn(threadID) {
     goTo(threadAddress(threadID));
-    const conversation = /** @type {import('./app.js').Conversation | null} */ (
-        document.querySelector('parley-conversation')
-    );
-    conversation?.focusComposer();
+    focusComposer();
+}
+
+/** Moves the focus to the text of a new message in the open thread. */
+export function focusComposer() {
+    /** @type {import('./app.js').Conversation | null} */ (document.querySelector('parley-conversation'))
+        ?.focusComposer();
 }
 
 /** Goes back to the inbox. */
@@ -40,10 +43,14 @@ export function closeThread() {
     goTo('#/');
 }
 
-/** Calls `handler` now and after each change of the address.
+/** Calls `handler` now and after each change of the address, also for a link to the present one.
  * @param {(route: Route) => void} handler
  */
 export function followRoute(handler) {
     addEventListener('hashchange', () => handler(currentRoute()));
+    addEventListener('click', ({ target }) => {
+        const link = target instanceof Element && target.closest('a');
+        if (link && link.hash && link.hash === location.hash) handler(currentRoute());
+    });
     handler(currentRoute());
 }

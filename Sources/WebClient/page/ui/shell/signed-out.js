@@ -1,50 +1,34 @@
 // What a visitor sees: signing in by password or by a mailed code, and creating an account either way.
 
-import { element, fill } from '../dom.js';
+import { div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { button, field, form } from '../parts/controls.js';
 
 /** @typedef {[title: string, show: () => void]} Way to another form */
 
+const required = true;
+const name = { name: 'name', required, autocomplete: 'name' };
+const email = { name: 'email', required, type: 'email', autocomplete: 'email' };
+const username = { name: 'username', required, autocomplete: 'username', autocapitalize: 'none', spellcheck: 'false' };
+const password = { name: 'password', required, type: 'password', autocomplete: 'current-password' };
+const code = { name: 'code', required, autocomplete: 'one-time-code', inputmode: 'numeric' };
+
 /** Builds the page of a visitor.
  * @param {import('../../core/types.js').ChatShape} chat
  */
 export function signedOut(chat) {
-    const place = element('div');
-    const page = element(
-        'main',
-        { class: 'welcome' },
-        element(
-            'div',
-            { class: 'welcome-words' },
-            element('img', { src: new URL('../../icon.svg', import.meta.url).href, alt: '', class: 'logo' }),
-            element('p', { class: 'product' }, 'Parley'),
-            element('p', { class: 'muted' }, t('shell.welcome')),
-        ),
-        place,
-    );
-    const name = () => field(t('shell.name'), { name: 'name', required: true, autocomplete: 'name' });
-    const email = () =>
-        field(t('shell.email'), { name: 'email', required: true, type: 'email', autocomplete: 'email' });
-    const username = () =>
-        field(t('shell.username'), {
-            name: 'username',
-            required: true,
-            autocomplete: 'username',
-            autocapitalize: 'none',
-            spellcheck: 'false',
-        });
-    const password = (/** @type {string} */ autocomplete) =>
-        field(t('shell.password'), { name: 'password', required: true, type: 'password', autocomplete });
+    const logo = element('img', { src: new URL('../../icon.svg', import.meta.url).href, alt: '', class: 'logo' });
+    const welcome = div('welcome-words', logo, p('product', 'Parley'), p('muted', t('shell.welcome')));
+    const place = div('');
     /** @type {Way} */
     const back = ['shell.backToSignIn', showSignIn];
     showSignIn();
-    return page;
+    return element('main', { class: 'welcome' }, welcome, place);
 
     function showSignIn() {
         show(
             'shell.signIn',
-            [username(), password('current-password')],
+            [username, password],
             ({ username, password }) => chat.signIn({ username, password }),
             [['shell.createAccount', showCreateAccount], ['shell.useMailedCode', showMailedCode]],
         );
@@ -53,7 +37,7 @@ export function signedOut(chat) {
     function showCreateAccount() {
         show(
             'shell.createAccount',
-            [name(), username(), password('new-password')],
+            [name, username, { ...password, autocomplete: 'new-password' }],
             ({ name, username, password }) => chat.register({ name, username, password }),
             [back, ['shell.registerByMail', showRegisterByMail]],
         );
@@ -62,7 +46,7 @@ export function signedOut(chat) {
     function showMailedCode() {
         show(
             'shell.mailedCode',
-            [email()],
+            [email],
             async ({ email }) => {
                 await chat.requestCode(email);
                 showCode(email);
@@ -75,7 +59,7 @@ export function signedOut(chat) {
     function showRegisterByMail() {
         show(
             'shell.registerByMail',
-            [name(), email()],
+            [name, email],
             async ({ name, email }) => {
                 await chat.register({ name, email });
                 showCode(email);
@@ -87,31 +71,24 @@ export function signedOut(chat) {
 
     /** @param {string} email */
     function showCode(email) {
-        const code = field(t('shell.code'), {
-            name: 'code',
-            required: true,
-            autocomplete: 'one-time-code',
-            inputmode: 'numeric',
-        });
-        show(
-            'shell.enterCode',
-            [element('p', { class: 'muted' }, t('shell.codeSent', { email })), code],
-            ({ code }) => chat.signIn({ email, code: code.replace(/\s/g, '') }),
-            [back],
-            'shell.continue',
-        );
+        const signIn = (/** @type {Record<string, string>} */ { code }) =>
+            chat.signIn({ email, code: code.replace(/\s/g, '') });
+        show('shell.enterCode', [code], signIn, [back], 'shell.continue', t('shell.codeSent', { email }));
     }
 
     /** Shows a form in the place of the one before and focuses its first field.
      * @param {string} title
-     * @param {HTMLElement[]} fields
+     * @param {({name: string} & Record<string, unknown>)[]} inputs
      * @param {(values: Record<string, string>) => Promise<void>} action
      * @param {Way[]} ways
      * @param {string} [submit] what the button says, if not the title
+     * @param {string} [explanation]
      */
-    function show(title, fields, action, ways, submit = title) {
-        const made = form([element('h1', {}, t(title)), ...fields], t(submit), action);
-        made.setAttribute('aria-label', t(title));
+    function show(title, inputs, action, ways, submit = title, explanation) {
+        const fields = inputs.map((input) => field(t(`shell.${input.name}`), input));
+        const heading = element('h1', {}, t(title));
+        const made = form([heading, explanation && p('muted', explanation), ...fields], t(submit), action);
+        made.ariaLabel = t(title);
         made.append(...ways.map(([title, show]) => button(t(title), show, 'quiet')));
         fill(place, made);
         made.querySelector('input')?.focus();
