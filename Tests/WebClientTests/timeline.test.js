@@ -128,3 +128,27 @@ Deno.test('an empty thread is at both ends', async () => {
     assert.equal(view.atStart && view.atEnd, true);
     chat.close();
 });
+
+Deno.test('a thread that arrives after its timeline was opened opens at its first unread message', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
+    for (let n = 1; n <= 500; n += 1) server.say(thread, ben, `text ${n}`);
+    server.faults.delay = 20;
+    const chat = await device(server, ann);
+    const timeline = chat.openTimeline(thread.id);
+    const view = await until(timeline.view, ({ isLoading }) => !isLoading);
+    assert.equal(view.firstUnread, 1);
+    assert.deepEqual(span(view), [1, 51]);
+    chat.close();
+});
+
+Deno.test('going to a message while the timeline opens wins', async () => {
+    const { chat, thread } = await longThread(500, 0);
+    const timeline = chat.openTimeline(thread.id);
+    await timeline.goTo({ id: thread.messages[99].id });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual(span(timeline.view.value), [51, 150]);
+    chat.close();
+});

@@ -7,7 +7,7 @@ import { fetchMembers } from './sync/commit.js';
 import { changeEntry, putEntry } from './sync/outbox.js';
 import { openStore } from './store/open.js';
 import { tables } from './store/schema.js';
-import { Push } from './sync/push.js';
+import { Push, setBadge } from './sync/push.js';
 import { Passing } from './sync/passing.js';
 import { putReadMark } from './sync/read-marks.js';
 import { Sync } from './sync/sync.js';
@@ -78,11 +78,13 @@ export class Chat extends Calls {
             session: this.session,
             onConnection: (connection) => this.#setConnection(connection),
             onPassing: (events) => this.#passing.take(events),
+            hasAlerts: () => this.#push.state.value === 'on',
             renewFileAccess: () => this.renewFileAccess(),
         });
         await this.#readSession();
         this.#sync.start();
         this.#tabs.send({ kind: 'hello' });
+        this.inbox.subscribe(({ unreadTotal }) => setBadge(unreadTotal));
         this.#push.start(this.session.value !== null).catch((error) =>
             console.warn('registering for alerts failed', error)
         );
@@ -184,6 +186,7 @@ export class Chat extends Calls {
         this.#queries.clear();
         this.#passing.clear();
         this.blocks.reset();
+        setBadge(0);
     }
 
     // Live values
@@ -233,6 +236,8 @@ export class Chat extends Calls {
 
     /** @param {string} threadID @param {Draft} draft */
     setDraft(threadID, { text, replyTo }) {
+        // The textbox of a conversation that closes saves its draft; after signing out nothing is stored.
+        if (!this.session.value) return;
         void this.store.write(['drafts'], (tx) => {
             if (text || replyTo) tx.put('drafts', { thread_id: threadID, text, replyTo });
             else tx.delete('drafts', threadID);
@@ -243,13 +248,12 @@ export class Chat extends Calls {
 
     /** @param {string} threadID @returns {ThreadTimeline} */
     openTimeline(threadID) {
-        const thread = this.#threads.get(threadID);
         /** @type {ThreadTimeline} */
         const timeline = new ThreadTimeline(threadID, {
             store: this.store,
             http: this.http,
             userID: this.#userID ?? '',
-            readSeq: thread && thread.unread_count > 0 ? thread.me.read_seq : null,
+            shownThread: () => this.#threads.get(threadID),
             onClose: () => this.#timelines.delete(timeline),
         });
         this.#timelines.add(timeline);
@@ -372,7 +376,7 @@ export class Chat extends Calls {
         if (message.kind === 'notes') this.#noted(message.topics);
         if (message.kind === 'connection') this.#setConnection(message.connection);
         if (message.kind === 'events') this.#passing.take(message.events);
-        if (message.kind === 'hello') this.#sync?.greet();
+        this.#sync?.heard(message);
         if (message.kind === 'signed-out' && this.session.value) {
             this.http.token = null;
             this.session.set(null);

@@ -11,7 +11,8 @@ import { fetchPage } from './sync/commit.js';
 /** @typedef {import('./types.js').Message} Message */
 /** @typedef {import('./state/records.js').StoredThread} StoredThread */
 /** @typedef {{store: import('./store/schema.js').Store, http: import('./http/http.js').HTTP, userID: string,
- * readSeq: number | null, onClose: () => void}} Means `readSeq`: the caller's read mark if something is unread */
+ * shownThread: () => StoredThread | undefined, onClose: () => void}} Means `shownThread`: the thread with the read mark that
+ * is still on its way */
 
 const pageSize = 50;
 const mostRows = 200;
@@ -27,7 +28,10 @@ export class ThreadTimeline {
     /** @type {number | null} */
     #firstUnread = null;
     #loads = 0;
+    #moves = 0;
     #isOpen = false;
+    /** The read mark when the timeline was opened, if something was unread. @type {number | null} */
+    #readSeq = null;
     #isRepairing = false;
     #isOutOfReach = false;
     #isDividerPlaced = false;
@@ -40,12 +44,18 @@ export class ThreadTimeline {
     constructor(threadID, means) {
         this.#threadID = threadID;
         this.#means = means;
-        const { readSeq } = means;
-        if (readSeq !== null) this.#firstUnread = readSeq + 1;
     }
 
     /** Opens at the first unread message, else at the newest. */
     async open() {
+        const stored = await this.#means.store.read(['threads'], (tx) => tx.get('threads', this.#threadID));
+        // A thread that is about to arrive opens then.
+        if (!stored || this.#moves > 0) return;
+        const { unread_count, me } = this.#means.shownThread() ?? stored;
+        if (unread_count > 0) {
+            this.#readSeq = me.read_seq;
+            this.#firstUnread = me.read_seq + 1;
+        }
         try {
             await this.goTo(this.#firstUnread === null ? 'newest' : { seq: this.#firstUnread });
         } catch (error) {
@@ -57,6 +67,7 @@ export class ThreadTimeline {
     /** The store has changed. */
     changed() {
         if (this.#isOpen) void this.#refresh();
+        else if (!this.#end.signal.aborted) void this.open();
     }
 
     /** The server is there again: fetches what is missing. */
@@ -100,9 +111,12 @@ export class ThreadTimeline {
     /** @param {{seq: number} | {id: string} | 'newest'} place */
     async goTo(place) {
         await this.#loading(async () => {
+            const move = this.#moves += 1;
             const thread = await this.#thread();
             const bottom = bottomOf(thread);
             const middle = place === 'newest' ? thread.head : 'seq' in place ? place.seq : await this.#seqOf(place.id);
+            // The last call decides where the window is.
+            if (move !== this.#moves) return;
             const after = place === 'newest' ? 0 : pageSize;
             this.#from = Math.max(bottom, middle - pageSize + 1);
             this.#to = middle + after >= thread.head ? Infinity : middle + after;
@@ -270,10 +284,10 @@ export class ThreadTimeline {
     /** Moves the divider to the first message after the read mark that counts as unread, once it is loaded.
      * @param {Message[]} messages */
     #placeDivider(messages) {
-        const { readSeq, userID } = this.#means;
+        const readSeq = this.#readSeq;
         if (readSeq === null || this.#isDividerPlaced || this.#from > readSeq + 1) return;
         const first = messages.find(({ seq, sender, deleted_at }) =>
-            seq > readSeq && sender !== null && sender.id !== userID && deleted_at === null
+            seq > readSeq && sender !== null && sender.id !== this.#means.userID && deleted_at === null
         );
         if (!first) return;
         this.#firstUnread = first.seq;

@@ -63,8 +63,9 @@ export class DatabaseStore {
         const database = await this.#open();
         this.#database = null;
         database.close();
-        // Other tabs close theirs, too; the rows are gone in any case.
-        this.#factory.deleteDatabase(databaseName);
+        const request = this.#factory.deleteDatabase(databaseName);
+        // Another tab may block it for a while; the rows are gone in any case.
+        await new Promise((resolve) => request.onsuccess = request.onerror = request.onblocked = resolve);
     }
 
     close() {

@@ -23,6 +23,7 @@ export class Poll {
     /** Ends the current request or wait, so that the server is asked at once. */
     #turn = new AbortController();
     #isConnected = false;
+    #isPaused = false;
 
     /** @param {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP,
      * onConnection: (connection: Connection) => void, onPassing: (events: Event[]) => void}} options `onPassing` receives
@@ -39,11 +40,18 @@ export class Poll {
      * @param {AbortSignal} signal */
     async run(userID, signal) {
         let isPrepared = false;
+        let isNudged = false;
         this.#connect(false, 'connecting');
         while (!signal.aborted) {
             const turn = this.#turn = new AbortController();
             const ended = AbortSignal.any([signal, turn.signal]);
             try {
+                if (this.#isPaused && isPrepared && !isNudged) {
+                    await sleep(2 ** 30, ended);
+                    isNudged = true;
+                    continue;
+                }
+                isNudged = false;
                 const cursor = await this.#store.read(['meta'], async (tx) => (await tx.get('meta', 'cursor'))?.value);
                 if (cursor === undefined) await this.#load([], signal);
                 else await this.#ask(cursor, userID, signal, ended);
@@ -68,6 +76,19 @@ export class Poll {
         this.#backOff.reset();
         this.#isConnected = false;
         this.#turn.abort();
+    }
+
+    /** Asks the server only when nudged: nobody looks, and alerts tell of messages. The server sends alerts to devices that
+     * do not poll. */
+    pause() {
+        this.#isPaused = true;
+        this.#turn.abort();
+    }
+
+    resume() {
+        if (!this.#isPaused) return;
+        this.#isPaused = false;
+        this.nudge();
     }
 
     /** @param {boolean} isConnected @param {Connection} connection */

@@ -111,3 +111,9 @@ function trusted(path) {
     if (!trustedTypes) return path;
     return trustedTypes.createPolicy('parley-worker', { createScriptURL: () => workerPath }).createScriptURL(path);
 }
+
+/** Shows a count on the icon of the installed app.
+ * @param {number} count */
+export function setBadge(count) {
+    globalThis.navigator?.setAppBadge?.(count).catch(() => {});
+}

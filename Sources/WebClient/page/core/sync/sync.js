@@ -12,7 +12,8 @@ import { ReadMarkSender } from './read-marks.js';
 /** @typedef {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP,
  * tabs: import('./tabs.js').Tabs, locks: LockManager | null, session: import('../live.js').LiveValue<Session | null>,
  * onConnection: (connection: Connection) => void, onPassing: (events: import('../state/records.js').Event[]) => void,
- * renewFileAccess: () => Promise<void>}} Options */
+ * hasAlerts: () => boolean, renewFileAccess: () => Promise<void>}} Options `hasAlerts`: whether the server sends alerts to
+ * this device */
 
 export class Sync {
     #options;
@@ -22,6 +23,8 @@ export class Sync {
     #isLeading = false;
     /** @type {Connection} */
     #connection = 'connecting';
+    /** Whether a tab can be seen, as far as the last roll-call knows. */
+    #isSeen = true;
     #poll;
     #outbox;
     #readMarks;
@@ -56,6 +59,7 @@ export class Sync {
         const hint = { signal };
         globalThis.addEventListener?.('online', () => this.nudge(), hint);
         globalThis.addEventListener?.('offline', () => this.nudge(), hint);
+        globalThis.addEventListener?.('visibilitychange', () => this.#answerRollCall(), hint);
     }
 
     close() {
@@ -70,20 +74,48 @@ export class Sync {
         this.#readMarks.nudge();
     }
 
+    /** @param {import('./tabs.js').TabMessage} message of another tab */
+    heard({ kind }) {
+        if (kind === 'hello' && this.#isLeading) {
+            this.#options.tabs.send({ kind: 'connection', connection: this.#connection });
+        }
+        if (kind === 'roll-call') this.#answerRollCall();
+        if (kind === 'visible') this.#beVisible();
+    }
+
     /** The session has begun or ended. */
     sessionChanged() {
         this.#sessionEnd.abort();
-    }
-
-    /** A tab has opened: it learns of the connection. */
-    greet() {
-        if (this.#isLeading) this.#options.tabs.send({ kind: 'connection', connection: this.#connection });
     }
 
     /** @param {string[]} topics that changed in the store */
     noted(topics) {
         if (topics.some((topic) => topic.startsWith('outbox/'))) this.#outbox.nudge();
         if (topics.some((topic) => topic.startsWith('mark/'))) this.#readMarks.nudge();
+    }
+
+    #answerRollCall() {
+        if (isHidden()) return;
+        this.#options.tabs.send({ kind: 'visible' });
+        this.#beVisible();
+    }
+
+    #beVisible() {
+        this.#isSeen = true;
+        this.#poll.resume();
+    }
+
+    /** Pauses the poll while no tab can be seen and alerts are on.
+     * @param {AbortSignal} signal */
+    async #pauseUnseen(signal) {
+        while (!signal.aborted) {
+            await sleep(20_000, signal);
+            if (!isHidden() || !this.#options.hasAlerts()) continue;
+            this.#isSeen = false;
+            this.#options.tabs.send({ kind: 'roll-call' });
+            await sleep(1000, signal);
+            if (!this.#isSeen && !signal.aborted) this.#poll.pause();
+        }
     }
 
     /** @param {AbortSignal} signal */
@@ -100,6 +132,7 @@ export class Sync {
                         this.#poll.run(session.user.id, running),
                         this.#outbox.run(running),
                         this.#readMarks.run(running),
+                        this.#pauseUnseen(running),
                     ]);
                 }
                 await sleep(2 ** 30, running);
@@ -108,4 +141,8 @@ export class Sync {
             this.#isLeading = false;
         }
     }
+}
+
+function isHidden() {
+    return globalThis.document?.visibilityState === 'hidden';
 }

@@ -9,9 +9,11 @@ import { sleep } from '../http/back-off.js';
  *   | {kind: 'events', events: import('../state/records.js').Event[]}
  *   | {kind: 'free'}
  *   | {kind: 'signed-out'}
- *   | {kind: 'visible', tab: string, isVisible: boolean}} TabMessage
+ *   | {kind: 'roll-call'}
+ *   | {kind: 'visible'}} TabMessage
  * `notes`: rows of the store changed. `hello`: a tab asks the leader for what is not stored. `events`: typing and presence,
- * which are not stored. `free`: the leader has gone. `signed-out`: everything was removed. */
+ * which are not stored. `free`: the leader has gone. `signed-out`: everything was removed.
+ * `roll-call`: each tab that the person can see answers `visible`. */
 
 /** The channel between the tabs. Without BroadcastChannel, or with a store of the tab's own, a tab is alone. */
 export class Tabs {
