@@ -2,12 +2,12 @@
 
 import { Component, element, fill } from '../dom.js';
 import { openDetails } from '../details/details.js';
+import { invitation } from '../inbox/thread-menu.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { icon, iconButton } from '../parts/icon.js';
 import { typingText } from '../parts/summary.js';
 import { presenceText } from '../parts/time.js';
 import { formatNumber, t } from '../../language/index.js';
-import { invitation } from '../shell/invitation.js';
 import { closeThread } from '../shell/router.js';
 import { Composer } from './composer.js';
 import { Log } from './log.js';

@@ -5,11 +5,10 @@ import { formatDuration, t } from '../../language/index.js';
 import { isMuted, leave, muteMenu } from '../inbox/thread-menu.js';
 import { attempt } from '../parts/alert.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
-import { field, form, labelled, row } from '../parts/controls.js';
+import { field, form, labelled, pictureField, row } from '../parts/controls.js';
 import { confirm, openDialog } from '../parts/dialog.js';
 import { openMenu } from '../parts/menu.js';
 import { handle } from '../parts/people-picker.js';
-import { pictureField } from '../parts/picture-field.js';
 import { presenceText } from '../parts/time.js';
 import { memberList } from './members.js';
 

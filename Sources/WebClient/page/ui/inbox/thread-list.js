@@ -1,12 +1,19 @@
 // The rows of the inbox. Thousands of conversations stay fast: 100 rows are in the page, more while scrolling.
 
-import { arrange, div, element, p } from '../dom.js';
-import { t } from '../../language/index.js';
-import { threadRow } from './thread-row.js';
+import { arrange, div, element, fill, p, words } from '../dom.js';
+import { formatNumber, t } from '../../language/index.js';
+import { avatar, threadSubject } from '../parts/avatar.js';
+import { icon, iconButton } from '../parts/icon.js';
+import { openMenu } from '../parts/menu.js';
+import { summary, typingText } from '../parts/summary.js';
+import { shortTime, timeElement } from '../parts/time.js';
+import { threadAddress } from '../shell/router.js';
+import { isMuted, threadMenu } from './thread-menu.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
 
 const step = 100;
+const countMax = 999;
 
 /** Builds the list, which is empty until the first call of `show`.
  * @param {ChatShape} chat
@@ -63,5 +70,108 @@ export function threadList(chat) {
         observer.disconnect();
         for (const row of rows.values()) row.end();
         rows.clear();
+    }
+}
+
+/** Builds the row of a thread.
+ * @param {ChatShape} chat
+ * @param {Thread} thread
+ */
+function threadRow(chat, thread) {
+    const { id, peer } = thread;
+    let isOnline = false;
+    let typing = '';
+    let draft = '';
+    let isOpen = false;
+    let shownOn = '';
+    const link = element('a', { class: 'thread-link', href: threadAddress(id) });
+    const options = iconButton('more', '', () => openMenu(options, options.title, threadMenu(chat, thread)), {
+        class: 'icon-button thread-options',
+    });
+    const item = element('li', { class: 'thread' }, link, options);
+    const endings = [
+        chat.typing(id).subscribe((people) => {
+            typing = typingText(people);
+            draw();
+        }),
+        chat.draft(id).subscribe(({ text }) => {
+            draft = text.replace(/\s+/g, ' ').trim();
+            draw();
+        }),
+        peer && chat.presence(peer.id).subscribe(({ presence }) => {
+            isOnline = presence === 'online';
+            draw();
+        }),
+    ];
+    return { show, link, end };
+
+    /** Shows the thread as it is now. Returns the row's element.
+     * @param {Thread} changed
+     * @param {boolean} isNowOpen
+     */
+    function show(changed, isNowOpen) {
+        const today = new Date().toDateString();
+        const isSame = changed === thread && today === shownOn && isNowOpen === isOpen;
+        thread = changed;
+        shownOn = today;
+        isOpen = isNowOpen;
+        if (isOpen) link.setAttribute('aria-current', 'page');
+        else link.removeAttribute('aria-current');
+        if (!isSame) draw();
+        return item;
+    }
+
+    /** Ends all that the row follows. */
+    function end() {
+        for (const end of endings) end?.();
+    }
+
+    function draw() {
+        const { unread_count: unread, mention_count: mentions, me, last_activity_at: at } = thread;
+        const subject = threadSubject(thread);
+        const isQuiet = isMuted(thread);
+        const line = secondLine();
+        item.classList.toggle('unread', unread > 0);
+        link.ariaLabel = [
+            subject.name,
+            unread > 0 && t('inbox.unreadCount', { count: unread }),
+            mentions > 0 && t('inbox.mentionCount', { count: mentions }),
+            isOnline && t('inbox.online'),
+            line.textContent,
+            shortTime(at),
+            me.pinned && t('inbox.pinned'),
+            isQuiet && t('inbox.muted'),
+        ].filter((part) => !!part).join(', ');
+        options.title = options.ariaLabel = t('inbox.optionsFor', { title: subject.name });
+        const count = formatNumber(Math.min(unread, countMax)) + (unread > countMax ? '+' : '');
+        fill(
+            link,
+            div(isOnline ? 'presence online' : 'presence', avatar(subject, chat)),
+            words('thread-title', subject.name),
+            timeElement(at, shortTime(at)),
+            line,
+            div(
+                'thread-marks',
+                isQuiet && icon('muted'),
+                me.pinned && icon('pin'),
+                mentions > 0 && words('badge', '@'),
+                unread > 0 && words(isQuiet ? 'badge quiet' : 'badge', count),
+            ),
+        );
+    }
+
+    /** Says who is typing, else what the user began to write, else the last message. */
+    function secondLine() {
+        const { kind, me, last_message: last } = thread;
+        if (me.status === 'invited') return words('thread-line strong', t('inbox.invitation'));
+        if (typing) return words('thread-line strong', typing);
+        if (draft && !isOpen) return words('thread-line', words('draft', t('inbox.draft')), ` ${draft}`);
+        if (!last) return words('thread-line');
+        const ownID = chat.session.value?.user.id;
+        const text = summary(last, ownID);
+        const name = last.sender?.name;
+        if (!name || (kind === 'direct' && last.sender?.id !== ownID)) return words('thread-line', text);
+        const isOwn = last.sender?.id === ownID;
+        return words('thread-line', isOwn ? t('inbox.own', { text }) : t('inbox.from', { name, text }));
     }
 }

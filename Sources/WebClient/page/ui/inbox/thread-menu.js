@@ -1,7 +1,9 @@
 // What a user can do with a conversation as a whole.
 
+import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt } from '../parts/alert.js';
+import { button } from '../parts/controls.js';
 import { confirm } from '../parts/dialog.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
@@ -59,6 +61,25 @@ function invitationMenu(chat, id) {
         { name: t('shell.accept'), icon: 'check', onselect: () => attempt(() => chat.acceptInvitation(id)) },
         { name: t('shell.decline'), icon: 'close', isDangerous: true, onselect: decline },
     ];
+}
+
+/** Builds what stands in the place of the composer while the user is invited: the buttons "Accept" and "Decline".
+ * @param {ChatShape} chat
+ * @param {Thread} thread
+ */
+export function invitation(chat, { id, kind, me, member_count: count }) {
+    const name = me.invited_by?.name;
+    return element(
+        'section',
+        { class: 'invitation', 'aria-label': t('inbox.invitation') },
+        p('', name ? t('shell.invitedBy', { name }) : t('shell.invited')),
+        kind !== 'direct' && p('hint', t('inbox.members', { count })),
+        div(
+            'actions',
+            button(t('shell.decline'), () => chat.leaveThread(id)),
+            button(t('shell.accept'), () => chat.acceptInvitation(id), 'primary'),
+        ),
+    );
 }
 
 /** Returns the items that mute a thread, or the one that ends that.

@@ -1,11 +1,15 @@
 // Buttons, fields, forms and rows of lists, as the dialogs use them.
 
-import { div, element, words } from '../dom.js';
+import { div, element, fill, words } from '../dom.js';
+import { t } from '../../language/index.js';
 import { attempt } from './alert.js';
+import { avatar } from './avatar.js';
 import { openDialog } from './dialog.js';
 import { icon } from './icon.js';
 
+/** @import {ChatShape} from '../../core/types.js' */
 /** @import {Child} from '../dom.js' */
+/** @import {Subject} from './avatar.js' */
 
 /** Builds a button. While its action runs it ignores clicks; an error is shown.
  * @param {string} label
@@ -113,4 +117,41 @@ export function item(picture, name, facts, ...controls) {
 export function names(name, facts) {
     const hint = facts.filter((fact) => !!fact).join(' · ');
     return element('span', { class: 'person' }, words('', name), ' ', hint && words('hint', hint));
+}
+
+/** Builds a profile picture with buttons that replace and remove it. `onchange` gets the new picture, or null.
+ * @param {Subject} subject
+ * @param {ChatShape} chat
+ * @param {(picture: File | null) => unknown} onchange
+ */
+export function pictureField(subject, chat, onchange) {
+    const place = div('');
+    const accept = 'image/jpeg,image/png,image/gif,image/webp';
+    const input = element('input', {
+        type: 'file',
+        accept,
+        hidden: true,
+        onchange: () => pick(input.files?.[0] ?? null),
+    });
+    const remove = button(t('shell.removePicture'), () => pick(null), 'quiet');
+    show(subject.image);
+    return div('picture-field', place, button(t('shell.changePicture'), () => input.click()), remove, input);
+
+    /** @param {File | null} picture */
+    function pick(picture) {
+        show(null);
+        if (picture) {
+            const src = URL.createObjectURL(picture);
+            place.firstElementChild?.append(element('img', { alt: '', src, onload: () => URL.revokeObjectURL(src) }));
+            remove.hidden = false;
+        }
+        input.value = '';
+        return onchange(picture);
+    }
+
+    /** @param {string | null | undefined} image */
+    function show(image) {
+        fill(place, avatar({ ...subject, image }, chat, 'large'));
+        remove.hidden = !image;
+    }
 }
