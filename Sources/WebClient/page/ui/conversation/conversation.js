@@ -38,6 +38,7 @@ export class Conversation extends Component {
     #thread = null;
     #presence = '';
     #dragDepth = 0;
+    #wantsFocus = false;
 
     get messageID() {
         return this.#messageID;
@@ -80,7 +81,9 @@ export class Conversation extends Component {
         });
     }
 
+    /** Moves the focus to the text of a new message, now or once the thread is known. */
     focusComposer() {
+        this.#wantsFocus = true;
         this.#composer?.focus();
     }
 
@@ -113,6 +116,7 @@ export class Conversation extends Component {
         }
         const question = thread.me.status === 'invited' ? invitation(this.chat, thread) : null;
         fill(this.#footer, this.#composer ?? question);
+        if (this.#wantsFocus) this.#composer?.focus();
     }
 
     #showJump() {

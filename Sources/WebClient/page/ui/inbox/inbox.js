@@ -25,7 +25,10 @@ export class Inbox extends Component {
         oninput: () => this.#showResults(),
         onkeydown: (/** @type {KeyboardEvent} */ event) => this.#handleSearchKey(event),
     });
-    #filters = element('div', { class: 'segments filters', role: 'group', 'aria-label': t('inbox.filter') });
+    #filters = filters.map((filter) =>
+        element('button', { type: 'button', onclick: () => this.#setFilter(filter) }, t(`inbox.${filter}`))
+    );
+    #filterGroup = element('div', { class: 'segments', role: 'group', 'aria-label': t('inbox.filter') }, this.#filters);
     #list;
     #results;
 
@@ -52,7 +55,7 @@ export class Inbox extends Component {
                     iconButton('settings', t('inbox.settings'), () => openSettings(this.chat)),
                 ),
                 div('search-field', icon('search'), this.#search),
-                this.#filters,
+                this.#filterGroup,
                 div('inbox-lists', this.#list.element, this.#results.element),
             ),
         );
@@ -89,23 +92,13 @@ export class Inbox extends Component {
     /** @param {string} filter */
     #setFilter(filter) {
         this.#filter = filter;
-        const buttons = filters.map((each) => {
-            const onclick = () => this.#setFilter(each);
-            return element(
-                'button',
-                { type: 'button', 'aria-pressed': String(each === filter), onclick },
-                t(`inbox.${each}`),
-            );
-        });
-        const index = [...this.#filters.children].findIndex((button) => button === document.activeElement);
-        fill(this.#filters, ...buttons);
-        buttons[index]?.focus();
+        this.#filters.forEach((button, index) => button.ariaPressed = String(filters[index] === filter));
         this.showThreads();
     }
 
     #showResults() {
         const query = this.#search.value.trim();
-        this.#list.element.hidden = this.#filters.hidden = query !== '';
+        this.#list.element.hidden = this.#filterGroup.hidden = query !== '';
         this.#results.show(query);
     }
 

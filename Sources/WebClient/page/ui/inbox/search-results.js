@@ -33,10 +33,11 @@ export function searchResults(chat) {
         query = text;
         afterAnswer = () => {};
         place.hidden = text === '';
+        if (text === '') return;
         const threads = findThreads().map(threadLink);
         fill(items, ...threads);
         note.textContent = t('inbox.searching');
-        if (text) setTimeout(searchMessages, pause, text, threads);
+        setTimeout(searchMessages, pause, text, threads);
     }
 
     /** Opens the first result, if need be once it has arrived, then calls `after`.
@@ -71,7 +72,7 @@ export function searchResults(chat) {
         const wanted = normal(query).split(' ');
         const isMatch = (/** @type {Thread} */ thread) => {
             const title = ` ${normal(threadSubject(thread).name)}`;
-            return wanted.every((word) => title.includes(` ${word}`));
+            return wanted[0] !== '' && wanted.every((word) => title.includes(` ${word}`));
         };
         return (chat.inbox.value?.threads ?? []).filter(isMatch).slice(0, titlesMax);
     }

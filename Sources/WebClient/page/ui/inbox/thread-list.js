@@ -7,7 +7,7 @@ import { icon, iconButton } from '../parts/icon.js';
 import { openMenu } from '../parts/menu.js';
 import { summary, typingText } from '../parts/summary.js';
 import { shortTime, timeElement } from '../parts/time.js';
-import { threadAddress } from '../shell/router.js';
+import { threadAddress, writeIn } from '../shell/router.js';
 import { isMuted, threadMenu } from './thread-menu.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
@@ -84,7 +84,13 @@ function threadRow(chat, thread) {
     let draft = '';
     let isOpen = false;
     let shownOn = '';
-    const link = element('a', { class: 'thread-link', href: threadAddress(id) });
+    const onclick = (/** @type {PointerEvent} */ event) => {
+        if (event.pointerType !== 'mouse' || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        // With a mouse, writing comes next. On a touch screen, the keyboard would cover the conversation.
+        event.preventDefault();
+        writeIn(id);
+    };
+    const link = element('a', { class: 'thread-link', href: threadAddress(id), onclick });
     const options = iconButton('more', '', () => openMenu(options, options.title, threadMenu(chat, thread)), {
         class: 'icon-button thread-options',
     });
