@@ -27,7 +27,7 @@ export function openEmojiDialog(onchoose) {
 
 /** @param {string} title @param {(emoji: string) => void} onchoose */
 function open(title, onchoose) {
-    let tone = localStorage.getItem(toneKey) ?? '';
+    let tone = read(toneKey);
     /** @type {import('./emoji.js').Group[]} */
     let groups = [];
     const recent = readRecent().filter((emoji) => !usual.includes(emoji));
@@ -68,7 +68,7 @@ function open(title, onchoose) {
             'aria-label': t('emoji.skinTone'),
             onchange: () => {
                 tone = toneChoice.value;
-                localStorage.setItem(toneKey, tone);
+                write(toneKey, tone);
                 show();
             },
         },
@@ -155,13 +155,37 @@ function moveByKey(event) {
     target.focus();
 }
 
-/** @returns {string[]} */
 function readRecent() {
-    return (localStorage.getItem(recentKey) ?? '').split(' ').filter((emoji) => emoji).slice(0, recentMax);
+    return read(recentKey).split(' ').filter((emoji) => emoji);
 }
 
 /** @param {string} emoji */
 function remember(emoji) {
     const recent = [emoji, ...readRecent().filter((other) => other !== emoji)];
-    localStorage.setItem(recentKey, recent.slice(0, recentMax).join(' '));
+    write(recentKey, recent.slice(0, recentMax).join(' '));
+}
+
+/** Removes what the picker has stored. */
+export function forgetEmoji() {
+    write(recentKey, '');
+    write(toneKey, '');
+}
+
+/** @param {string} key */
+function read(key) {
+    try {
+        return localStorage.getItem(key) ?? '';
+    } catch {
+        return '';
+    }
+}
+
+/** @param {string} key @param {string} value empty: nothing is stored */
+function write(key, value) {
+    try {
+        if (value) localStorage.setItem(key, value);
+        else localStorage.removeItem(key);
+    } catch {
+        // The browser stores nothing.
+    }
 }

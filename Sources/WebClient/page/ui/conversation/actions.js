@@ -52,7 +52,7 @@ export function openActions(row, button, thread, log) {
             icon: 'close',
             onselect: () => attempt(() => chat.discard(row.key)),
         },
-    ]);
+    ], button.closest('article') ?? button);
 }
 
 /** @param {Chat} chat @param {Message} message */

@@ -81,7 +81,7 @@ function fileLink(file, chat) {
         { class: 'file', href: chat.fileURL(file.id, 'original'), download: name },
         icon('download'),
         element('bdi', { class: 'file-name' }, name),
-        element('span', { class: 'detail' }, file.size === undefined ? '' : ` ${formatSize(file.size)}`),
+        element('span', { class: 'hint' }, file.size === undefined ? '' : ` ${formatSize(file.size)}`),
     );
 }
 
@@ -94,7 +94,7 @@ export function outgoingView(file) {
         { class: 'file outgoing' },
         filePreview(file.type, file.file),
         element('bdi', { class: 'file-name' }, file.name),
-        element('span', { class: 'detail' }, ` ${formatSize(file.size)}`),
+        element('span', { class: 'hint' }, ` ${formatSize(file.size)}`),
         element('progress', {
             max: Math.max(file.size, 1),
             value: file.sent,

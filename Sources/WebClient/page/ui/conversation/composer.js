@@ -103,7 +103,7 @@ export class Composer extends Component {
         this.#text.addEventListener('paste', (event) => {
             const files = [...event.clipboardData?.files ?? []];
             // Office programs put a picture of the text beside the text.
-            if (files.length === 0 || event.clipboardData?.getData('text/plain')) return;
+            if (files.length === 0 || event.clipboardData?.types.includes('text/rtf')) return;
             event.preventDefault();
             this.addFiles(files);
         });
@@ -226,12 +226,12 @@ export class Composer extends Component {
         }, /** @type {HTMLElement} */ (button));
     }
 
-    /** Shows the stored draft when the conversation opens. Later ones are this textbox's own, or another tab's.
+    /** Shows the stored draft when the conversation opens, and later those of other tabs. What the user writes here wins.
      * @param {Draft} draft */
     #showDraft({ text, replyTo }) {
-        const isOwnWord = this.#hasDraft && (document.hasFocus() || this.#draftTimer !== 0);
+        const isWriting = this.#draftTimer !== 0 || (this.#hasDraft && document.hasFocus());
         this.#hasDraft = true;
-        if (isOwnWord || (!text && !replyTo && !this.#text.value)) return;
+        if (isWriting) return;
         this.#setText(text);
         this.#setReply(replyTo);
     }

@@ -20,15 +20,16 @@ export class Conversation extends Component {
     threadID = '';
     /** @type {string | null} */
     #messageID = null;
-    #picture = element('span', { class: 'conversation-picture' });
+    #picture = element('span');
     #title = element('h1', { dir: 'auto' });
-    #facts = element('p', { class: 'conversation-facts' });
-    #typing = element('p', { class: 'conversation-typing', role: 'status', 'aria-label': t('conversation.typing') });
+    #facts = element('p', { class: 'hint' });
+    #typing = element('p', { role: 'status', 'aria-label': t('conversation.typing') });
     #jump = iconButton('down', t('conversation.jump'), () => this.#log?.showNewest(), {
         class: 'icon-button jump',
         hidden: true,
     });
     #newCount = element('span', { class: 'badge', hidden: true });
+    #frame = element('div', { class: 'log-frame' });
     #footer = element('div', { class: 'conversation-footer' });
     /** @type {Log | null} */
     #log = null;
@@ -52,9 +53,6 @@ export class Conversation extends Component {
 
     connectedCallback() {
         const details = () => openDetails(this.chat, this.threadID);
-        this.#log = new Log(this.chat, this.threadID, this.#messageID);
-        this.#log.onreply = (message) => this.#composer?.reply(message);
-        this.#log.onmove = () => this.#showJump();
         this.#jump.append(this.#newCount);
         fill(
             this,
@@ -66,7 +64,7 @@ export class Conversation extends Component {
                 element('div', { class: 'conversation-names' }, this.#title, this.#facts, this.#typing),
                 iconButton('info', t('conversation.details'), details),
             ),
-            element('div', { class: 'log-frame' }, this.#log, this.#jump),
+            this.#frame,
             this.#footer,
             element('div', { class: 'drop-target', 'aria-hidden': 'true' }, icon('attach'), t('conversation.drop')),
         );
@@ -102,20 +100,24 @@ export class Conversation extends Component {
             });
         }
         this.#facts.textContent = peer ? this.#presence : t('inbox.members', { count: thread.member_count });
-        if (before?.me.status !== thread.me.status) this.#showFooter(thread);
+        if (before?.me.status !== thread.me.status) this.#showPart(thread);
         this.#showJump();
     }
 
-    /** @param {Thread} thread */
-    #showFooter(thread) {
+    /** Members read and write; invited people decide first. @param {Thread} thread */
+    #showPart(thread) {
+        this.#log = null;
         this.#composer = null;
         if (thread.me.status === 'joined') {
-            this.#composer = new Composer(this.chat, this.threadID);
-            this.#composer.oneditnewest = () => this.#log?.editNewest();
-            this.#composer.onsent = () => this.#log?.showNewest();
+            const log = this.#log = new Log(this.chat, this.threadID, this.#messageID);
+            const composer = this.#composer = new Composer(this.chat, this.threadID);
+            log.onreply = (message) => composer.reply(message);
+            log.onmove = () => this.#showJump();
+            composer.oneditnewest = () => log.editNewest();
+            composer.onsent = () => log.showNewest();
         }
-        const question = thread.me.status === 'invited' ? invitation(this.chat, thread) : null;
-        fill(this.#footer, this.#composer ?? question);
+        fill(this.#frame, this.#log, this.#jump);
+        fill(this.#footer, this.#composer ?? (thread.me.status === 'invited' && invitation(this.chat, thread)));
         if (this.#wantsFocus) this.#composer?.focus();
     }
 

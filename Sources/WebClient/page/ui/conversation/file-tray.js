@@ -54,7 +54,7 @@ export class FileTray extends HTMLElement {
             {},
             filePreview(file.type, file),
             element('span', { class: 'file-name' }, element('bdi', {}, file.name)),
-            element('span', { class: 'detail' }, formatSize(file.size)),
+            element('span', { class: 'hint' }, formatSize(file.size)),
             iconButton('close', t('conversation.removeFile', { name: file.name }), () => this.#remove(item)),
         );
         this.#files.set(item, file);

@@ -26,7 +26,7 @@ export function openLightbox(pictures, first, chat) {
     const dialog = openDialog(
         { title: nameOf(first), class: 'lightbox' },
         stage,
-        element('div', { class: 'stage-actions' }, previous, download, next),
+        element('div', { class: 'actions' }, previous, download, next),
     );
     const isLeftToRight = getComputedStyle(dialog).direction === 'ltr';
     dialog.addEventListener('keydown', ({ key }) => {

@@ -12,10 +12,7 @@ import { MessageRow } from './message-row.js';
 import { ScrollKeeper } from './scroll-keeper.js';
 import { continues, deliveryStatus, permissions, rowWithStatus } from './status.js';
 
-/** @typedef {import('../../core/types.js').Row} Row */
-/** @typedef {import('../../core/types.js').Message} Message */
-/** @typedef {import('../../core/types.js').Attachment} Attachment */
-/** @typedef {import('../../core/types.js').TimelineView} TimelineView */
+/** @import { ChatShape, Member, Message, Row, Thread, TimelineView } from '../../core/types.js' */
 
 /** After a page could not be loaded, the next try waits this long. */
 const pauseAfterFailure = 3000;
@@ -26,16 +23,20 @@ export class Log extends Component {
     #timeline;
     /** @type {TimelineView | null} */
     #view = null;
-    /** @type {import('../../core/types.js').Thread | null} */
+    /** @type {Thread | null} */
     #thread = null;
-    /** @type {import('../../core/types.js').Member[]} */
+    /** @type {Member[]} */
     #members = [];
     /** @type {Map<string, MessageRow>} */
     #rows = new Map();
     /** @type {Map<string, HTMLElement>} */
     #days = new Map();
-    #divider = element('div', { class: 'divider', role: 'separator', 'aria-label': t('conversation.newMessages') });
-    #start = element('p', { class: 'start' });
+    #divider = element(
+        'div',
+        { class: 'divider', role: 'separator', 'aria-label': t('conversation.newMessages') },
+        t('conversation.newMessages'),
+    );
+    #start = element('p', { class: 'start hint' });
     /** Messages that are answered and not loaded. @type {Map<string, Message | null | undefined>} */
     #originals = new Map();
     /** The message to bring into view once it is loaded. @type {string | null} */
@@ -45,6 +46,8 @@ export class Log extends Component {
     #current = null;
     #readSeq = 0;
     #isScheduled = false;
+    /** Counts changes of what rows depend on besides their message: names, time, messages that are answered. */
+    #changes = 0;
     /** @type {{loadOlder: boolean, loadNewer: boolean}} */
     #isBusy = { loadOlder: false, loadNewer: false };
     #expiry = 0;
@@ -56,7 +59,7 @@ export class Log extends Component {
     /** Called when the place in the conversation has changed. */
     onmove = () => {};
 
-    /** @param {import('../../core/types.js').ChatShape} chat @param {string} threadID @param {string | null} messageID */
+    /** @param {ChatShape} chat @param {string} threadID @param {string | null} messageID */
     constructor(chat, threadID, messageID) {
         super();
         this.chat = chat;
@@ -81,8 +84,8 @@ export class Log extends Component {
         this.ariaRelevant = 'additions';
         this.append(this.#content);
         this.follow(this.#timeline.view, (view) => this.#change(() => this.#view = view));
-        this.follow(this.chat.thread(this.threadID), (thread) => this.#change(() => this.#thread = thread));
-        this.follow(this.chat.members(this.threadID), (members) => this.#change(() => this.#members = members));
+        this.follow(this.chat.thread(this.threadID), (thread) => this.#change(() => this.#showThread(thread)));
+        this.follow(this.chat.members(this.threadID), (members) => this.#change(() => this.#showMembers(members)));
         this.addEventListener('scroll', () => this.#scrolled(), { passive: true });
         this.addEventListener('keydown', (event) => this.#handleKey(event));
         this.addEventListener('focusin', (event) => this.#handleFocus(event.target));
@@ -152,14 +155,28 @@ export class Log extends Component {
         queueMicrotask(() => this.#isScheduled && this.#render());
     }
 
+    /** @param {Thread | null} thread */
+    #showThread(thread) {
+        this.#thread = thread;
+        const isDirect = thread?.kind === 'direct';
+        if (isDirect !== this.#host.isDirect) this.#changes += 1;
+        this.#host.isDirect = isDirect;
+        this.toggleAttribute('data-direct', isDirect);
+    }
+
+    /** @param {Member[]} members */
+    #showMembers(members) {
+        const names = (/** @type {Member[]} */ list) => JSON.stringify(list.map(({ user }) => [user.id, user.name]));
+        if (names(members) !== names(this.#members)) this.#changes += 1;
+        this.#members = members;
+        this.#host.people = new Map(members.map(({ user }) => [user.id, user]));
+    }
+
     #render() {
         this.#isScheduled = false;
         const view = this.#view;
         if (!view || !this.isConnected) return;
         const { rows } = view;
-        this.#host.isDirect = this.#thread?.kind === 'direct';
-        this.toggleAttribute('data-direct', this.#host.isDirect);
-        this.#host.people = new Map(this.#members.map(({ user }) => [user.id, user]));
         arrange(this.#content, this.#nodes(view));
         this.#keeper.restore();
         this.#keeper.hasEnd = view.atEnd;
@@ -192,7 +209,7 @@ export class Log extends Component {
             let above = rows[index - 1];
             const day = new Date(message.timestamp).toDateString();
             if (!days.has(day)) {
-                days.set(day, this.#days.get(day) ?? element('p', { class: 'day' }, dayName(message.timestamp)));
+                days.set(day, this.#days.get(day) ?? element('p', { class: 'day hint' }, dayName(message.timestamp)));
                 nodes.push(days.get(day));
             }
             if (firstUnread !== null && !isDividerShown && message.seq >= firstUnread) {
@@ -204,7 +221,7 @@ export class Log extends Component {
             const isNew = message.seq > lastSeq && lastSeq > 0 && this.#isPlaced && this.#keeper.hasEnd;
             const made = known.get(row.key) ?? new MessageRow(row, this.#host, isNew && message.sender?.id !== me);
             const status = row === withStatus ? deliveryStatus(row, this.#thread, others) : null;
-            made.update(row, { isContinued: continues(above, row), status });
+            made.update(row, { isContinued: continues(above, row), status }, this.#changes);
             this.#rows.set(row.key, made);
             nodes.push(made.element);
         });
@@ -290,7 +307,10 @@ export class Log extends Component {
         );
         // Timers of browsers end at 2³¹ ms.
         if (times.length > 0) {
-            this.#expiry = setTimeout(() => this.#render(), Math.min(Math.min(...times) + 50, 2 ** 31 - 1));
+            this.#expiry = setTimeout(
+                () => this.#change(() => this.#changes += 1),
+                Math.min(Math.min(...times) + 50, 2 ** 31 - 1),
+            );
         }
     }
 
@@ -302,7 +322,11 @@ export class Log extends Component {
         if (!this.#originals.has(id)) {
             this.#originals.set(id, undefined);
             this.chat.message(this.threadID, id).then(
-                (found) => this.#change(() => this.#originals.set(id, found)),
+                (found) =>
+                    this.#change(() => {
+                        this.#originals.set(id, found);
+                        this.#changes += 1;
+                    }),
                 () => this.#originals.delete(id),
             );
         }

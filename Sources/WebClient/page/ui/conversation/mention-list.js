@@ -117,7 +117,7 @@ export class MentionList {
                     },
                     avatar(personSubject(person), this.#chat, 'small'),
                     element('bdi', {}, person.name),
-                    person.username ? element('span', { class: 'detail' }, `@${person.username}`) : null,
+                    person.username ? element('span', { class: 'hint' }, `@${person.username}`) : null,
                 )
             ),
         );

@@ -1,42 +1,35 @@
-// One message of the log. The element stays the same as long as the message is shown; only parts that changed are built
-// anew, so that focus, selection, players and an open editor survive.
+// One message of the log. The element stays the same as long as the message is shown; only parts that changed are
+// replaced, so that focus, selection, players and an open editor survive.
 
 import { element, fill } from '../dom.js';
 import { iconButton } from '../parts/icon.js';
 import { t } from '../../language/index.js';
+import { isKnownAction } from './body.js';
 import { editor } from './editor.js';
 import { parts } from './row-parts.js';
-import { isKnownAction } from './body.js';
 import { isExpired } from './status.js';
 
-/** @typedef {import('../../core/types.js').Row} Row */
-/** @typedef {import('../../core/types.js').Message} Message */
+/** @import { Attachment, ChatShape, Message, Person, Row } from '../../core/types.js' */
 
 /** What a row asks of the log around it.
  * @typedef {object} Host
- * @property {import('../../core/types.js').ChatShape} chat
+ * @property {ChatShape} chat
  * @property {string} me the caller's id
  * @property {boolean} isDirect
- * @property {Map<string, import('../../core/types.js').Person>} people members by id
+ * @property {Map<string, Person>} people members by id
  * @property {(message: Message) => Message | null | undefined} original the message that this one answers; undefined
  * until it is known
  * @property {(messageID: string) => void} showMessage
  * @property {(row: Row, button: HTMLElement) => void} openActions
- * @property {(file: import('../../core/types.js').Attachment) => void} openPicture
+ * @property {(file: Attachment) => void} openPicture
  */
 
 /** How a message stands among others.
  * @typedef {{isContinued: boolean, status: {key: string, count: number} | null}} Place
  */
 
-/** Everything that the parts of a row are built from.
- * @typedef {{row: Row, place: Place, host: Host, isOwn: boolean, isGone: boolean}} RowState
- */
-
 export class MessageRow {
     #host;
-    /** What each part was built from. @type {Map<HTMLElement, string>} */
-    #keys = new Map();
     /** @type {Place} */
     #place = { isContinued: false, status: null };
     #isActive = false;
@@ -44,6 +37,8 @@ export class MessageRow {
     #editor = null;
     /** @type {Record<string, HTMLElement>} */
     #slots = {};
+    #key = '';
+    #filesKey = '';
     #actions = iconButton('more', t('conversation.actions'), () => this.openActions(), {
         class: 'icon-button actions-button',
         'aria-haspopup': 'menu',
@@ -53,23 +48,20 @@ export class MessageRow {
     constructor(row, host, isAnnounced) {
         this.row = row;
         this.#host = host;
-        for (const name of Object.keys(parts)) this.#slots[name] = element('div', { class: name, hidden: true });
+        for (const name of Object.keys(parts)) this.#slots[name] = element('div', { class: name });
         const { portrait, sender, reply, attachments, body, meta, failure, reactions } = this.#slots;
         const line = element('div', { class: 'line' }, body, meta);
-        const bubble = element(
-            'div',
-            { class: 'bubble', id: `message-${row.key}` },
-            sender,
-            reply,
-            attachments,
-            line,
-            failure,
-        );
+        const id = `message-${row.key}`;
         this.element = element(
             'article',
-            { 'data-id': row.key, tabindex: -1, 'aria-labelledby': bubble.id, 'aria-live': isAnnounced ? null : 'off' },
+            { 'data-id': row.key, tabindex: -1, 'aria-labelledby': id, 'aria-live': isAnnounced ? null : 'off' },
             portrait,
-            element('div', { class: 'column' }, bubble, reactions),
+            element(
+                'div',
+                { class: 'column' },
+                element('div', { class: 'bubble', id }, sender, reply, attachments, line, failure),
+                reactions,
+            ),
             this.#actions,
         );
         // Only the message is announced, not what changes in it later.
@@ -77,16 +69,28 @@ export class MessageRow {
     }
 
     /** Shows the present state of the message.
-     * @param {Row} row @param {Place} place
+     * @param {Row} row the same object as before if nothing changed in it
+     * @param {Place} place
+     * @param {number} surroundings stands for everything else that rows depend on
      */
-    update(row, place) {
+    update(row, place, surroundings) {
+        const key = JSON.stringify([place, surroundings]);
+        if (row === this.row && key === this.#key) return;
         this.row = row;
         this.#place = place;
+        this.#key = key;
+        this.#show();
+    }
+
+    #show() {
+        const { row } = this;
+        const place = this.#place;
         const { message } = row;
         const isOwn = message.sender?.id === this.#host.me;
-        const isGone = message.deleted_at !== null || isExpired(message);
+        const isGone = !!message.deleted_at || isExpired(message);
         const isSystem = message.type === 'system';
         const kinds = {
+            message: true,
             own: isOwn,
             system: isSystem,
             continued: place.isContinued,
@@ -95,13 +99,17 @@ export class MessageRow {
             mentioning: !isOwn && !isGone && message.mentions.includes(this.#host.me),
             editing: this.#editor !== null,
         };
-        const classes = Object.entries(kinds).filter(([, is]) => is).map(([kind]) => kind);
-        this.element.className = ['message', ...classes].join(' ');
+        this.element.className = Object.entries(kinds).filter(([, is]) => is).map(([kind]) => kind).join(' ');
         if (row.state === 'stored') this.element.dataset.seq = String(message.seq);
         // Actions of the server that this page does not know say nothing.
         this.element.hidden = isSystem && !isGone && !isKnownAction(message);
-        const state = { row, place, host: this.#host, isOwn, isGone };
-        for (const [name, part] of Object.entries(parts)) this.#show(this.#slots[name], part, state);
+        const filesKey = JSON.stringify([isGone, row.state, message.payload?.attachments, row.files]);
+        for (const [name, build] of Object.entries(parts)) {
+            // Pictures and players are not built anew for a comparison.
+            if (name === 'attachments' && filesKey === this.#filesKey || name === 'body' && this.#editor) continue;
+            this.#replace(this.#slots[name], build({ row, place, host: this.#host, isOwn, isGone }));
+        }
+        this.#filesKey = filesKey;
         this.setActive(this.#isActive);
     }
 
@@ -123,36 +131,34 @@ export class MessageRow {
 
     /** Replaces the text by a textbox until it is saved or given up. */
     edit() {
-        if (this.#editor) return this.#editor.querySelector('textarea')?.focus();
         const { message } = this.row;
-        this.#editor = editor(
-            String(message.payload?.text ?? ''),
-            (text) => this.#host.chat.edit(message, text),
-            () => {
+        if (!this.#editor) {
+            const opener = document.activeElement;
+            const save = (/** @type {string} */ text) => this.#host.chat.edit(message, text);
+            this.#editor = editor(String(message.payload?.text ?? ''), save, () => {
                 this.#editor = null;
-                this.#keys.delete(this.#slots.body);
-                this.update(this.row, this.#place);
-                this.element.focus({ preventScroll: true });
-            },
-        );
-        fill(this.#slots.body, this.#editor);
-        this.#slots.body.hidden = false;
-        this.update(this.row, this.#place);
+                this.#show();
+                const target = opener instanceof HTMLTextAreaElement && opener.isConnected ? opener : this.element;
+                target.focus({ preventScroll: true });
+            });
+            fill(this.#slots.body, this.#editor);
+            this.#show();
+        }
         this.#editor.querySelector('textarea')?.focus();
     }
 
-    /** Builds a part unless it is built from the same already.
-     * @param {HTMLElement} slot @param {import('./row-parts.js').Part} part @param {RowState} state
+    /** Replaces what a slot holds, unless that is equal already.
+     * @param {HTMLElement} slot @param {Node[]} nodes
      */
-    #show(slot, part, state) {
-        const key = JSON.stringify(part.key(state));
-        if (this.#keys.get(slot) === key || (slot === this.#slots.body && this.#editor)) return;
-        this.#keys.set(slot, key);
+    #replace(slot, nodes) {
+        const built = element('div', { class: slot.className }, ...nodes);
+        const tabindex = this.#isActive ? '0' : '-1';
+        for (const control of built.querySelectorAll('a, button')) control.setAttribute('tabindex', tabindex);
+        if (slot.isEqualNode(built)) return;
         const focused = [...slot.querySelectorAll('a, button')].findIndex((control) =>
             control === document.activeElement
         );
-        fill(slot, ...part.build(state));
-        slot.hidden = !slot.hasChildNodes();
+        fill(slot, ...nodes);
         if (focused < 0) return;
         const control = slot.querySelectorAll('a, button')[focused] ?? this.element;
         /** @type {HTMLElement} */ (control).focus({ preventScroll: true });

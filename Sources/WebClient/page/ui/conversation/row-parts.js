@@ -1,8 +1,9 @@
-// The parts of a message row. Each is built from a key: what it depends on. Equal keys mean equal parts.
+// The parts of a message row, each a function that builds its nodes.
 
 import { element } from '../dom.js';
 import { attempt } from '../parts/alert.js';
 import { avatar, personSubject } from '../parts/avatar.js';
+import { button } from '../parts/controls.js';
 import { icon } from '../parts/icon.js';
 import { summary } from '../parts/summary.js';
 import { clockTime, fullTime, timeElement } from '../parts/time.js';
@@ -12,162 +13,101 @@ import { attachmentView, outgoingView } from './attachments.js';
 import { messageBody, sentence } from './body.js';
 import { isExpired } from './status.js';
 
-/** @typedef {import('./message-row.js').RowState} RowState */
-/** @typedef {{key: (state: RowState) => unknown, build: (state: RowState) => Node[]}} Part */
+/** @import { Message, Row } from '../../core/types.js' */
+/** @import { Host, Place } from './message-row.js' */
 
-/** @type {Record<string, Part>} in the order in which they are shown */
+/** Everything that a row shows.
+ * @typedef {{row: Row, place: Place, host: Host, isOwn: boolean, isGone: boolean}} RowState
+ */
+
+/** In the order in which they are shown. @type {Record<string, (state: RowState) => Node[]>} */
 export const parts = {
-    portrait: {
-        key: ({ row, place, host, isOwn }) => isOwn || host.isDirect || place.isContinued || row.message.sender,
-        build: ({ row, place, host, isOwn }) => {
-            const { sender } = row.message;
-            return !sender || isOwn || host.isDirect || place.isContinued
-                ? []
-                : [avatar(personSubject(sender), host.chat, 'small')];
-        },
+    portrait({ row: { message: { sender } }, place, host, isOwn }) {
+        const isShown = sender && !isOwn && !host.isDirect && !place.isContinued;
+        return isShown ? [avatar(personSubject(sender), host.chat, 'small')] : [];
     },
-    sender: {
-        key: ({ row }) => row.message.sender?.name,
-        build: ({ row }) => row.message.sender ? [element('bdi', {}, row.message.sender.name)] : [],
+
+    sender({ row: { message: { sender } } }) {
+        return sender ? [element('bdi', {}, sender.name)] : [];
     },
-    reply: {
-        key: (state) => {
-            const original = originalOf(state);
-            return original && [original.sender?.name, summaryOf(original, state)];
-        },
-        build: (state) => {
-            const original = originalOf(state);
-            return original === undefined ? [] : [replyLink(state, original)];
-        },
+
+    reply({ row: { message }, host, isGone }) {
+        const original = message.reply_to && !isGone ? host.original(message) : undefined;
+        return original === undefined ? [] : [replyLink(message, original, host)];
     },
-    attachments: {
-        key: ({ row, isGone }) => [isGone, row.state === 'stored' ? row.message.payload?.attachments : row.files],
-        build: ({ row, host, isGone }) => {
-            if (isGone) return [];
-            if (row.state === 'stored') {
-                const files = row.message.payload?.attachments;
-                return Array.isArray(files)
-                    ? files.map((file) => attachmentView(file, host.chat, host.openPicture))
-                    : [];
-            }
-            const cancel = () => attempt(() => host.chat.discard(row.key));
-            const isSending = row.files.length > 0 && row.state === 'sending';
-            return [...row.files.map(outgoingView), ...isSending ? [button('cancelSending', cancel)] : []];
-        },
+
+    attachments({ row: { key, message, state, files }, host, isGone }) {
+        if (isGone) return [];
+        if (state === 'stored') {
+            const stored = message.payload?.attachments;
+            return Array.isArray(stored) ? stored.map((file) => attachmentView(file, host.chat, host.openPicture)) : [];
+        }
+        const cancel = button(t('conversation.cancelSending'), () => host.chat.discard(key), 'small');
+        return [...files.map(outgoingView), ...files.length > 0 && state === 'sending' ? [cancel] : []];
     },
-    body: {
-        key: ({ row, isGone, host }) => [row.message.payload, row.message.deleted_at, isGone, mentioned(row, host)],
-        build: ({ row, host }) => messageBody(row.message, mentioned(row, host), host.me),
+
+    body({ row: { message }, host }) {
+        const mentioned = message.mentions.flatMap((id) => host.people.get(id) ?? []);
+        return messageBody(message, mentioned, host.me);
     },
-    meta: {
-        key: (
-            { row, place, isGone },
-        ) => [row.message.timestamp, row.message.edited_at, row.message.expires_at, isGone, place.status],
-        build: ({ row, place, isGone }) => {
-            const { timestamp, edited_at, expires_at } = row.message;
-            const nodes = [];
-            if (expires_at && !isGone) nodes.push(disappearing(expires_at));
-            if (edited_at && !isGone) {
-                nodes.push(element('span', { title: fullTime(edited_at) }, t('conversation.edited')));
-            }
-            nodes.push(timeElement(timestamp, clockTime(timestamp)));
-            if (place.status) nodes.push(status(place.status));
-            return nodes;
-        },
+
+    meta({ row: { message: { timestamp, edited_at, expires_at } }, place: { status }, isGone }) {
+        return [
+            ...expires_at && !isGone ? [disappearing(expires_at)] : [],
+            ...edited_at && !isGone ? [element('span', { title: fullTime(edited_at) }, t('conversation.edited'))] : [],
+            timeElement(timestamp, clockTime(timestamp)),
+            ...status ? [statusView(status)] : [],
+        ];
     },
-    failure: {
-        key: ({ row }) => row.state === 'failed' && row.problem,
-        build: ({ row, host }) =>
-            row.state !== 'failed' ? [] : [
-                element(
-                    'p',
-                    {},
-                    element('strong', {}, t('conversation.failed')),
-                    row.problem ? ` · ${row.problem}` : '',
-                ),
-                button('retry', () => attempt(() => host.chat.retry(row.key))),
-                button('discard', () => attempt(() => host.chat.discard(row.key))),
-            ],
+
+    failure({ row: { key, state, problem }, host: { chat } }) {
+        return state !== 'failed' ? [] : [
+            element('p', {}, element('strong', {}, t('conversation.failed')), problem ? ` · ${problem}` : ''),
+            button(t('conversation.retry'), () => chat.retry(key), 'small'),
+            button(t('conversation.discard'), () => chat.discard(key), 'small'),
+        ];
     },
-    reactions: {
-        key: ({ row, isGone }) => isGone || row.message.reactions,
-        build: ({ row, host, isGone }) => {
-            if (isGone) return [];
-            return Object.entries(row.message.reactions).map(([emoji, { count, me }]) =>
+
+    reactions({ row: { message }, host, isGone }) {
+        return isGone
+            ? []
+            : Object.entries(message.reactions).map(([emoji, { count, me = false }]) =>
                 element('button', {
                     type: 'button',
                     class: 'reaction',
-                    'aria-pressed': String(me === true),
-                    onclick: () => attempt(() => host.chat.react(row.message, emoji, me !== true)),
+                    'aria-pressed': String(me),
+                    onclick: () => attempt(() => host.chat.react(message, emoji, !me)),
                 }, `${emoji} ${formatNumber(count)}`)
             );
-        },
     },
 };
 
-/** @param {RowState} state */
-function originalOf({ row, host, isGone }) {
-    return row.message.reply_to && !isGone ? host.original(row.message) : undefined;
-}
-
-/** @param {RowState} state @param {import('../../core/types.js').Message | null} original */
-function replyLink(state, original) {
-    const { row, host } = state;
-    const { thread_id, reply_to } = row.message;
+/** @param {Message} message @param {Message | null} original null: it does not exist any more @param {Host} host */
+function replyLink({ thread_id, reply_to }, original, host) {
+    const id = reply_to ?? '';
     const name = original?.sender?.name ?? t('conversation.replyToDeleted');
+    const text = original && !isExpired(original) ? summary(original, host.me) : t('conversation.deleted');
+    const onclick = (/** @type {MouseEvent} */ event) => {
+        event.preventDefault();
+        host.showMessage(id);
+    };
     return element(
         'a',
-        {
-            class: 'quotation',
-            href: threadAddress(thread_id, reply_to ?? undefined),
-            onclick: (/** @type {MouseEvent} */ event) => {
-                event.preventDefault();
-                if (reply_to) host.showMessage(reply_to);
-            },
-        },
+        { class: 'quotation', href: threadAddress(thread_id, id), onclick },
         element('span', { class: 'quotation-sender' }, ...sentence('conversation.replyTo', { name })),
         ' ',
-        element('span', { class: 'quotation-text', dir: 'auto' }, summaryOf(original, state)),
+        element('span', { dir: 'auto' }, text),
     );
-}
-
-/** @param {import('../../core/types.js').Message | null} original @param {RowState} state */
-function summaryOf(original, { host }) {
-    return original && !isExpired(original) ? summary(original, host.me) : t('conversation.deleted');
-}
-
-/** The people whom a message mentions. @param {import('../../core/types.js').Row} row @param {import('./message-row.js').Host} host */
-function mentioned({ message }, host) {
-    return message.mentions.flatMap((id) => {
-        const person = host.people.get(id);
-        return person ? [{ id, name: person.name }] : [];
-    });
-}
-
-/** @param {string} key @param {() => unknown} onclick */
-function button(key, onclick) {
-    return element('button', { type: 'button', class: 'button small', onclick }, t(`conversation.${key}`));
 }
 
 /** @param {string} at */
 function disappearing(at) {
     const text = t('conversation.disappears', { time: fullTime(at) });
-    return element(
-        'span',
-        { class: 'disappearing', title: text },
-        icon('clock'),
-        element('span', { class: 'visually-hidden' }, text),
-    );
+    return element('span', { title: text }, icon('clock'), element('span', { class: 'visually-hidden' }, text));
 }
 
 /** @param {{key: string, count: number}} status */
-function status({ key, count }) {
+function statusView({ key, count }) {
     const name = key === 'conversation.sending' ? 'clock' : key === 'conversation.sent' ? 'check' : 'checks';
-    const isRead = key === 'conversation.read' || key === 'conversation.readBy';
-    return element(
-        'span',
-        { class: isRead ? 'status read' : 'status' },
-        icon(name),
-        element('span', {}, t(key, { count })),
-    );
+    return element('span', { class: 'status' }, icon(name), element('span', {}, t(key, { count })));
 }

@@ -31,7 +31,7 @@ export function rowWithStatus(rows, me) {
 
 /** Whether the message's time is over, by the clock of this device. @param {import('../../core/types.js').Message} message */
 export function isExpired({ expires_at }) {
-    return expires_at !== null && Date.parse(expires_at) <= Date.now();
+    return !!expires_at && Date.parse(expires_at) <= Date.now();
 }
 
 const groupedFor = 5 * 60_000;

@@ -5,13 +5,14 @@ import { icon } from './icon.js';
 
 /** @typedef {{name: string, icon?: import('./icon.js').IconName, isDangerous?: boolean, onselect: () => unknown}} MenuItem */
 
-/** Opens a menu at a button and focuses its first item. When it closes, the focus returns to the button, before
- * `onselect` of the chosen item is called.
+/** Opens a menu at a button and focuses its first item. When it closes, the focus goes to `returnTo`, before `onselect`
+ * of the chosen item is called.
  * @param {HTMLElement} anchor
  * @param {string} label the menu's name
  * @param {(MenuItem | false | null | undefined)[]} items
+ * @param {HTMLElement} [returnTo]
  */
-export function openMenu(anchor, label, items) {
+export function openMenu(anchor, label, items, returnTo = anchor) {
     const attributes = { class: 'menu', role: 'menu', 'aria-label': label, popover: 'auto', onkeydown: moveByKey };
     const menu = element(
         'div',
@@ -27,7 +28,7 @@ export function openMenu(anchor, label, items) {
     );
     menu.addEventListener('beforetoggle', ({ newState }) => {
         anchor.setAttribute('aria-expanded', String(newState === 'open'));
-        if (newState === 'closed' && menu.contains(document.activeElement)) anchor.focus();
+        if (newState === 'closed' && menu.contains(document.activeElement)) returnTo.focus();
     });
     menu.addEventListener('toggle', ({ newState }) => newState === 'closed' && menu.remove());
     anchor.setAttribute('aria-haspopup', 'menu');
