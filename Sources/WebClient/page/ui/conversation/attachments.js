@@ -3,7 +3,7 @@
 import { element } from '../dom.js';
 import { icon } from '../parts/icon.js';
 import { formatSize, t } from '../../language/index.js';
-import { drawThumbhash } from './thumbhash.js';
+import { averageColour } from './thumbhash.js';
 
 /** @typedef {import('../../core/types.js').Attachment} Attachment */
 /** @typedef {import('../../core/types.js').OutgoingFile} OutgoingFile */
@@ -36,7 +36,7 @@ export function attachmentView(file, chat, onopen) {
         : fileLink(file, chat);
 }
 
-/** A button with the thumbnail. Its size is known before the picture arrives, so nothing moves.
+/** A button with the thumbnail. Size and colour are known before the picture arrives, so nothing moves.
  * @param {Attachment} file @param {Files} chat @param {(file: Attachment) => void} onopen
  */
 function picture(file, chat, onopen) {
@@ -49,22 +49,11 @@ function picture(file, chat, onopen) {
         draggable: 'false',
     });
     const label = t('conversation.open', { name });
-    const button = element('button', {
-        type: 'button',
-        class: 'picture',
-        'aria-label': label,
-        onclick: () => onopen(file),
-    });
-    button.style.setProperty('--width', String(file.width));
-    button.style.setProperty('--height', String(file.height));
-    const preview = file.thumbhash ? drawThumbhash(file.thumbhash) : null;
-    if (preview) {
-        button.append(preview);
-        image.addEventListener('load', () => preview.remove(), { once: true });
-    }
-    image.addEventListener('error', () => button.classList.add('missing'), { once: true });
-    button.append(image);
-    return button;
+    const attributes = { type: 'button', class: 'picture', 'aria-label': label, onclick: () => onopen(file) };
+    const made = element('button', attributes, image);
+    const values = { '--width': file.width, '--height': file.height, '--colour': averageColour(file.thumbhash ?? '') };
+    for (const [name, value] of Object.entries(values)) if (value) made.style.setProperty(name, String(value));
+    return made;
 }
 
 /** @param {'video' | 'audio'} name @param {Attachment} file @param {Files} chat */
