@@ -39,24 +39,25 @@ export class Log extends Component {
     #start = element('p', { class: 'start hint' });
     /** Messages that are answered and not loaded. @type {Map<string, Message | null | undefined>} */
     #originals = new Map();
-    /** The message to bring into view once it is loaded. @type {string | null} */
+    /** The id of the message to bring into view once it is loaded, or `newest`. @type {string | null} */
     #wanted;
     #isPlaced = false;
     /** The row that is the log's tab stop because it had the focus. @type {string | null} */
     #current = null;
     #readSeq = 0;
     #isScheduled = false;
-    /** Counts changes of what rows depend on besides their message: names, time, messages that are answered. */
+    /** Counts changes of what all rows depend on: people's names, the kind of thread, the time. */
     #changes = 0;
-    /** @type {{loadOlder: boolean, loadNewer: boolean}} */
-    #isBusy = { loadOlder: false, loadNewer: false };
+    /** The loads that run. @type {Set<'loadOlder' | 'loadNewer'>} */
+    #loads = new Set();
     #expiry = 0;
+    #wasAtNewest = true;
     /** @type {import('./message-row.js').Host} */
     #host;
 
     /** Called with a message that the user wants to answer. @type {(message: Message) => void} */
     onreply = () => {};
-    /** Called when the place in the conversation has changed. */
+    /** Called when the newest message has come into view, or left it. */
     onmove = () => {};
 
     /** @param {ChatShape} chat @param {string} threadID @param {string | null} messageID */
@@ -71,7 +72,6 @@ export class Log extends Component {
             me: chat.session.value?.user.id ?? '',
             isDirect: false,
             people: new Map(),
-            original: (message) => this.#original(message),
             showMessage: (id) => this.showMessage(id),
             openActions: (row, button) => openActions(row, button, this.#thread, this),
             openPicture: (file) => openLightbox(this.#pictures(), file, chat),
@@ -92,10 +92,12 @@ export class Log extends Component {
         this.addEventListener('focusout', (event) => this.#handleFocus(event.relatedTarget));
         const onvisible = () => this.#report();
         document.addEventListener('visibilitychange', onvisible);
-        this.atEnd(() => document.removeEventListener('visibilitychange', onvisible));
-        this.atEnd(() => this.#timeline.close());
-        this.atEnd(() => this.#keeper.stop());
-        this.atEnd(() => clearTimeout(this.#expiry));
+        this.atEnd(() => {
+            document.removeEventListener('visibilitychange', onvisible);
+            this.#timeline.close();
+            this.#keeper.stop();
+            clearTimeout(this.#expiry);
+        });
         if (this.#wanted) this.showMessage(this.#wanted);
     }
 
@@ -106,31 +108,31 @@ export class Log extends Component {
 
     /** Goes to the newest message and follows new ones. */
     async showNewest() {
-        this.#wanted = null;
-        try {
-            if (!this.#view?.atEnd) await this.#timeline.goTo('newest');
-        } catch (error) {
-            return showProblem(error);
-        }
-        this.#render();
-        this.#keeper.followEnd();
-        this.#scrolled();
+        await this.#goTo('newest', !!this.#view?.atEnd);
     }
 
     /** Brings a message into view, with others around it.
      * @param {string} id */
     async showMessage(id) {
-        this.#wanted = id;
+        if (!await this.#goTo(id, this.#rows.has(id))) showProblem(t('conversation.notFound'));
+    }
+
+    /** @param {string} wanted @param {boolean} isLoaded @returns {Promise<boolean>} whether it is in view, or was replaced */
+    async #goTo(wanted, isLoaded) {
+        this.#wanted = wanted;
         try {
-            if (!this.#rows.has(id)) await this.#timeline.goTo({ id });
+            if (!isLoaded) await this.#timeline.goTo(wanted === 'newest' ? wanted : { id: wanted });
             // The view follows within a microtask.
             await new Promise((resolve) => setTimeout(resolve));
             this.#render();
-            if (this.#wanted === id) showProblem(t('conversation.notFound'));
+            return this.#wanted !== wanted;
         } catch (error) {
             showProblem(error);
+            return true;
+        } finally {
+            if (this.#wanted === wanted) this.#wanted = null;
+            this.#render();
         }
-        if (this.#wanted === id) this.#wanted = null;
     }
 
     /** Opens the editor of the newest own message that can be edited. */
@@ -176,15 +178,13 @@ export class Log extends Component {
         this.#isScheduled = false;
         const view = this.#view;
         if (!view || !this.isConnected) return;
-        const { rows } = view;
         arrange(this.#content, this.#nodes(view));
         this.#keeper.restore();
         this.#keeper.hasEnd = view.atEnd;
-        if (!this.#isPlaced && (rows.length > 0 || (view.atStart && view.atEnd))) this.#place(view);
-        this.#bringWanted();
-        this.#keeper.record();
+        if (this.#wanted) this.#bring(this.#wanted);
+        else if (!this.#isPlaced && (view.rows.length > 0 || (view.atStart && view.atEnd))) this.#open();
         this.#updateTabStop();
-        this.#watchExpiry(rows);
+        this.#watchExpiry(view.rows);
         this.#scrolled();
     }
 
@@ -192,7 +192,7 @@ export class Log extends Component {
      * @param {TimelineView} view @returns {HTMLElement[]} */
     #nodes({ rows, atStart, isLoading, firstUnread }) {
         const { me } = this.#host;
-        const lastSeq = this.#lastSeq();
+        const lastSeq = Math.max(0, ...[...this.#rows.values()].map(({ row }) => row.message.seq));
         const withStatus = rowWithStatus(rows, me);
         const others = this.#members.filter(({ user }) => user.id !== me);
         const known = this.#rows;
@@ -203,65 +203,59 @@ export class Log extends Component {
             : t('conversation.loading');
         /** @type {HTMLElement[]} */
         const nodes = rows.length === 0 && isLoading ? [] : [this.#start];
-        let isDividerShown = false;
+        // Without the message before it, the first unread one may be further up.
+        const first = firstUnread && rows.findIndex(({ message }) => message.seq >= firstUnread);
+        const isFirstKnown = first && first > 0 || atStart || rows[0]?.message.seq === firstUnread;
         rows.forEach((row, index) => {
-            const { message } = row;
-            let above = rows[index - 1];
+            const { message, key } = row;
             const day = new Date(message.timestamp).toDateString();
             if (!days.has(day)) {
                 days.set(day, this.#days.get(day) ?? element('p', { class: 'day hint' }, dayName(message.timestamp)));
                 nodes.push(days.get(day));
             }
-            if (firstUnread !== null && !isDividerShown && message.seq >= firstUnread) {
-                isDividerShown = true;
-                // Without the message before it, the first unread one may be further up.
-                if (index > 0 || atStart || message.seq === firstUnread) nodes.push(this.#divider);
-                above = /** @type {any} */ (undefined);
-            }
-            const isNew = message.seq > lastSeq && lastSeq > 0 && this.#isPlaced && this.#keeper.hasEnd;
-            const made = known.get(row.key) ?? new MessageRow(row, this.#host, isNew && message.sender?.id !== me);
-            const status = row === withStatus ? deliveryStatus(row, this.#thread, others) : null;
-            made.update(row, { isContinued: continues(above, row), status }, this.#changes);
-            this.#rows.set(row.key, made);
+            const isFirst = index === first && isFirstKnown;
+            if (isFirst) nodes.push(this.#divider);
+            const isNew = message.seq > lastSeq && this.#isPlaced && this.#keeper.hasEnd && message.sender?.id !== me;
+            const made = known.get(key) ?? new MessageRow(row, this.#host, isNew);
+            made.update(row, {
+                isContinued: !isFirst && continues(rows[index - 1], row),
+                status: row === withStatus ? deliveryStatus(row, this.#thread, others) : null,
+                original: message.reply_to === null ? undefined : this.#original(message.reply_to),
+            }, this.#changes);
+            this.#rows.set(key, made);
             nodes.push(made.element);
         });
         this.#days = days;
         return nodes;
     }
 
-    #lastSeq() {
-        return [...this.#rows.values()].reduce((last, { row }) => Math.max(last, row.message.seq), 0);
-    }
-
-    /** Opens at the first unread message, else at the newest. @param {TimelineView} view */
-    #place({ atEnd }) {
+    /** Opens at the first unread message, else at the newest. */
+    #open() {
         this.#isPlaced = true;
-        if (this.#divider.isConnected) {
-            this.#keeper.show(this.#divider, 'top');
-        } else if (atEnd) this.#keeper.followEnd();
-        else this.scrollTop = this.scrollHeight;
+        if (this.#divider.isConnected) this.#keeper.show(this.#divider, 'top');
+        else this.#keeper.showEnd();
     }
 
-    #bringWanted() {
-        const row = this.#wanted && this.#rows.get(this.#wanted);
-        if (!row) return;
+    /** @param {string} wanted */
+    #bring(wanted) {
+        const row = this.#rows.get(wanted);
+        if (wanted === 'newest' ? !this.#keeper.hasEnd : !row) return;
         this.#wanted = null;
         this.#isPlaced = true;
+        if (!row) return this.#keeper.showEnd();
         this.#keeper.show(row.element, 'centre');
-        this.#current = row.row.key;
+        this.#current = wanted;
         // From a reply, the focus goes with the view.
         if (this.contains(document.activeElement)) row.element.focus({ preventScroll: true });
-        row.element.animate?.({ backgroundColor: ['var(--highlight)', 'transparent'] }, {
-            duration: 2000,
-            easing: 'ease-in',
-        });
+        row.element.animate({ backgroundColor: ['var(--highlight)', 'transparent'] }, 2000);
     }
 
     #scrolled() {
         this.#keeper.record();
         this.#report();
         this.#loadMore();
-        this.onmove();
+        if (this.isAtNewest !== this.#wasAtNewest) this.onmove();
+        this.#wasAtNewest = this.isAtNewest;
     }
 
     /** Reports the newest message in view as read, if the page is visible. */
@@ -287,46 +281,37 @@ export class Log extends Component {
 
     /** @param {'loadOlder' | 'loadNewer'} direction */
     async #load(direction) {
-        if (this.#isBusy[direction]) return;
-        this.#isBusy[direction] = true;
+        if (this.#loads.has(direction)) return;
+        this.#loads.add(direction);
         try {
             await this.#timeline[direction]();
         } catch {
             // The connection's status says why. The next try comes by itself.
             await new Promise((resolve) => setTimeout(resolve, pauseAfterFailure));
         }
-        this.#isBusy[direction] = false;
+        this.#loads.delete(direction);
         if (this.isConnected) requestAnimationFrame(() => this.#loadMore());
     }
 
     /** Shows messages as deleted when their time is over. @param {Row[]} rows */
     #watchExpiry(rows) {
         clearTimeout(this.#expiry);
-        const times = rows.map(({ message }) => Date.parse(message.expires_at ?? '') - Date.now()).filter((time) =>
-            time > 0
-        );
+        const now = Date.now();
+        const times = rows.map(({ message }) => Date.parse(message.expires_at ?? '') - now).filter((time) => time > 0);
         // Timers of browsers end at 2³¹ ms.
-        if (times.length > 0) {
-            this.#expiry = setTimeout(
-                () => this.#change(() => this.#changes += 1),
-                Math.min(Math.min(...times) + 50, 2 ** 31 - 1),
-            );
-        }
+        const next = Math.min(...times, 2 ** 31 - 100) + 50;
+        if (times.length > 0) this.#expiry = setTimeout(() => this.#change(() => this.#changes += 1), next);
     }
 
-    /** @param {Message} message @returns {Message | null | undefined} */
-    #original({ reply_to }) {
-        const id = reply_to ?? '';
+    /** The message that another one answers; undefined until it is known, null if it does not exist any more.
+     * @param {string} id */
+    #original(id) {
         const loaded = this.#view?.rows.find(({ key }) => key === id);
         if (loaded) return loaded.message;
         if (!this.#originals.has(id)) {
             this.#originals.set(id, undefined);
             this.chat.message(this.threadID, id).then(
-                (found) =>
-                    this.#change(() => {
-                        this.#originals.set(id, found);
-                        this.#changes += 1;
-                    }),
+                (found) => this.#change(() => this.#originals.set(id, found)),
                 () => this.#originals.delete(id),
             );
         }
@@ -343,15 +328,19 @@ export class Log extends Component {
     #updateTabStop() {
         const stop = this.#rows.get(this.#current ?? '') ??
             [...this.#rows.values()].findLast((row) => !row.element.hidden);
-        for (const row of this.#rows.values()) row.element.tabIndex = row === stop ? 0 : -1;
+        for (const row of this.#rows.values()) {
+            const tabIndex = row === stop ? 0 : -1;
+            if (row.element.tabIndex !== tabIndex) row.element.tabIndex = tabIndex;
+        }
     }
 
     /** @param {EventTarget | null} target what has the focus now */
     #handleFocus(target) {
         const article = target instanceof Element && this.contains(target) ? target.closest('article') : null;
-        const focused = article?.dataset.id ?? null;
-        for (const [key, row] of this.#rows) row.setActive(key === focused);
-        if (focused) this.#current = focused;
+        this.#rows.get(this.#current ?? '')?.setActive(false);
+        if (!article) return;
+        this.#current = article.dataset.id ?? '';
+        this.#rows.get(this.#current)?.setActive(true);
         this.#updateTabStop();
     }
 

@@ -17,21 +17,23 @@ import { isExpired } from './status.js';
  * @property {string} me the caller's id
  * @property {boolean} isDirect
  * @property {Map<string, Person>} people members by id
- * @property {(message: Message) => Message | null | undefined} original the message that this one answers; undefined
- * until it is known
  * @property {(messageID: string) => void} showMessage
  * @property {(row: Row, button: HTMLElement) => void} openActions
  * @property {(file: Attachment) => void} openPicture
  */
 
-/** How a message stands among others.
- * @typedef {{isContinued: boolean, status: {key: string, count: number} | null}} Place
+/** How a message stands among others. `original` is the message that it answers: undefined until it is known, null if it
+ * does not exist any more.
+ * @typedef {object} Place
+ * @property {boolean} isContinued whether the same sender's message above makes a group with it
+ * @property {{key: string, count: number} | null} status
+ * @property {Message | null | undefined} original
  */
 
 export class MessageRow {
     #host;
     /** @type {Place} */
-    #place = { isContinued: false, status: null };
+    #place = { isContinued: false, status: null, original: undefined };
     #isActive = false;
     /** @type {HTMLElement | null} */
     #editor = null;

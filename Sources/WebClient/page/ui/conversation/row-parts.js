@@ -31,9 +31,8 @@ export const parts = {
         return sender ? [element('bdi', {}, sender.name)] : [];
     },
 
-    reply({ row: { message }, host, isGone }) {
-        const original = message.reply_to && !isGone ? host.original(message) : undefined;
-        return original === undefined ? [] : [replyLink(message, original, host)];
+    reply({ row: { message }, place: { original }, host, isGone }) {
+        return original === undefined || isGone ? [] : [replyLink(message, original, host)];
     },
 
     attachments({ row: { key, message, state, files }, host, isGone }) {

@@ -44,21 +44,17 @@ export class ScrollKeeper {
     /** Scrolls so that the first row that was in view and is still there is where it was. */
     restore() {
         if (this.#scroller.clientHeight === 0) return;
-        if (this.isAtEnd && this.hasEnd) {
-            this.#scroller.scrollTop = this.#scroller.scrollHeight;
-            this.record();
-            return;
-        }
+        if (this.isAtEnd && this.hasEnd) return this.showEnd();
         const anchor = this.#anchors.find(({ row }) => row.isConnected);
         if (!anchor) return;
         const change = anchor.row.offsetTop - this.#scroller.scrollTop - anchor.top;
         if (Math.abs(change) >= 1) this.#scroller.scrollTop += change;
     }
 
-    /** Goes to the end and follows it. */
-    followEnd() {
-        this.isAtEnd = true;
-        this.restore();
+    /** Scrolls to the end. */
+    showEnd() {
+        this.#scroller.scrollTop = this.#scroller.scrollHeight;
+        this.record();
     }
 
     /** Scrolls until a row has a distance from the top of the view.
