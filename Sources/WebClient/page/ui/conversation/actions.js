@@ -1,12 +1,13 @@
 // What can be done with a message: the menu and its dialogs.
 
-import { element } from '../dom.js';
+import { p } from '../dom.js';
 import { openReactionDialog } from '../../emoji/picker.js';
 import { attempt, showProblem } from '../parts/alert.js';
 import { avatar, personSubject } from '../parts/avatar.js';
+import { item, list } from '../parts/controls.js';
 import { confirm, openDialog } from '../parts/dialog.js';
 import { openMenu } from '../parts/menu.js';
-import { shortTime, timeElement } from '../parts/time.js';
+import { shortTime } from '../parts/time.js';
 import { t } from '../../language/index.js';
 import { permissions } from './status.js';
 
@@ -83,19 +84,10 @@ async function deleteForEveryone(chat, message) {
 async function showReceipts(chat, message) {
     await attempt(async () => {
         const receipts = (await chat.receipts(message)).filter(({ read_at }) => read_at !== null);
-        const rows = receipts.map(({ user, read_at }) =>
-            element(
-                'li',
-                { class: 'receipt' },
-                avatar(personSubject(user), chat, 'small'),
-                element('bdi', {}, user.name),
-                timeElement(read_at ?? '', shortTime(read_at ?? '')),
-            )
+        const readers = receipts.map(({ user, read_at }) =>
+            item(avatar(personSubject(user), chat, 'small'), user.name, [shortTime(read_at ?? '')])
         );
-        const list = element('ul', { class: 'receipts', 'aria-label': t('conversation.seenBy') }, rows);
-        openDialog(
-            { title: t('conversation.seenBy') },
-            rows.length ? list : element('p', {}, t('conversation.seenByNobody')),
-        );
+        const title = t('conversation.seenBy');
+        openDialog({ title }, readers.length ? list(title, readers) : p('', t('conversation.seenByNobody')));
     });
 }

@@ -1,6 +1,6 @@
 // The files of a message: pictures, sound, films, and links to everything else.
 
-import { element } from '../dom.js';
+import { div, element } from '../dom.js';
 import { icon } from '../parts/icon.js';
 import { formatSize, t } from '../../language/index.js';
 import { averageColour } from './thumbhash.js';
@@ -78,9 +78,8 @@ function fileLink(file, chat) {
  * @param {OutgoingFile} file
  */
 export function outgoingView(file) {
-    return element(
-        'div',
-        { class: 'file outgoing' },
+    return div(
+        'file outgoing',
         filePreview(file.type, file.file),
         element('bdi', { class: 'file-name' }, file.name),
         element('span', { class: 'hint' }, ` ${formatSize(file.size)}`),

@@ -1,6 +1,6 @@
 // What a message says, by its type.
 
-import { element } from '../dom.js';
+import { element, p } from '../dom.js';
 import { icon } from '../parts/icon.js';
 import { systemText } from '../parts/summary.js';
 import { formatNumber, t } from '../../language/index.js';
@@ -46,7 +46,7 @@ export function messageBody(message, mentioned, me) {
 
 /** @param {import('../parts/icon.js').IconName} name @param {string} text */
 function note(name, text) {
-    return element('p', { class: 'note' }, icon(name), element('span', {}, text));
+    return p('note', icon(name), element('span', {}, text));
 }
 
 /** A place as a link to a map. @param {Payload} payload */
@@ -63,5 +63,5 @@ function location({ latitude, longitude, accuracy_m, label }) {
     const coordinates = element('bdi', { dir: 'ltr' }, `${north.toFixed(5)}, ${east.toFixed(5)}`);
     const accuracy = typeof accuracy_m === 'number' &&
         ` ${t('conversation.accuracy', { metres: formatNumber(Math.round(accuracy_m)) })}`;
-    return [link, element('p', { class: 'hint' }, coordinates, accuracy)];
+    return [link, p('hint', coordinates, accuracy)];
 }

@@ -1,6 +1,6 @@
 // The form in which a message is written.
 
-import { Component, element } from '../dom.js';
+import { Component, div, element } from '../dom.js';
 import { openEmojiDialog } from '../../emoji/picker.js';
 import { attempt, showProblem } from '../parts/alert.js';
 import { icon, iconButton } from '../parts/icon.js';
@@ -67,9 +67,8 @@ export class Composer extends Component {
             this.#replyBar,
             this.#tray,
             this.#mentions.element,
-            element(
-                'div',
-                { class: 'composer-row' },
+            div(
+                'composer-row',
                 iconButton('attach', t('conversation.attach'), () => this.#picker.click()),
                 iconButton(
                     'location',
@@ -77,9 +76,8 @@ export class Composer extends Component {
                     ({ currentTarget }) => this.#shareLocation(currentTarget),
                 ),
                 this.#picker,
-                element(
-                    'div',
-                    { class: 'composer-field' },
+                div(
+                    'composer-field',
                     this.#text,
                     iconButton(
                         'emoji',

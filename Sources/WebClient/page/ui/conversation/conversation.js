@@ -1,6 +1,6 @@
 // An open conversation: its heading, its messages, and the form in which the next one is written.
 
-import { Component, element, fill } from '../dom.js';
+import { Component, div, element, fill, p } from '../dom.js';
 import { openDetails } from '../details/details.js';
 import { invitation } from '../inbox/thread-menu.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
@@ -22,15 +22,15 @@ export class Conversation extends Component {
     #messageID = null;
     #picture = element('span');
     #title = element('h1', { dir: 'auto' });
-    #facts = element('p', { class: 'hint' });
+    #facts = p('hint');
     #typing = element('p', { role: 'status', 'aria-label': t('conversation.typing') });
     #jump = iconButton('down', t('conversation.jump'), () => this.#log?.showNewest(), {
         class: 'icon-button jump',
         hidden: true,
     });
     #newCount = element('span', { class: 'badge', hidden: true });
-    #frame = element('div', { class: 'log-frame' });
-    #footer = element('div', { class: 'conversation-footer' });
+    #frame = div('log-frame');
+    #footer = div('conversation-footer');
     /** @type {Log | null} */
     #log = null;
     /** @type {Composer | null} */
@@ -61,7 +61,7 @@ export class Conversation extends Component {
                 { class: 'conversation-header' },
                 iconButton('back', t('shell.back'), closeThread, { class: 'icon-button back-button' }),
                 this.#picture,
-                element('div', { class: 'conversation-names' }, this.#title, this.#facts, this.#typing),
+                div('conversation-names', this.#title, this.#facts, this.#typing),
                 iconButton('info', t('conversation.details'), details),
             ),
             this.#frame,

@@ -1,6 +1,6 @@
 // The textbox in which a message is changed.
 
-import { element } from '../dom.js';
+import { div, element } from '../dom.js';
 import { attempt } from '../parts/alert.js';
 import { t } from '../../language/index.js';
 
@@ -38,9 +38,8 @@ export function editor(text, save, onclose) {
             },
         },
         textarea,
-        element(
-            'div',
-            { class: 'actions' },
+        div(
+            'actions',
             element('button', { type: 'button', class: 'button small', onclick: onclose }, t('shell.cancel')),
             submit,
         ),

@@ -1,6 +1,6 @@
 // One picture on the whole screen, with the way to the ones before and after it.
 
-import { element, fill } from '../dom.js';
+import { div, element, fill } from '../dom.js';
 import { openDialog } from '../parts/dialog.js';
 import { icon, iconButton } from '../parts/icon.js';
 import { t } from '../../language/index.js';
@@ -15,7 +15,7 @@ import { nameOf } from './attachments.js';
  */
 export function openLightbox(pictures, first, chat) {
     let index = pictures.findIndex(({ id }) => id === first.id);
-    const stage = element('div', { class: 'stage' });
+    const stage = div('stage');
     const previous = iconButton('back', t('conversation.previousPicture'), () => move(-1));
     const next = iconButton('back', t('conversation.nextPicture'), () => move(1), { class: 'icon-button next' });
     const download = element(
@@ -26,7 +26,7 @@ export function openLightbox(pictures, first, chat) {
     const dialog = openDialog(
         { title: nameOf(first), class: 'lightbox' },
         stage,
-        element('div', { class: 'actions' }, previous, download, next),
+        div('actions', previous, download, next),
     );
     const isLeftToRight = getComputedStyle(dialog).direction === 'ltr';
     dialog.addEventListener('keydown', ({ key }) => {

@@ -1,7 +1,7 @@
 // The messages of a conversation: the element that scrolls. It shows the loaded part of the timeline, asks for more before
 // an end comes into view, and reports what was read.
 
-import { arrange, Component, element } from '../dom.js';
+import { arrange, Component, div, element, p } from '../dom.js';
 import { showProblem } from '../parts/alert.js';
 import { dayName } from '../parts/time.js';
 import { t } from '../../language/index.js';
@@ -18,7 +18,7 @@ import { continues, deliveryStatus, permissions, rowWithStatus } from './status.
 const pauseAfterFailure = 3000;
 
 export class Log extends Component {
-    #content = element('div', { class: 'log-content' });
+    #content = div('log-content');
     #keeper = new ScrollKeeper(this, this.#content);
     #timeline;
     /** @type {TimelineView | null} */
@@ -36,7 +36,7 @@ export class Log extends Component {
         { class: 'divider', role: 'separator', 'aria-label': t('conversation.newMessages') },
         t('conversation.newMessages'),
     );
-    #start = element('p', { class: 'start hint' });
+    #start = p('start hint');
     /** Messages that are answered and not loaded. @type {Map<string, Message | null | undefined>} */
     #originals = new Map();
     /** The id of the message to bring into view once it is loaded, or `newest`. @type {string | null} */
@@ -210,7 +210,7 @@ export class Log extends Component {
             const { message, key } = row;
             const day = new Date(message.timestamp).toDateString();
             if (!days.has(day)) {
-                days.set(day, this.#days.get(day) ?? element('p', { class: 'day hint' }, dayName(message.timestamp)));
+                days.set(day, this.#days.get(day) ?? p('day hint', dayName(message.timestamp)));
                 nodes.push(days.get(day));
             }
             const isFirst = index === first && isFirstKnown;

@@ -1,7 +1,7 @@
 // One message of the log. The element stays the same as long as the message is shown; only parts that changed are
 // replaced, so that focus, selection, players and an open editor survive.
 
-import { element, fill } from '../dom.js';
+import { div, element, fill } from '../dom.js';
 import { iconButton } from '../parts/icon.js';
 import { t } from '../../language/index.js';
 import { isKnownAction } from './body.js';
@@ -52,15 +52,14 @@ export class MessageRow {
         this.#host = host;
         for (const name of Object.keys(parts)) this.#slots[name] = element('div', { class: name });
         const { portrait, sender, reply, attachments, body, meta, failure, reactions } = this.#slots;
-        const line = element('div', { class: 'line' }, body, meta);
+        const line = div('line', body, meta);
         const id = `message-${row.key}`;
         this.element = element(
             'article',
             { 'data-id': row.key, tabindex: -1, 'aria-labelledby': id, 'aria-live': isAnnounced ? null : 'off' },
             portrait,
-            element(
-                'div',
-                { class: 'column' },
+            div(
+                'column',
                 element('div', { class: 'bubble', id }, sender, reply, attachments, line, failure),
                 reactions,
             ),

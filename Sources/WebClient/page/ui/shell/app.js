@@ -1,6 +1,7 @@
 // The page's frame: signed out, one form; signed in, the inbox beside a conversation. On small screens one of the two.
 
 import { Component, div, element, fill, p } from '../dom.js';
+import { forgetEmoji } from '../../emoji/picker.js';
 import { t } from '../../language/index.js';
 import { Inbox } from '../inbox/inbox.js';
 import { hideConnectionProblem } from '../parts/alert.js';
@@ -63,6 +64,7 @@ export class App extends Component {
         for (const dialog of document.querySelectorAll('dialog')) dialog.close();
         if (hasSignedOut) {
             setTheme('system');
+            forgetEmoji();
             closeThread();
         }
         if (userID === null) {
