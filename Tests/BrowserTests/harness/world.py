@@ -8,11 +8,11 @@ from .processes import DevServer, Node, Postgres
 
 
 class World:
-    _parts = []
+    _ends = []
 
     @classmethod
-    def _started(cls, part):
-        cls._parts.append(part)
+    def _started(cls, part, end=None):
+        cls._ends.append(end or part.end)
         return part
 
     @classmethod
@@ -44,8 +44,7 @@ class World:
     def playwright(cls):
         expect.set_options(timeout=10_000)
         started = sync_playwright().start()
-        started.end = started.stop
-        return cls._started(started)
+        return cls._started(started, started.stop)
 
     @classmethod
     @functools.cache
@@ -53,11 +52,10 @@ class World:
         # Chromium's own sandbox cannot be used by root.
         browser = cls.playwright().chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox"] if os.getuid() == 0 else [])
-        browser.end = browser.close
-        return cls._started(browser)
+        return cls._started(browser, browser.close)
 
     @classmethod
     def end(cls):
         """Ends what was started, the newest first."""
-        while cls._parts:
-            cls._parts.pop().end()
+        while cls._ends:
+            cls._ends.pop()()
