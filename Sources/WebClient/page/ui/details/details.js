@@ -28,14 +28,18 @@ export function openDetails(chat, threadID) {
     const { kind, me } = thread.value;
     const isDirect = kind === 'direct';
     const mayEdit = isDirect || me.role !== 'member';
+    const subject = threadSubject(thread.value);
+    const changePicture = (/** @type {File | null} */ image) => chat.updateThread(threadID, { image });
+    const isEditor = mayEdit && !isDirect;
     const dialog = openDialog(
-        { title: t('details.title') },
+        { title: t('details.title'), class: 'details' },
+        isEditor ? pictureField(subject, chat, changePicture) : div('picture-field', avatar(subject, chat, 'large')),
         live(thread, (thread) => {
             if (!thread) queueMicrotask(() => dialog.close());
             return [thread && head(chat, thread)];
         }),
         // Not live: what the user is typing stays while events arrive.
-        mayEdit && !isDirect && titleForms(chat, thread.value),
+        isEditor && titleForm(chat, thread.value),
         retentionField(chat, thread.value, mayEdit),
         live(thread, (thread) => [thread && actions(chat, thread)]),
         !isDirect && memberList(chat, threadID),
@@ -47,12 +51,10 @@ export function openDetails(chat, threadID) {
  * @param {Thread} thread
  */
 function head(chat, thread) {
-    const subject = threadSubject(thread);
     const { peer, kind, member_count: count } = thread;
     return div(
         'details-head',
-        avatar(subject, chat, 'large'),
-        element('h3', { dir: 'auto' }, subject.name),
+        element('h3', { dir: 'auto' }, threadSubject(thread).name),
         peer ? p('muted', handle(peer)) : p('muted', t(`inbox.${kind}`, { count })),
         peer && live(chat.presence(peer.id), (presence) => [p('muted', presenceText(presence))]),
         peer?.status_text && words('', peer.status_text),
@@ -63,14 +65,10 @@ function head(chat, thread) {
  * @param {ChatShape} chat
  * @param {Thread} thread
  */
-function titleForms(chat, thread) {
-    const { id } = thread;
-    const value = thread.title ?? '';
-    const title = field(t('details.conversationTitle'), { name: 'title', required: true, maxlength: 128, value });
-    return [
-        pictureField(threadSubject(thread), chat, (image) => chat.updateThread(id, { image })),
-        form([title], t('details.rename'), ({ title }) => chat.updateThread(id, { title })),
-    ];
+function titleForm(chat, { id, title }) {
+    const attributes = { name: 'title', required: true, maxlength: 128, value: title ?? '' };
+    const rename = (/** @type {Record<string, string>} */ { title }) => chat.updateThread(id, { title });
+    return form([field(t('details.conversationTitle'), attributes)], t('details.rename'), rename);
 }
 
 /** Builds the choice of how long a thread keeps messages.

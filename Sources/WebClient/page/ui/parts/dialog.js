@@ -26,6 +26,12 @@ export function openDialog(options, ...content) {
         ),
         div('dialog-content', ...content),
     );
+    dialog.addEventListener('keydown', (event) => {
+        // A search field would keep the key to clear itself.
+        if (event.key !== 'Escape' || !(event.target instanceof HTMLInputElement)) return;
+        event.preventDefault();
+        dialog.close();
+    });
     dialog.addEventListener('close', () => {
         dialog.remove();
         options.onclose?.();
