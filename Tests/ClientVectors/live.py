@@ -152,7 +152,9 @@ class Device:
         return any(event["type"] not in ("typing", "presence.updated") for event in answer["events"])
 
     def fill_holes(self):
-        """Fetches the messages that no event brings: last messages, and the archive below, a page a call."""
+        """Fetches what no event brings: unknown threads, last messages, and the archive below, a page a call."""
+        for thread_id in list(self.state.unknown):
+            self.load_thread(thread_id)
         for thread_id in list(self.state.threads):
             thread = self.state.threads[thread_id]
             known_from = self.state.known_from.get(thread_id)
@@ -163,6 +165,14 @@ class Device:
             elif known_from > first_visible(thread):
                 self.load_messages(thread_id, known_from)
         self.commit(self.cursor)
+
+    def load_thread(self, thread_id):
+        self.state.unknown.discard(thread_id)
+        try:
+            self.state.load_inbox_page([self.follower.call("GET", f"/threads/{thread_id}")])
+        except Refusal as refusal:
+            if refusal.status != 404:
+                raise
 
     def load_messages(self, thread_id, before):
         place = f"&before={before}" if before else ""

@@ -20,6 +20,8 @@ class State:
         self.counted = {}
         self.members = {}
         self.account = None
+        # Threads that events named and no page of the inbox had: the client loads them.
+        self.unknown = set()
 
     # What the client shows.
 
@@ -55,6 +57,7 @@ class State:
     def load_inbox_page(self, threads):
         for thread in threads:
             thread_id, last = thread["id"], thread.get("last_message")
+            self.unknown.discard(thread_id)
             self.threads[thread_id] = {key: value for key, value in thread.items() if key != "last_message"}
             self.messages.setdefault(thread_id, {})
             self.counted[thread_id] = thread["head"]
@@ -111,6 +114,8 @@ class State:
         change = getattr(self, "on_" + event["type"].replace(".", "_"), None)
         if change and thread_id in self.threads:
             change(thread_id, self.threads[thread_id], data)
+        elif change:
+            self.unknown.add(thread_id)
 
     def apply_to_account(self, type_, data):
         if type_ == "user.updated":
@@ -161,9 +166,8 @@ class State:
         known_from = self.known_from.get(thread_id, seq)
         if seq >= known_from - 1:
             self.known_from[thread_id] = min(seq, known_from)
-        if sender:  # Sending a message marks everything before it as read.
-            marks = {"user_id": sender["id"], "read_seq": seq, "delivered_seq": seq}
-            self.move_marks(thread_id, marks | {"read_at": data["timestamp"], "delivered_at": data["timestamp"]})
+        if sender:  # Sending a message marks everything before it as read, and leaves the times of the marks.
+            self.move_marks(thread_id, {"user_id": sender["id"], "read_seq": seq, "delivered_seq": seq})
         if seq <= self.counted[thread_id]:
             return
         if seq > thread["head"]:
@@ -245,7 +249,7 @@ class State:
         member = self.members.get(thread_id, {}).get(marks["user_id"])
         for kind in ("read", "delivered") if member else ():
             if marks[kind + "_seq"] > member[kind + "_seq"]:
-                member |= {key: marks[key] for key in (kind + "_seq", kind + "_at")}
+                member |= {key: marks[key] for key in (kind + "_seq", kind + "_at") if key in marks}
 
 
 def first_visible(thread):

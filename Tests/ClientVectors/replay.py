@@ -28,7 +28,7 @@ class Replay:
         for number, (step, following) in enumerate(zip(steps, steps[1:] + [{}]), 1):
             ((kind, content),) = step.items()
             lines = getattr(self, kind)(content) or []
-            if kind == "events" and "messages" not in following:
+            if kind == "events" and not {"messages", "thread"} & following.keys():
                 lacking = [id_ for id_ in self.state.threads if self.state.lacks_last_message(id_)]
                 lines += [f" the last message of {id_} is unknown" for id_ in lacking]
             if lines:
@@ -50,6 +50,9 @@ class Replay:
 
     def inbox_page(self, content):
         self.state.load_inbox_page(content["threads"])
+
+    def thread(self, content):
+        self.state.load_inbox_page([content])
 
     def events(self, events):
         for event in events:

@@ -72,6 +72,8 @@ class Device {
                 this.#staleThreads = undefined;
                 return await this.#apply((reader) => fold.foldReload(content.threads, stale, reader));
             }
+            case 'thread':
+                return await this.#apply((reader) => fold.foldInbox([content], reader));
             case 'inbox_page':
                 return await this.#apply((reader) => fold.foldInbox(content.threads, reader));
             case 'events':
@@ -117,7 +119,7 @@ class Device {
     async #checkLastMessages(next) {
         const threads = await this.#read((reader) => reader.threads());
         const lacking = threads.find(lacksLastMessage);
-        if (lacking && !next.messages) throw new Error(`the last message of ${lacking.id} is unknown`);
+        if (lacking && !next.messages && !next.thread) throw new Error(`the last message of ${lacking.id} is unknown`);
     }
 
     /**

@@ -30,10 +30,9 @@ const threadChanges = {
         records.putMessage(fromEvent(message, known?.id === message.id ? known : undefined));
         const members = await records.members(thread.id);
         if (members && message.sender) {
-            // Sending a message marks everything before it as read.
-            const { seq, timestamp } = message;
-            const marks = { read_seq: seq, delivered_seq: seq, read_at: timestamp, delivered_at: timestamp };
-            records.putMembers(thread.id, withMarks(members, { user_id: message.sender.id, ...marks }));
+            // Sending a message marks everything before it as read, and leaves the times of the marks.
+            const marks = { user_id: message.sender.id, read_seq: message.seq, delivered_seq: message.seq };
+            records.putMembers(thread.id, withMarks(members, marks));
         }
         await putWithLastMessage(changed.counting(thread, message, userID), records);
     },

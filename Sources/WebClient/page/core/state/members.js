@@ -16,15 +16,17 @@ export function withMember(members, member) {
 
 /** The members after a person's marks moved. Marks of members never move back.
  * @param {Member[]} members
- * @param {{user_id: string, read_seq: number, delivered_seq: number, read_at: string | null, delivered_at: string | null}} marks
+ * @param {{user_id: string, read_seq: number, delivered_seq: number, read_at?: string | null, delivered_at?: string | null}} marks
  * @returns {Member[]}
  */
 export function withMarks(members, { user_id, read_seq, delivered_seq, read_at, delivered_at }) {
     return members.map((member) => {
         if (member.user.id !== user_id) return member;
         const changed = { ...member };
-        if (read_seq > member.read_seq) Object.assign(changed, { read_seq, read_at });
-        if (delivered_seq > member.delivered_seq) Object.assign(changed, { delivered_seq, delivered_at });
+        if (read_seq > member.read_seq) Object.assign(changed, { read_seq, read_at: read_at ?? member.read_at });
+        if (delivered_seq > member.delivered_seq) {
+            Object.assign(changed, { delivered_seq, delivered_at: delivered_at ?? member.delivered_at });
+        }
         return changed;
     });
 }
