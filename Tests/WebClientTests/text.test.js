@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { safeHref } from '../../Sources/WebClient/page/text/links.js';
-import { mentionedIDs } from '../../Sources/WebClient/page/text/mentions.js';
+import { mentionable, mentionedIDs } from '../../Sources/WebClient/page/text/mentions.js';
 import { tokenize, visibleText } from '../../Sources/WebClient/page/text/tokens.js';
 
 /** @typedef {import('../../Sources/WebClient/page/text/tokens.js').Token} Token */
@@ -136,4 +136,10 @@ Deno.test('long texts take linear time', () => {
         tokenize(text, [{ id: '1', name: 'Ben' }]);
         assert.ok(performance.now() - start < 3000, `${JSON.stringify(unit)} took ${performance.now() - start} ms`);
     }
+});
+
+Deno.test('a mention may be a user name, and a first name in a message that mentions few', () => {
+    const people = [{ id: '1', name: 'Ann Archer', username: 'ann' }, { id: '2', name: 'Ben Okafor', username: null }];
+    assert.equal(shown('@Ann @ann @Ann Archer @Ben', mentionable(people, true)), 'paragraph(@1 @1 @1 @2)');
+    assert.equal(shown('@Ann @ann @Ann Archer @Ben', mentionable(people)), 'paragraph(@Ann @1 @1 @Ben)');
 });

@@ -4,6 +4,15 @@
 
 const wordCharacter = /[\p{L}\p{N}\p{M}_]/u;
 
+/** The ways to write a person after an `@`: the name, the user name and, where it is clear who is meant, the first name.
+ * @param {{id: string, name: string, username?: string | null}[]} people @param {boolean} [areFew] @returns {Mentionable[]}
+ */
+export function mentionable(people, areFew = false) {
+    return people.flatMap(({ id, name, username }) =>
+        [name, username ?? '', areFew ? name.split(/\s/)[0] : ''].map((name) => ({ id, name }))
+    );
+}
+
 /** The person whose name follows the `@` at a position; the longest name counts.
  * @param {string} text @param {number} at @param {Mentionable[]} people @returns {{id: string, end: number} | null}
  */

@@ -6,7 +6,7 @@ import { attempt, showProblem } from '../parts/alert.js';
 import { icon, iconButton } from '../parts/icon.js';
 import { summary } from '../parts/summary.js';
 import { t } from '../../language/index.js';
-import { mentionedIDs } from '../../text/mentions.js';
+import { mentionable, mentionedIDs } from '../../text/mentions.js';
 import { sentence } from './body.js';
 import { FileTray } from './file-tray.js';
 import { growWithText } from './editor.js';
@@ -76,14 +76,12 @@ export class Composer extends Component {
                     ({ currentTarget }) => this.#shareLocation(currentTarget),
                 ),
                 this.#picker,
-                div(
-                    'composer-field',
-                    this.#text,
-                    iconButton(
-                        'emoji',
-                        t('conversation.insertEmoji'),
-                        () => openEmojiDialog((emoji) => this.#insert(emoji)),
-                    ),
+                this.#text,
+                iconButton(
+                    'emoji',
+                    t('conversation.insertEmoji'),
+                    () => openEmojiDialog((emoji) => this.#insert(emoji)),
+                    { class: 'icon-button emoji-button' },
                 ),
                 iconButton('send', t('conversation.sendButton'), () => {}, {
                     type: 'submit',
@@ -141,7 +139,10 @@ export class Composer extends Component {
         if (!text && files.length === 0) return this.#text.focus();
         if (new TextEncoder().encode(text).length > textMax) return showProblem(t('conversation.textTooLong'));
         const replyTo = this.#replyTo;
-        const mentions = mentionedIDs(text, this.#mentions.inOrder(this.#others().map(({ user }) => user)));
+        const mentions = mentionedIDs(
+            text,
+            mentionable(this.#mentions.inOrder(this.#others().map(({ user }) => user))),
+        );
         this.#clear();
         // The next message can be written at once; if this one cannot be kept, it comes back.
         const isKept = await attempt(() => this.chat.send(this.threadID, { text, files, replyTo, mentions }));

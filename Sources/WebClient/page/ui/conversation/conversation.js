@@ -21,7 +21,7 @@ export class Conversation extends Component {
     /** @type {string | null} */
     #messageID = null;
     #picture = element('span');
-    #title = element('h1', { dir: 'auto' });
+    #title = element('bdi');
     #facts = p('hint');
     #typing = element('p', { role: 'status', 'aria-label': t('conversation.typing') });
     #jump = iconButton('down', t('conversation.jump'), () => this.#log?.showNewest(), {
@@ -61,7 +61,7 @@ export class Conversation extends Component {
                 { class: 'conversation-header' },
                 iconButton('back', t('shell.back'), closeThread, { class: 'icon-button back-button' }),
                 this.#picture,
-                div('conversation-names', this.#title, this.#facts, this.#typing),
+                div('conversation-names', element('h1', {}, this.#title), this.#facts, this.#typing),
                 iconButton('info', t('conversation.details'), details),
             ),
             this.#frame,

@@ -52,7 +52,7 @@ export class MessageRow {
         this.#host = host;
         for (const name of Object.keys(parts)) this.#slots[name] = element('div', { class: name });
         const { portrait, sender, reply, attachments, body, meta, failure, reactions } = this.#slots;
-        const line = div('line', body, meta);
+        const line = element('div', { class: 'line', dir: 'auto' }, body, meta);
         const id = `message-${row.key}`;
         this.element = element(
             'article',

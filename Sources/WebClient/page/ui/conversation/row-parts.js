@@ -8,6 +8,7 @@ import { icon } from '../parts/icon.js';
 import { summary } from '../parts/summary.js';
 import { clockTime, fullTime, timeElement } from '../parts/time.js';
 import { formatNumber, t } from '../../language/index.js';
+import { mentionable } from '../../text/mentions.js';
 import { threadAddress } from '../shell/router.js';
 import { attachmentView, outgoingView } from './attachments.js';
 import { messageBody, sentence } from './body.js';
@@ -47,7 +48,7 @@ export const parts = {
 
     body({ row: { message }, host }) {
         const mentioned = message.mentions.flatMap((id) => host.people.get(id) ?? []);
-        return messageBody(message, mentioned, host.me);
+        return messageBody(message, mentionable(mentioned, true), host.me);
     },
 
     meta({ row: { message: { timestamp, edited_at, expires_at } }, place: { status }, isGone }) {
