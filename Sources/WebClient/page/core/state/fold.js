@@ -3,7 +3,7 @@
 /** @import { Reader, Changes, Event, Thread, Message, Member, Account } from './records.js' */
 
 import { apply, putWithLastMessage } from './events.js';
-import { keepingPayload } from './message.js';
+import { isAsRecent, keepingPayload } from './message.js';
 import { withRange } from './ranges.js';
 import { fromInbox } from './thread.js';
 import { WorkingSet } from './working-set.js';
@@ -69,7 +69,8 @@ export async function foldPage({ messages, head, end }, { before, after }, threa
     return records.changes;
 }
 
-/** Stores a message that the server returned to a send, an edit or a GET. Head, counts and marks move by events alone.
+/** Stores a message that the server returned to a send, an edit or a GET, unless events have brought a later state of it.
+ * Head, counts and marks move by events alone.
  * @param {Message} message
  * @param {Reader} reader
  * @returns {Promise<Changes>}
@@ -77,7 +78,8 @@ export async function foldPage({ messages, head, end }, { before, after }, threa
 export async function foldMessage(message, reader) {
     const records = new WorkingSet(reader);
     const thread = await records.thread(message.thread_id);
-    if (!thread) return records.changes;
+    const known = await records.message(message.thread_id, message.seq);
+    if (!thread || isAsRecent(known, message)) return records.changes;
     await putArchived(message, records);
     await putWithLastMessage({ ...thread, ranges: withRange(thread.ranges, message.seq, message.seq) }, records);
     return records.changes;

@@ -27,6 +27,16 @@ export function keepingPayload(message, known) {
     return isForgotten && known?.id === message.id ? { ...message, payload: known.payload } : message;
 }
 
+/** Whether the stored message has every edit of another copy.
+ * @param {Message | undefined} known
+ * @param {Message} message
+ * @returns {boolean}
+ */
+export function isAsRecent(known, message) {
+    if (known?.id !== message.id) return false;
+    return known.deleted_at !== null || (known.edited_at ?? '') >= (message.edited_at ?? '');
+}
+
 /** The message after a `reaction.updated`.
  * @param {Message} message
  * @param {{user_id: string, emoji: string, put: boolean, count: number}} reaction

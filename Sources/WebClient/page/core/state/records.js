@@ -16,8 +16,8 @@
 // the reader and nothing else, so an IndexedDB transaction stays open. `reader` never sees changes that are not applied yet:
 // a `WorkingSet` holds them until the function returns.
 //
-// After the changes of a poll, the client fetches the newest page of each changed thread of which `lacksLastMessage`
-// (thread.js) is true. `holes` and `rangeAt` (ranges.js) say what a timeline has to fetch; `inboxOf` (fold.js) sorts.
+// After the changes of a poll, and before the next poll, the client loads `unknownThreads`, and fetches the newest page of
+// each changed thread of which `lacksLastMessage` (thread.js) is true. `holes` and `rangeAt` (ranges.js) say what a timeline has to fetch; `inboxOf` (fold.js) sorts.
 //
 // The store applies `Changes` in the order of their fields: first it deletes the messages of `cleared`, then it writes the
 // rest; null means delete. A deleted thread is also in `cleared` and `members`. `typing` and `presence.updated` change nothing here.
