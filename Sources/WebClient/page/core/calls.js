@@ -206,7 +206,7 @@ export class Calls {
         const { results } = await this.http.get('/v1/search', { q: query.trim(), thread: threadID, limit: 30 });
         return results.map((/** @type {{message: Message, snippet: string}} */ { message, snippet }) => ({
             message,
-            excerpt: textOf(snippet),
+            excerpt: snippet,
         }));
     }
 
@@ -238,12 +238,4 @@ export class Calls {
 /** @param {Message} message */
 function pathOf({ thread_id, id }) {
     return `/v1/threads/${thread_id}/messages/${id}`;
-}
-
-/** Returns the text of a snippet: the server escapes it and marks the matches.
- * @param {string} snippet */
-function textOf(snippet) {
-    /** @type {Record<string, string>} */
-    const characters = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'", apos: "'" };
-    return snippet.replaceAll(/<\/?mark>/g, '').replaceAll(/&([#\w]+);/g, (all, name) => characters[name] ?? all);
 }

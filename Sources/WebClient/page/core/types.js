@@ -159,7 +159,8 @@
  * @property {(threadID: string, seq: number) => void} markRead the message has been in view; calls are combined
  * @property {(threadID: string, seq: number) => Promise<void>} markUnread
  * @property {(threadID: string) => void} reportTyping one request each 4 s at most
- * @property {(query: string, threadID?: string) => Promise<{message: Message, excerpt: string}[]>} search
+ * @property {(query: string, threadID?: string) => Promise<{message: Message, excerpt: string}[]>} search `excerpt`: escaped
+ * text with `<mark>` around the matching words
  * @property {(message: Message) => Promise<{user: Person, read_at: string | null, delivered_at: string | null}[]>} receipts
  * @property {Live<Person[]>} blocks
  * @property {(userID: string) => Promise<void>} block

@@ -3,6 +3,7 @@
 import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt } from '../parts/alert.js';
+import { avatar, threadSubject } from '../parts/avatar.js';
 import { button } from '../parts/controls.js';
 import { confirm } from '../parts/dialog.js';
 
@@ -67,11 +68,13 @@ function invitationMenu(chat, id) {
  * @param {ChatShape} chat
  * @param {Thread} thread
  */
-export function invitation(chat, { id, kind, me, member_count: count }) {
+export function invitation(chat, thread) {
+    const { id, kind, me, member_count: count } = thread;
     const name = me.invited_by?.name;
     return element(
         'section',
         { class: 'invitation', 'aria-label': t('inbox.invitation') },
+        avatar(threadSubject(thread), chat, 'large'),
         p('', name ? t('shell.invitedBy', { name }) : t('shell.invited')),
         kind !== 'direct' && p('hint', t('inbox.members', { count })),
         div(

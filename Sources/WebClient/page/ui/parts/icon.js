@@ -36,7 +36,7 @@ const paths = {
     send: 'M4 12l16-8-6 17-3-7.5z',
     settings: 'M4 7h8M18 7h2M4 17h2M12 17h8M15 4a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM9 14a3 3 0 1 0 0 6 3 3 0 0 0 0-6z',
     trash: 'M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5.5M13.5 11v5.5',
-    unread: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8z',
+    unread: 'M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12z',
 };
 
 /** @typedef {keyof typeof paths} IconName */
