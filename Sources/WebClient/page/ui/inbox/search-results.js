@@ -3,7 +3,7 @@
 import { div, element, fill, words } from '../dom.js';
 import { t } from '../../language/index.js';
 import { showProblem } from '../parts/alert.js';
-import { avatar, personSubject, threadSubject } from '../parts/avatar.js';
+import { avatar, threadSubject } from '../parts/avatar.js';
 import { shortTime, timeElement } from '../parts/time.js';
 import { goTo, threadAddress } from '../shell/router.js';
 
@@ -94,15 +94,16 @@ export function searchResults(chat) {
         const { sender, thread_id: threadID, timestamp: at } = message;
         const thread = chat.inbox.value?.threads.find(({ id }) => id === threadID);
         const name = sender?.name ?? '';
-        const isNamed = thread && thread.kind !== 'direct';
-        const title = isNamed ? t('inbox.senderIn', { sender: name, title: threadSubject(thread).name }) : name;
+        const subject = thread ? threadSubject(thread) : { id: threadID, name };
+        const isOwn = sender?.id === chat.session.value?.user.id;
+        const from = thread?.kind === 'direct' ? '' : t('inbox.from', { name, text: '' });
         return link(threadAddress(threadID, message.id), [
-            sender && avatar(personSubject(sender), chat),
-            words('thread-title', title),
+            avatar(subject, chat),
+            words('thread-title', subject.name),
             ' ',
             timeElement(at, shortTime(at)),
             ' ',
-            words('thread-line found', ...excerpt(text)),
+            words('thread-line found', isOwn ? t('inbox.own', { text: '' }) : from, ...excerpt(text)),
         ]);
     }
 
