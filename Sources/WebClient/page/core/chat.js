@@ -254,6 +254,7 @@ export class Chat extends Calls {
             http: this.http,
             userID: this.#userID ?? '',
             shownThread: () => this.#threads.get(threadID),
+            message: (...ids) => this.message(...ids),
             onClose: () => this.#timelines.delete(timeline),
         });
         this.#timelines.add(timeline);

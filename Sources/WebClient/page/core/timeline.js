@@ -2,8 +2,8 @@
 
 import { LiveValue } from './live.js';
 import { sleep } from './http/back-off.js';
-import { problemOf } from './http/problem.js';
-import { holes } from './state/ranges.js';
+import { Problem, problemOf } from './http/problem.js';
+import { holes, rangeAt } from './state/ranges.js';
 import { fetchPage } from './sync/commit.js';
 
 /** @typedef {import('./types.js').Row} Row */
@@ -11,7 +11,8 @@ import { fetchPage } from './sync/commit.js';
 /** @typedef {import('./types.js').Message} Message */
 /** @typedef {import('./state/records.js').StoredThread} StoredThread */
 /** @typedef {{store: import('./store/schema.js').Store, http: import('./http/http.js').HTTP, userID: string,
- * shownThread: () => StoredThread | undefined, onClose: () => void}} Means `shownThread`: the thread with the read mark that
+ * shownThread: () => StoredThread | undefined, message: (threadID: string, id: string) => Promise<Message | null>,
+ * onClose: () => void}} Means `shownThread`: the thread with the read mark that
  * is still on its way */
 
 const pageSize = 50;
@@ -85,26 +86,26 @@ export class ThreadTimeline {
     async loadOlder() {
         await this.#loading(async () => {
             const bottom = bottomOf(await this.#thread());
-            while (this.#from > bottom) {
+            let isEmpty = true;
+            // A page may be empty: the user has deleted all of its messages.
+            while (isEmpty && this.#from > bottom) {
                 const first = Math.max(bottom, this.#from - pageSize);
                 await this.#ensure(first, this.#from - 1);
+                isEmpty = !await this.#messages(first, this.#from - 1).then(({ length }) => length);
                 this.#from = first;
-                const rows = await this.#messages();
-                // A page may be empty: the user has deleted all of its messages.
-                if (rows.length > mostRows) this.#to = rows[mostRows - 1].seq;
-                if (rows.some(({ seq }) => seq < first + pageSize)) break;
             }
+            await this.#endAt(this.#from + mostRows - 1);
         });
     }
 
     async loadNewer() {
         await this.#loading(async () => {
-            const { head } = await this.#thread();
             if (this.#to === Infinity) return;
-            const last = Math.min(head, this.#to + pageSize);
+            const last = this.#to + pageSize;
             await this.#ensure(this.#to + 1, last);
-            this.#to = last >= head ? Infinity : last;
-            await this.#dropAbove();
+            this.#from = Math.max(this.#from, last - mostRows + 1);
+            this.#to = last;
+            await this.#endAt(last);
         });
     }
 
@@ -112,19 +113,18 @@ export class ThreadTimeline {
     async goTo(place) {
         await this.#loading(async () => {
             const move = this.#moves += 1;
-            const thread = await this.#thread();
-            const bottom = bottomOf(thread);
-            const middle = place === 'newest' ? thread.head : 'seq' in place ? place.seq : await this.#seqOf(place.id);
+            const { ranges, head, ...thread } = await this.#thread();
+            const middle = place === 'newest' ? head : 'seq' in place ? place.seq : await this.#seqOf(place.id);
             // The last call decides where the window is.
             if (move !== this.#moves) return;
-            const after = place === 'newest' ? 0 : pageSize;
-            this.#from = Math.max(bottom, middle - pageSize + 1);
-            this.#to = middle + after >= thread.head ? Infinity : middle + after;
+            this.#from = Math.max(bottomOf(thread), middle - pageSize + 1);
+            this.#to = Infinity;
+            await this.#endAt(middle + pageSize);
             this.#isOpen = true;
             // What the store has is shown at once, unless the place itself is missing.
-            if (holes(thread.ranges, middle, middle).length === 0) await this.#refresh();
+            if (rangeAt(ranges, middle)) await this.#refresh();
             try {
-                await this.#ensure(this.#from, Math.min(this.#to, thread.head));
+                await this.#ensure(this.#from, this.#to);
             } catch (error) {
                 await this.#showNearest(middle);
                 throw error;
@@ -132,15 +132,22 @@ export class ThreadTimeline {
         });
     }
 
+    /** Ends the window at a seq; at the thread's head it has no end.
+     * @param {number} seq */
+    async #endAt(seq) {
+        const { head } = await this.#thread();
+        this.#to = seq >= head ? Infinity : Math.min(this.#to, seq);
+    }
+
     /** Offline: shows the stored messages nearest to a place that is not stored.
      * @param {number} middle */
     async #showNearest(middle) {
-        const { ranges, head } = await this.#thread();
+        const { ranges } = await this.#thread();
         const range = ranges.findLast(([first]) => first <= middle) ?? ranges[0];
-        if (!range || range[1] >= middle && range[0] <= middle) return;
+        if (!range || rangeAt(ranges, middle)) return;
         this.#from = Math.max(range[0], Math.min(range[1], middle) - pageSize);
-        this.#to = Math.min(range[1], this.#from + mostRows);
-        if (this.#to >= head) this.#to = Infinity;
+        this.#to = Infinity;
+        await this.#endAt(range[1]);
     }
 
     /** Runs a load: shows that it runs, and its result.
@@ -171,9 +178,9 @@ export class ThreadTimeline {
 
     /** @param {string} id of a message */
     async #seqOf(id) {
-        const { store, http } = this.#means;
-        const [known] = await store.read(['messages'], (tx) => tx.all('messages', { index: 'id', from: id, to: id }));
-        return (known ?? await http.get(`/v1/threads/${this.#threadID}/messages/${id}`)).seq;
+        const message = await this.#means.message(this.#threadID, id);
+        if (message) return message.seq;
+        throw new Problem({ status: 404, code: 'message_not_found', detail: 'There is no such message any more.' });
     }
 
     /** @returns {Promise<StoredThread>} */
@@ -183,16 +190,10 @@ export class ThreadTimeline {
         return thread ?? { ranges: [], head: 0, me: { hidden_before_seq: 0 } };
     }
 
-    /** @returns {Promise<Message[]>} */
-    #messages() {
-        const id = this.#threadID;
-        const span = { from: [id, this.#from], to: [id, this.#to] };
+    /** @param {number} first @param {number} last @returns {Promise<Message[]>} */
+    #messages(first, last) {
+        const span = { from: [this.#threadID, first], to: [this.#threadID, last] };
         return this.#means.store.read(['messages'], (tx) => tx.all('messages', span));
-    }
-
-    async #dropAbove() {
-        const rows = await this.#messages();
-        if (rows.length > mostRows) this.#from = rows[rows.length - mostRows].seq;
     }
 
     /** Shows the window as the store has it now. Calls while one runs make one more run.
@@ -213,22 +214,17 @@ export class ThreadTimeline {
     }
 
     async #show() {
-        const id = this.#threadID;
-        const span = { from: [id, this.#from], to: [id, this.#to] };
-        const { thread, entries, files, ...read } = await this.#means.store.read(
-            ['threads', 'messages', 'outbox', 'files'],
-            async (tx) => ({
-                thread: /** @type {StoredThread | undefined} */ (await tx.get('threads', id)),
-                messages: /** @type {Message[]} */ (await tx.all('messages', span)),
-                entries: (await tx.all('outbox')).filter((entry) => entry.thread_id === id),
-                files: await tx.all('files'),
-            }),
-        );
-        const messages = this.#to === Infinity ? read.messages.slice(-mostRows) : read.messages;
-        if (messages.length < read.messages.length) this.#from = messages[0].seq;
-        const ranges = thread?.ranges ?? [];
-        const head = thread?.head ?? 0;
-        const missing = holes(ranges, this.#from, Math.min(this.#to, head));
+        const [start, to, moves] = [this.#from, this.#to, this.#moves];
+        // Before the messages: a message that is sent meanwhile is then in both, not in neither.
+        const waiting = await this.#waitingRows();
+        const thread = await this.#thread();
+        const { head, ranges } = thread;
+        // A window that follows loses rows above.
+        const from = to === Infinity ? Math.max(start, head - mostRows + 1) : start;
+        const messages = await this.#messages(from, to);
+        if (start !== this.#from || to !== this.#to || moves !== this.#moves) return void (this.#isDirty = true);
+        this.#from = from;
+        const missing = holes(ranges, from, Math.min(to, head));
         const isBroken = missing.length > 0 && this.#loads === 0 && !this.#isOutOfReach;
         if (isBroken && this.#isWithinReach(missing, head)) {
             void this.#repair(missing);
@@ -236,22 +232,29 @@ export class ThreadTimeline {
             const shown = this.view.value?.rows.at(-1)?.message.seq ?? 0;
             if (missing[0][0] <= shown) return;
         }
-        const stored = new Set(messages.map((message) => message.id));
-        const waiting = entries.filter((entry) => !stored.has(entry.id));
-        /** @type {Row[]} */
-        const rows = messages.map((message) => ({ key: message.id, message, state: 'stored', files: [] }));
-        for (const { id, message, state, problem } of waiting) {
-            const own = files.filter((file) => file.message_id === id);
-            rows.push({ key: id, message, state, ...(problem ? { problem } : {}), files: own });
-        }
         this.#placeDivider(messages);
         this.view.set({
-            rows: this.#keepingRows(rows),
-            atStart: this.#from <= bottomOf(thread),
-            atEnd: this.#to === Infinity || this.#to >= head,
+            rows: this.#keepingRows([...messages.map(rowOf), ...waiting]),
+            atStart: from <= bottomOf(thread),
+            atEnd: to >= head,
             firstUnread: this.#firstUnread,
             isLoading: this.#loads > 0,
         });
+    }
+
+    /** What is being sent.
+     * @returns {Promise<Row[]>} */
+    async #waitingRows() {
+        const [entries, files] = await this.#means.store.read(
+            ['outbox', 'files'],
+            async (tx) => [await tx.all('outbox'), await tx.all('files')],
+        );
+        return entries
+            .filter(({ thread_id }) => thread_id === this.#threadID)
+            .map(({ id, message, state, problem }) => {
+                const own = files.filter((file) => file.message_id === id);
+                return { key: id, message, state, ...(problem ? { problem } : {}), files: own };
+            });
     }
 
     /** A window that follows does not load a long absence: it ends where its messages end.
@@ -298,15 +301,25 @@ export class ThreadTimeline {
      * @param {Row[]} rows */
     #keepingRows(rows) {
         const known = new Map(this.view.value?.rows.map((row) => [row.key, row]));
-        return rows.map((row) => {
+        /** @type {Map<string, Row>} */
+        const kept = new Map();
+        for (const row of rows) {
             const old = known.get(row.key);
-            return old && JSON.stringify(old) === JSON.stringify(row) ? old : row;
-        });
+            const isEqual = old && JSON.stringify(old) === JSON.stringify(row);
+            // A message that is stored and not out of the outbox yet has one row.
+            if (!kept.has(row.key)) kept.set(row.key, isEqual ? old : row);
+        }
+        return [...kept.values()];
     }
 }
 
+/** @param {Message} message @returns {Row} */
+function rowOf(message) {
+    return { key: message.id, message, state: 'stored', files: [] };
+}
+
 /** The first seq that the caller may see.
- * @param {StoredThread | undefined} thread */
-function bottomOf(thread) {
-    return Math.max(1, thread?.me.hidden_before_seq ?? 0);
+ * @param {{me: {hidden_before_seq: number}}} thread */
+function bottomOf({ me }) {
+    return Math.max(1, me.hidden_before_seq);
 }
