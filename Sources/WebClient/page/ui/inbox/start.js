@@ -35,7 +35,7 @@ export function openNewConversation(chat) {
             const members = people.map(({ id }) => id);
             const group = { kind: /** @type {const} */ ('group'), members, title: title.value.trim() || allNames() };
             const { id } = await chat.createThread(kind() === 'direct' ? { kind: 'direct', members } : group);
-            queueMicrotask(() => writeIn(id));
+            return () => writeIn(id);
         },
     );
 

@@ -64,17 +64,19 @@ export function form(content, label, action, others = []) {
     return made;
 }
 
-/** Opens a dialog with a form, which closes once its action has succeeded.
+/** Opens a dialog with a form, which closes once its action has succeeded. The action may return what comes after that:
+ * until then the rest of the page can have no focus.
  * @param {string} title
  * @param {Child[]} content
  * @param {string} label the button's
- * @param {(values: Record<string, string>) => unknown} action
+ * @param {(values: Record<string, string>) => Promise<void | (() => void)>} action
  * @param {Child[]} [others] buttons before that one
  */
 export function openForm(title, content, label, action, others) {
     const submit = async (/** @type {Record<string, string>} */ values) => {
-        await action(values);
+        const after = await action(values);
         dialog.close();
+        after?.();
     };
     const dialog = openDialog({ title }, form(content, label, submit, others));
     return dialog;

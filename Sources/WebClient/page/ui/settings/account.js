@@ -64,9 +64,9 @@ function openErase(chat) {
         checkbox(t('settings.eraseMessages'), { name: 'messages' }),
         field(question, { name: 'typed', autocomplete: 'off', autocapitalize: 'none' }),
     ];
-    const dialog = openForm(t('settings.erase'), content, t('settings.erase'), ({ typed, messages }) => {
+    const dialog = openForm(t('settings.erase'), content, t('settings.erase'), async ({ typed, messages }) => {
         if (typed.trim().toLocaleLowerCase() !== word) throw question;
-        return chat.eraseAccount(messages === 'on' ? 'erase' : 'keep');
+        await chat.eraseAccount(messages === 'on' ? 'erase' : 'keep');
     });
     dialog.classList.add('dangerous');
 }
