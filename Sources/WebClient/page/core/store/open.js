@@ -1,7 +1,6 @@
 // Opens the store.
 
 import { DatabaseStore } from './database-store.js';
-import { MemoryStore } from './memory-store.js';
 
 /** @typedef {import('./schema.js').Store} Store */
 /** @typedef {import('./schema.js').Table} Table */
@@ -48,6 +47,7 @@ export async function openStore(publish, onOutdated) {
         return await new DatabaseStore(indexedDB, publish, onOutdated).open();
     } catch (error) {
         console.warn('without a database, everything is kept in memory until the page is closed', error);
+        const { MemoryStore } = await import('./memory-store.js');
         return new MemoryStore(publish);
     }
 }
