@@ -23,6 +23,13 @@ export class Calls {
         this.http = new HTTP(options);
     }
 
+    /** Reads a thread of the store now: the interface opens it as soon as the call returns.
+     * @protected @param {string} _id
+     * @returns {Promise<void>} */
+    readThread(_id) {
+        return Promise.resolve();
+    }
+
     // People
 
     /** @param {string} query @returns {Promise<Person[]>} */
@@ -225,6 +232,7 @@ export class Calls {
     async #known(thread) {
         const known = await this.store.read(['threads'], (tx) => tx.get('threads', thread.id));
         if (!known) await commitThread(this.store, thread);
+        await this.readThread(thread.id);
         return thread;
     }
 

@@ -102,6 +102,11 @@ export class Chat extends Calls {
         return this.session.value?.id;
     }
 
+    /** @protected @override @param {string} id */
+    readThread(id) {
+        return this.#threads.refresh([id]);
+    }
+
     get #userID() {
         return this.session.value?.user.id;
     }
