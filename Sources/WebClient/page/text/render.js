@@ -20,7 +20,10 @@ const tags = /** @type {const} */ ({
  * @param {string} [me] the caller's id: mentions of the caller stand out
  */
 export function renderText(text, mentions, me) {
-    return tokenize(text, mentions).map((token) => node(token, me));
+    const nodes = tokenize(text, mentions).map((token) => node(token, me));
+    // A single block leaves its direction to the line that it shares with the time.
+    if (nodes.length === 1) /** @type {Element} */ (nodes[0]).removeAttribute('dir');
+    return nodes;
 }
 
 /** @param {Token} token @param {string} [me] @returns {Node} */
