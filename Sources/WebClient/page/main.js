@@ -10,5 +10,5 @@ applyTheme();
 document.documentElement.lang = await loadLanguage(navigator.languages);
 document.documentElement.dir = direction();
 const chat = new Chat();
-document.body.replaceChildren(new App(chat));
+document.body.append(new App(chat));
 await chat.start();

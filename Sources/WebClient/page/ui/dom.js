@@ -45,19 +45,6 @@ export function words(className, ...children) {
     return element('span', { class: className, dir: 'auto' }, ...children);
 }
 
-/** Builds an SVG element from attributes only.
- * @param {string} name
- * @param {Record<string, string | number>} attributes
- * @param {...SVGElement} children
- * @returns {SVGElement}
- */
-export function svg(name, attributes, ...children) {
-    const made = document.createElementNS('http://www.w3.org/2000/svg', name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-    made.append(...children);
-    return made;
-}
-
 /** Sets the children of `parent` to `children` in this order. Nodes that are in place already stay untouched, and the
  * focus stays where it is.
  * @param {Element} parent
