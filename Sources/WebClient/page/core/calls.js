@@ -3,7 +3,8 @@
 import { HTTP } from './http/http.js';
 import { problemOf } from './http/problem.js';
 import { LiveValue } from './live.js';
-import { commitEdit, commitThread } from './sync/commit.js';
+import { foldMessage } from './state/fold.js';
+import { commit, commitThread } from './sync/commit.js';
 import { uploadPicture } from './sync/upload.js';
 import { LateStore } from './store/open.js';
 
@@ -17,6 +18,9 @@ export class Calls {
     http;
     /** @protected */
     store = new LateStore();
+
+    /** @type {Promise<void> | null} */
+    #renewal = null;
 
     /** @param {{origin?: string, fetch?: typeof fetch}} [options] */
     constructor(options) {
@@ -186,7 +190,8 @@ export class Calls {
             text,
             ...(attachments ? { attachments: attachments.map(({ id }) => ({ id })) } : {}),
         };
-        await commitEdit(this.store, message.thread_id, () => this.http.patch(pathOf(message), { payload }));
+        const edited = await this.http.patch(pathOf(message), { payload });
+        await commit(this.store, (reader) => foldMessage(edited, reader));
     }
 
     /** @param {Message} message @param {'everyone' | 'me'} audience */
@@ -222,9 +227,14 @@ export class Calls {
         return `/v1/attachments/${attachmentID}${variant === 'thumbnail' ? '/thumbnail' : ''}`;
     }
 
-    /** Renews the cookie that opens files: after the sign-in, at each start, and when a file answers 401. */
-    async renewFileAccess() {
-        await this.http.call('POST', '/v1/sessions/current/media-cookie', { tries: 3 });
+    /** Renews the cookie that opens files: after the sign-in, at each start, and when a file answers 401. Many files may
+     * ask at once.
+     * @returns {Promise<void>} */
+    renewFileAccess() {
+        this.#renewal ??= this.http.call('POST', '/v1/sessions/current/media-cookie', { tries: 3 }).finally(() => {
+            this.#renewal = null;
+        });
+        return this.#renewal;
     }
 
     /** Stores a thread that the server has just returned, unless its event came first.

@@ -173,6 +173,7 @@
  * @property {() => Promise<void>} enablePush
  * @property {() => Promise<void>} disablePush
  * @property {(attachmentID: string, variant: 'original' | 'thumbnail') => string} fileURL a same-origin address; the media cookie opens it
+ * @property {() => Promise<void>} renewFileAccess renews the media cookie, when a file answers 401
  */
 
 export {};

@@ -75,13 +75,6 @@ export function commitSent(store, message) {
     });
 }
 
-/** Commits the message that the server returns for an edit.
- * @param {Store} store @param {string} threadID @param {() => Promise<Message>} ask */
-export function commitEdit(store, threadID, ask) {
-    // After a later change the events have the newer message.
-    return commitAnswer(store, threadID, 'messages', ask, foldMessage, 1);
-}
-
 /** Fetches a page of messages and commits it.
  * @param {Store} store
  * @param {HTTP} http
@@ -108,10 +101,9 @@ export function fetchMembers(store, http, threadID) {
  * @param {string} threadID
  * @param {'messages' | 'members'} kind
  * @param {() => Promise<T>} ask
- * @param {(answer: T, reader: Reader) => Promise<Changes>} fold
- * @param {number} [most] questions */
-async function commitAnswer(store, threadID, kind, ask, fold, most = 5) {
-    for (let tries = 1, isCommitted = false; !isCommitted && tries <= most; tries += 1) {
+ * @param {(answer: T, reader: Reader) => Promise<Changes>} fold */
+async function commitAnswer(store, threadID, kind, ask, fold) {
+    for (let tries = 1, isCommitted = false; !isCommitted && tries <= 5; tries += 1) {
         const before = await store.read(['versions'], (tx) => versionOf(tx, threadID));
         const answer = await ask();
         isCommitted = await store.write(recordTables, async (tx) => {
