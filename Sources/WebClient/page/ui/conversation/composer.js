@@ -38,7 +38,7 @@ export class Composer extends Component {
     /** @type {import('../../core/types.js').Member[]} */
     #members = [];
     #draftTimer = 0;
-    #hasDraft = false;
+    #hasChanged = false;
 
     /** Called when ↑ is pressed in the empty textbox. */
     oneditnewest = () => {};
@@ -160,9 +160,8 @@ export class Composer extends Component {
         this.#tray.clear();
         this.#setReply(null);
         this.#mentions.close();
-        clearTimeout(this.#draftTimer);
-        this.#draftTimer = 0;
-        this.chat.setDraft(this.threadID, { text: '', replyTo: null });
+        this.#keepDraft();
+        this.#saveDraft();
         this.#text.focus();
     }
 
@@ -225,17 +224,16 @@ export class Composer extends Component {
         }, /** @type {HTMLElement} */ (button));
     }
 
-    /** Shows the stored draft when the conversation opens, and later those of other tabs. What the user writes here wins.
+    /** Shows the stored draft, also what another tab stores. What the user writes here wins.
      * @param {Draft} draft */
     #showDraft({ text, replyTo }) {
-        const isWriting = this.#draftTimer !== 0 || (this.#hasDraft && document.hasFocus());
-        this.#hasDraft = true;
-        if (isWriting) return;
+        if (this.#hasChanged && document.hasFocus()) return;
         this.#setText(text);
         this.#setReply(replyTo);
     }
 
     #keepDraft() {
+        this.#hasChanged = true;
         clearTimeout(this.#draftTimer);
         this.#draftTimer = setTimeout(() => this.#saveDraft(), draftDelay);
     }
