@@ -22,19 +22,23 @@ export class BackOff {
     }
 }
 
-/** Waits; ends early when the signal aborts.
+/** About twelve days: until a signal aborts. */
+export const forever = 2 ** 30;
+
+/** Waits; ends early when a signal aborts.
  * @param {number} milliseconds
- * @param {AbortSignal} [signal]
+ * @param {AbortSignal[]} signals
  * @returns {Promise<void>} */
-export function sleep(milliseconds, signal) {
+export function sleep(milliseconds, ...signals) {
     return new Promise((resolve) => {
-        if (signal?.aborted) return resolve();
+        const signal = AbortSignal.any(signals);
+        if (signal.aborted) return resolve();
         const done = () => {
             clearTimeout(timer);
-            signal?.removeEventListener('abort', done);
+            signal.removeEventListener('abort', done);
             resolve();
         };
         const timer = setTimeout(done, milliseconds);
-        signal?.addEventListener('abort', done);
+        signal.addEventListener('abort', done);
     });
 }

@@ -46,7 +46,7 @@ export class HTTP {
                 if (method === 'DELETE' && attempt > 1 && error.status === 404) return null;
                 const wait = Math.max(300 * 2 ** (attempt - 1), (error.retryAfter ?? 0) * 1000);
                 if (attempt >= tries || !error.isTemporary || wait > 3000) throw error;
-                await sleep(wait * (0.75 + Math.random() / 2), options.signal);
+                await sleep(wait * (0.75 + Math.random() / 2), ...options.signal ? [options.signal] : []);
             }
         }
     }
@@ -110,19 +110,29 @@ export class HTTP {
         return this.call('DELETE', path, { query });
     }
 
-    /** Returns all entries of a list, page by page.
+    /** Asks for a list page by page.
      * @param {string} path
-     * @param {string} name of the list's array
-     * @param {{query?: RequestOptions['query'], most?: number}} [options]
-     * @returns {Promise<any[]>} */
-    async list(path, name, { query = {}, most = 1000 } = {}) {
-        const entries = [];
+     * @returns {AsyncGenerator<any>} */
+    async *pages(path) {
         let page;
         do {
-            const answer = await this.get(path, { limit: 200, ...query, page });
-            entries.push(...answer[name]);
+            const answer = await this.get(path, { limit: 200, page });
+            yield answer;
             page = answer.next;
-        } while (page && entries.length < most);
+        } while (page);
+    }
+
+    /** Returns the entries of a list, about 1,000 at most.
+     * @param {string} path
+     * @param {string} name of the list's array
+     * @returns {Promise<any[]>} */
+    async list(path, name) {
+        /** @type {any[]} */
+        const entries = [];
+        for await (const answer of this.pages(path)) {
+            entries.push(...answer[name]);
+            if (entries.length >= 1000) break;
+        }
         return entries;
     }
 }

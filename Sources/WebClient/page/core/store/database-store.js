@@ -174,13 +174,7 @@ function answer(request) {
 /** @param {IDBObjectStore} table @param {import('./schema.js').Span} span @returns {Promise<any[]>} */
 function all(table, { from, to, limit, isReversed = false, index }) {
     const source = index ? table.index(index) : table;
-    const range = from !== undefined && to !== undefined
-        ? IDBKeyRange.bound(from, to)
-        : from !== undefined
-        ? IDBKeyRange.lowerBound(from)
-        : to !== undefined
-        ? IDBKeyRange.upperBound(to)
-        : null;
+    const range = from === undefined ? null : IDBKeyRange.bound(from, to);
     if (!isReversed) return answer(source.getAll(range, limit));
     return new Promise((resolve, reject) => {
         /** @type {any[]} */

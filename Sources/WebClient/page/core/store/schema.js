@@ -30,7 +30,7 @@ export const cachedTables = /** @type {Table[]} */ (['threads', 'messages', 'ver
 
 /** @typedef {string | number | (string | number)[]} Key */
 
-/** Rows of a table or of an index in the order of their keys; both ends are included.
+/** Rows of a table or of an index in the order of their keys; both ends are included, and come together.
  * @typedef {{from?: Key, to?: Key, limit?: number, isReversed?: boolean, index?: string}} Span */
 
 /** A transaction. Within one, await nothing but its own methods: IndexedDB commits as soon as nothing is asked of it.

@@ -1,6 +1,6 @@
 // The outbox: messages from the store to the server, in the order of each thread.
 
-import { BackOff, sleep } from '../http/back-off.js';
+import { BackOff, forever, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
 import { commitSent } from './commit.js';
 import { forgetUpload, upload } from './upload.js';
@@ -20,18 +20,16 @@ import { forgetUpload, upload } from './upload.js';
 /** @typedef {import('../store/schema.js').Store} Store */
 /** @typedef {import('../http/http.js').HTTP} HTTP */
 
-const threadsAtATime = 4;
-
 /** Sends the outbox. Runs in one tab, the leader. The server stores a message once for its id, so a request whose answer
  * was lost is repeated. */
 export class OutboxSender {
     #store;
     #http;
     #wake = new AbortController();
-    /** What is being sent, by message id. @type {Map<string, AbortController>} */
+    /** What is being sent, by message. @type {Map<string, AbortController>} */
     #requests = new Map();
-    /** @type {Set<string>} */
-    #busyThreads = new Set();
+    /** By thread. @type {Map<string, Promise<void>>} */
+    #lanes = new Map();
 
     /** @param {{store: Store, http: HTTP}} means */
     constructor({ store, http }) {
@@ -46,33 +44,22 @@ export class OutboxSender {
 
     /** @param {AbortSignal} signal */
     async run(signal) {
-        /** @type {Set<Promise<void>>} */
-        const lanes = new Set();
         while (!signal.aborted) {
             const wake = this.#wake = new AbortController();
-            const entries = await entriesOf(this.#store);
-            this.#cancelMissing(entries);
-            for (const entry of entries) {
-                const id = entry.thread_id;
-                if (entry.state === 'failed' || this.#busyThreads.has(id) || lanes.size >= threadsAtATime) continue;
-                this.#busyThreads.add(id);
+            const sending = (await entriesOf(this.#store)).filter(({ state }) => state === 'sending');
+            // Ends requests of messages that the user has discarded.
+            for (const [id, request] of this.#requests) if (!sending.some((entry) => entry.id === id)) request.abort();
+            for (const { thread_id: id } of sending) {
+                if (this.#lanes.has(id)) continue;
                 const lane = this.#sendThread(id, signal).finally(() => {
-                    this.#busyThreads.delete(id);
-                    lanes.delete(lane);
+                    this.#lanes.delete(id);
                     this.nudge();
                 });
-                lanes.add(lane);
+                this.#lanes.set(id, lane);
             }
-            await sleep(2 ** 30, AbortSignal.any([signal, wake.signal]));
+            await sleep(forever, signal, wake.signal);
         }
-        await Promise.allSettled(lanes);
-    }
-
-    /** Ends requests of messages that the user has discarded.
-     * @param {OutboxEntry[]} entries */
-    #cancelMissing(entries) {
-        const ids = new Set(entries.filter(({ state }) => state === 'sending').map(({ id }) => id));
-        for (const [id, request] of this.#requests) if (!ids.has(id)) request.abort();
+        await Promise.allSettled(this.#lanes.values());
     }
 
     /** Sends what waits in a thread, one message after the other.
@@ -101,7 +88,7 @@ export class OutboxSender {
                 const wait = backOff.next(problemOf(error));
                 // A connection that comes back ends the wait, but not the server's Retry-After.
                 const isHeld = (problem?.retryAfter ?? 0) > 0;
-                await sleep(wait, isHeld ? signal : AbortSignal.any([signal, this.#wake.signal]));
+                await sleep(wait, signal, ...isHeld ? [] : [this.#wake.signal]);
             } finally {
                 this.#requests.delete(next.id);
             }

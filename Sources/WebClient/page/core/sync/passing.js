@@ -13,8 +13,8 @@ export class Passing {
     #http;
     #personOf;
     #userID;
-    /** By thread: the end of each person's notice. @type {Map<string, Map<string, ReturnType<typeof setTimeout>>>} */
-    #typing = new Map();
+    /** The ends of notices, by thread and person. @type {Map<string, ReturnType<typeof setTimeout>>} */
+    #timers = new Map();
     /** @type {Map<string, LiveValue<Person[]>>} */
     #typingValues = new Map();
     /** @type {Map<string, LiveValue<Presence>>} */
@@ -50,9 +50,9 @@ export class Passing {
     /** @param {import('../state/records.js').Event[]} events `message.created` has the sender's `user_id` only */
     take(events) {
         for (const { type, thread_id: threadID, data } of events) {
-            if (type === 'typing' && threadID) this.#begin(threadID, data.user_id);
+            if (type === 'typing' && threadID) void this.#begin(threadID, data.user_id);
             if (type === 'message.created' && threadID) this.#end(threadID, data.user_id);
-            if (type === 'presence.updated') this.#setPresence(data.user_id, data);
+            if (type === 'presence.updated') this.presence(data.user_id).set(presenceOf(data));
         }
     }
 
@@ -65,8 +65,8 @@ export class Passing {
     }
 
     clear() {
-        for (const timers of this.#typing.values()) for (const timer of timers.values()) clearTimeout(timer);
-        this.#typing.clear();
+        for (const timer of this.#timers.values()) clearTimeout(timer);
+        this.#timers.clear();
         for (const value of this.#typingValues.values()) value.set([]);
         this.#presenceValues.clear();
     }
@@ -88,46 +88,38 @@ export class Passing {
     }
 
     /** @param {string} threadID @param {string} userID */
-    #begin(threadID, userID) {
+    async #begin(threadID, userID) {
         if (userID === this.#userID()) return;
-        const timers = this.#typing.get(threadID) ?? new Map();
-        this.#typing.set(threadID, timers);
-        clearTimeout(timers.get(userID));
-        timers.set(userID, setTimeout(() => this.#end(threadID, userID), typingMilliseconds));
-        void this.#show(threadID);
+        const key = threadID + userID;
+        clearTimeout(this.#timers.get(key));
+        this.#timers.set(key, setTimeout(() => this.#end(threadID, userID), typingMilliseconds));
+        const person = await this.#personOf(threadID, userID);
+        if (person && this.#timers.has(key)) this.#show(threadID, userID, [person]);
     }
 
     /** @param {string} threadID @param {string} userID */
     #end(threadID, userID) {
-        const timers = this.#typing.get(threadID);
-        if (!timers?.has(userID)) return;
-        clearTimeout(timers.get(userID));
-        timers.delete(userID);
-        void this.#show(threadID);
+        clearTimeout(this.#timers.get(threadID + userID));
+        if (this.#timers.delete(threadID + userID)) this.#show(threadID, userID, []);
     }
 
-    /** @param {string} threadID */
-    async #show(threadID) {
-        const ids = () => [...this.#typing.get(threadID)?.keys() ?? []];
-        const people = await Promise.all(ids().map((id) => this.#personOf(threadID, id)));
-        const current = ids();
-        this.typing(threadID).set(
-            people.filter((person) => person !== null).filter((person) => current.includes(person.id)),
-        );
-    }
-
-    /** @param {string} userID @param {Presence} presence */
-    #setPresence(userID, { presence, last_seen_at }) {
-        this.presence(userID).set({ presence, last_seen_at });
+    /** @param {string} threadID @param {string} userID @param {Person[]} person the one with this id, or none */
+    #show(threadID, userID, person) {
+        const value = this.typing(threadID);
+        value.set([...(value.value ?? []).filter(({ id }) => id !== userID), ...person]);
     }
 
     /** @param {string} userID @param {LiveValue<Presence>} value */
     async #askPresence(userID, value) {
         try {
-            const { presence, last_seen_at } = await this.#http.get('/v1/users/' + userID);
-            value.set({ presence: presence ?? null, last_seen_at: last_seen_at ?? null });
+            value.set(presenceOf(await this.#http.get('/v1/users/' + userID)));
         } catch {
-            if (value.value === undefined) value.set({ presence: null, last_seen_at: null });
+            // Offline: what was known last stays.
         }
     }
+}
+
+/** @param {Presence} person @returns {Presence} */
+function presenceOf({ presence, last_seen_at }) {
+    return { presence, last_seen_at };
 }

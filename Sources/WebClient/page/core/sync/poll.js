@@ -1,6 +1,6 @@
 // The poll loop: events and cursor from the server into the store.
 
-import { BackOff, sleep } from '../http/back-off.js';
+import { BackOff, forever, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
 import { lacksLastMessage } from '../state/thread.js';
 import { foldAccount } from '../state/fold.js';
@@ -47,7 +47,7 @@ export class Poll {
             const ended = AbortSignal.any([signal, turn.signal]);
             try {
                 if (this.#isPaused && isPrepared && !isNudged) {
-                    await sleep(2 ** 30, ended);
+                    await sleep(forever, ended);
                     isNudged = true;
                     continue;
                 }
@@ -109,7 +109,7 @@ export class Poll {
         // A node that restarts breaks its connections: the next try, which comes at once, often succeeds.
         this.#connect(false, isSilent && !wasConnected ? 'offline' : 'connecting');
         const wait = wasConnected && isSilent ? 200 + Math.random() * 200 : this.#backOff.next(problem);
-        await sleep(wait, AbortSignal.any([signal, turn.signal]));
+        await sleep(wait, signal, turn.signal);
     }
 
     /** @param {string} cursor
@@ -142,20 +142,14 @@ export class Poll {
      * @param {string[]} staleIDs
      * @param {AbortSignal} signal */
     async #load(staleIDs, signal) {
-        /** @type {any[]} */
         const threads = [];
         let cursor;
-        /** @type {string | undefined} */
-        let page;
-        do {
-            const query = { limit: 200, page };
-            /** @type {any} */
-            const answer = await this.#http.call('GET', '/v1/inbox', { query, signal });
+        for await (const answer of this.#http.pages('/v1/inbox')) {
             // Events after the first page's cursor may be in the later pages already; the reducer recognises them.
             cursor ??= answer.cursor;
             threads.push(...answer.threads);
-            page = answer.next;
-        } while (page);
+            if (signal.aborted) return;
+        }
         await commitReload(this.#store, { threads, cursor, staleIDs });
         await this.#loadAccount();
     }

@@ -1,6 +1,6 @@
 // Read marks on their way to the server.
 
-import { BackOff, sleep } from '../http/back-off.js';
+import { BackOff, forever, sleep } from '../http/back-off.js';
 import { problemOf } from '../http/problem.js';
 
 /** A read mark that the server has not confirmed by an event yet. `read` of the unread messages up to it are stored;
@@ -84,11 +84,11 @@ export class ReadMarkSender {
                 const waiting = marks.filter(({ isAnswered }) => !isAnswered);
                 if (waiting.length > 0) await this.#send(waiting.slice(0, 1000), signal);
                 backOff.reset();
-                if (waiting.length === 0) await sleep(2 ** 30, AbortSignal.any([signal, wake.signal]));
+                if (waiting.length === 0) await sleep(forever, signal, wake.signal);
                 // More marks may follow within moments: one request for all.
                 await sleep(400, signal);
             } catch (error) {
-                await sleep(backOff.next(problemOf(error)), AbortSignal.any([signal, wake.signal]));
+                await sleep(backOff.next(problemOf(error)), signal, wake.signal);
             }
         }
     }
@@ -98,20 +98,12 @@ export class ReadMarkSender {
         const receipts = marks.map(({ thread_id, read }) => ({ thread_id, read }));
         try {
             await this.#http.call('POST', '/v1/receipts', { json: { receipts }, signal });
-            return await this.#settle(marks, true);
+            await this.#settle(marks, true);
         } catch (error) {
             if (problemOf(error).isTemporary) throw error;
-        }
-        // One of them is refused for ever, such as that of a thread that the user has left.
-        for (const mark of marks) {
-            const json = { read: mark.read };
-            try {
-                await this.#http.call('PUT', `/v1/threads/${mark.thread_id}/receipts`, { json, signal });
-                await this.#settle([mark], true);
-            } catch (error) {
-                if (problemOf(error).isTemporary) throw error;
-                await this.#settle([mark], false);
-            }
+            // One of them is refused for ever, such as that of a thread that the user has left.
+            if (marks.length === 1) return await this.#settle(marks, false);
+            for (const mark of marks) await this.#send([mark], signal);
         }
     }
 

@@ -1,6 +1,6 @@
 // Syncing in the leading tab: the poll, the outbox and the read marks.
 
-import { sleep } from '../http/back-off.js';
+import { forever, sleep } from '../http/back-off.js';
 import { takeTurns } from './tabs.js';
 import { OutboxSender } from './outbox.js';
 import { Poll } from './poll.js';
@@ -135,7 +135,7 @@ export class Sync {
                         this.#pauseUnseen(running),
                     ]);
                 }
-                await sleep(2 ** 30, running);
+                await sleep(forever, running);
             }
         } finally {
             this.#isLeading = false;

@@ -87,7 +87,7 @@ async function leadByLease(store, tabs, lead, signal) {
     });
     while (!await claim(store, holder)) {
         if (signal.aborted) return;
-        await sleep(leaseMilliseconds / 3 * (0.75 + Math.random() / 2), AbortSignal.any([signal, wake.signal]));
+        await sleep(leaseMilliseconds / 3 * (0.75 + Math.random() / 2), signal, wake.signal);
         wake = new AbortController();
     }
     const lost = new AbortController();
