@@ -74,7 +74,7 @@ export class OutboxSender {
             const request = new AbortController();
             this.#requests.set(next.id, request);
             try {
-                await this.#send(next, AbortSignal.any([signal, request.signal]));
+                await this.#send(next, AbortSignal.any([signal, request.signal]), backOff);
                 backOff.reset();
             } catch (error) {
                 if (request.signal.aborted || signal.aborted) continue;
@@ -95,9 +95,10 @@ export class OutboxSender {
         }
     }
 
-    /** @param {OutboxEntry} entry @param {AbortSignal} signal @returns {Promise<void>} */
-    async #send(entry, signal) {
-        for (const { id } of entry.files) await upload({ store: this.#store, http: this.#http, signal }, id);
+    /** @param {OutboxEntry} entry @param {AbortSignal} signal @param {BackOff} backOff @returns {Promise<void>} */
+    async #send(entry, signal, backOff) {
+        const means = { store: this.#store, http: this.#http, signal, onProgress: () => backOff.reset() };
+        for (const { id } of entry.files) await upload(means, id);
         const path = `/v1/threads/${entry.thread_id}/messages`;
         try {
             const message = await this.#http.call('POST', path, { json: entry.body, signal });
@@ -107,7 +108,7 @@ export class OutboxSender {
             // An uploaded file that no message used for a day is deleted: it is uploaded again, once.
             const isLost = problem.status === 422 && problem.errors.some(({ field }) => field.includes('attachments'));
             if (isLost && await forgetUpload(this.#store, entry.files.map(({ id }) => id))) {
-                return await this.#send(entry, signal);
+                return await this.#send(entry, signal, backOff);
             }
             throw error;
         }

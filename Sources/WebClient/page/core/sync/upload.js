@@ -7,7 +7,8 @@ import { Problem, problemOf } from '../http/problem.js';
 /** A file of a message that is not sent yet.
  * @typedef {import('../types.js').OutgoingFile & {message_id: string, isUploaded: boolean, isRepeated?: boolean}} StoredFile
  */
-/** @typedef {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP, signal: AbortSignal}} Means */
+/** @typedef {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP, signal: AbortSignal,
+ * onProgress: () => void}} Means */
 
 const smallestPart = 256 * 1024;
 const largestPart = 8 * 1024 * 1024;
@@ -71,6 +72,7 @@ async function sendParts(means, file, blob) {
             const response = await sendPart(means, file, blob.slice(start, end), offset, end === blob.size);
             if (end === blob.size) return await response.json();
             offset = end;
+            means.onProgress();
             await change(means.store, file.id, { sent: end });
             // About a second for each part.
             if (Date.now() - startedAt < 700) partSize = Math.min(partSize * 2, largestPart);
