@@ -62,6 +62,8 @@ export class Inbox extends Component {
         this.#showResults();
         this.#setFilter(this.#filter);
         this.follow(this.chat.inbox, () => this.showThreads());
+        // A live value is kept current while somebody follows it; the settings read it once.
+        this.follow(this.chat.me, () => {});
         this.atEnd(this.#list.end);
     }
 
