@@ -1,10 +1,10 @@
 // The core of the web client as the interface sees it.
 
 import { Calls } from './calls.js';
-import { deviceName, newID } from './device.js';
+import { deviceName } from './device.js';
 import { LiveValue, Queries } from './live.js';
 import { fetchMembers } from './sync/commit.js';
-import { changeEntry, putEntry } from './sync/outbox.js';
+import { changeEntry, putMessage } from './sync/outbox.js';
 import { openStore } from './store/open.js';
 import { tables } from './store/schema.js';
 import { Push, setBadge } from './sync/push.js';
@@ -17,7 +17,6 @@ import { ThreadTimeline } from './timeline.js';
 
 /** @typedef {import('./types.js').Person} Person */
 /** @typedef {import('./types.js').Session} Session */
-/** @typedef {import('./types.js').Message} Message */
 /** @typedef {import('./types.js').Draft} Draft */
 /** @typedef {import('./types.js').Member} Member */
 
@@ -271,50 +270,11 @@ export class Chat extends Calls {
 
     /** @param {string} threadID @param {import('./types.js').Outgoing} outgoing
      * @returns {Promise<string>} */
-    async send(threadID, { text, files = [], replyTo = null, mentions = [], location }) {
-        const session = this.session.value;
-        if (!session) throw new Error('Sign in first.');
-        const id = newID();
-        const outgoing = files.map((file) => ({
-            id: newID(),
-            name: file.name,
-            type: file.type,
-            size: file.size,
-            sent: 0,
-            file,
-        }));
-        const type = location ? 'location' : 'message';
-        const content = location ?? (text ? { text } : {});
-        const attachments = outgoing.map(({ id, name, type, size }) => ({ id, name, content_type: type, size }));
-        const hasFiles = attachments.length > 0;
-        const { id: userID, name, profile_image } = this.me.value ?? session.user;
-        /** @type {Message} */
-        const message = {
-            id,
-            thread_id: threadID,
-            seq: 0,
-            timestamp: new Date().toISOString(),
-            type,
-            sender: { id: userID, name, profile_image },
-            payload: { ...content, ...(hasFiles ? { attachments } : {}) },
-            reply_to: replyTo?.id ?? null,
-            mentions,
-            reactions: {},
-            edited_at: null,
-            deleted_at: null,
-            expires_at: null,
-        };
-        const body = {
-            id,
-            type,
-            payload: { ...content, ...(hasFiles ? { attachments: attachments.map(({ id }) => ({ id })) } : {}) },
-            ...(replyTo ? { reply_to: replyTo.id } : {}),
-            ...(mentions.length > 0 ? { mentions } : {}),
-        };
-        const entry = { id, thread_id: threadID, message, body, files: outgoing.map(({ id }) => ({ id })) };
-        await putEntry(this.store, { ...entry, state: 'sending' }, outgoing);
+    async send(threadID, outgoing) {
+        const { id, name, profile_image } = this.me.value ?? this.session.value?.user ??
+            { id: '', name: '', profile_image: null };
         this.#passing.stop(threadID);
-        return id;
+        return await putMessage(this.store, threadID, { id, name, profile_image }, outgoing);
     }
 
     /** @param {string} messageID */

@@ -42,16 +42,16 @@ export class DatabaseStore {
      * @param {(tx: import('./schema.js').Transaction) => Promise<T>} work
      * @returns {Promise<T>} */
     async write(names, work) {
-        for (let isThorough = false;; isThorough = true) {
+        // Stored messages can be fetched again. First the old ones make room; if that is not enough, all do.
+        for (const kept of [200, 0]) {
             try {
                 return await this.#run('readwrite', names, work);
             } catch (error) {
-                if (!isOutOfSpace(error) || isThorough && !names.includes('messages')) throw error;
-                // Old messages can be fetched again. The first time they make room; if that is not enough, all do.
-                await this.#run('readwrite', cachedTables, (tx) => dropOldMessages(tx, isThorough ? 0 : 200));
-                if (isThorough) return await this.#run('readwrite', names, work);
+                if (!isOutOfSpace(error)) throw error;
+                await dropOldMessages((...all) => this.#run('readwrite', ...all), kept);
             }
         }
+        return await this.#run('readwrite', names, work);
     }
 
     /** Removes everything, the database included. It is made again when it is used again. */

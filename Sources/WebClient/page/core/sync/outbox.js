@@ -1,5 +1,6 @@
 // The outbox: messages from the store to the server, in the order of each thread.
 
+import { newID } from '../device.js';
 import { BackOff, forever, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
 import { commitSent } from './commit.js';
@@ -134,20 +135,56 @@ export function entriesOf(store) {
 
 /** Puts a message into the outbox, with its files; the draft that has become this message is removed.
  * @param {Store} store
- * @param {Omit<OutboxEntry, 'order'>} entry
- * @param {import('../types.js').OutgoingFile[]} files */
-export function putEntry(store, entry, files) {
-    return store.write(['outbox', 'files', 'drafts'], async (tx) => {
-        tx.put('outbox', entry);
-        for (const file of files) tx.put('files', { ...file, message_id: entry.id, isUploaded: false });
-        tx.note('outbox/' + entry.thread_id);
-        const draft = await tx.get('drafts', entry.thread_id);
-        const text = entry.message.payload?.text ?? '';
-        if (draft && draft.text.trim() === text.trim()) {
-            tx.delete('drafts', entry.thread_id);
-            tx.note('draft/' + entry.thread_id);
-        }
+ * @param {string} threadID
+ * @param {import('../types.js').Person} sender
+ * @param {import('../types.js').Outgoing} outgoing
+ * @returns {Promise<string>} its id */
+export async function putMessage(store, threadID, sender, { text, files = [], replyTo, mentions = [], location }) {
+    const id = newID();
+    const parts = files.map((file) => ({ id: newID(), name: file.name, type: file.type, size: file.size, file }));
+    const request = {
+        id,
+        type: location ? 'location' : 'message',
+        payload: {
+            ...(location ?? (text ? { text } : {})),
+            ...(parts.length > 0 ? { attachments: parts.map(({ id }) => ({ id })) } : {}),
+        },
+        ...(replyTo ? { reply_to: replyTo.id } : {}),
+        ...(mentions.length > 0 ? { mentions } : {}),
+    };
+    const shown = parts.map(({ id, name, type, size }) => ({ id, name, content_type: type, size }));
+    /** @type {import('../types.js').Message} */
+    const message = {
+        ...request,
+        payload: { ...request.payload, ...(parts.length > 0 ? { attachments: shown } : {}) },
+        thread_id: threadID,
+        seq: 0,
+        timestamp: new Date().toISOString(),
+        sender,
+        reply_to: replyTo?.id ?? null,
+        mentions,
+        reactions: {},
+        edited_at: null,
+        deleted_at: null,
+        expires_at: null,
+    };
+    await store.write(['outbox', 'files', 'drafts'], async (tx) => {
+        const draft = await tx.get('drafts', threadID);
+        tx.put('outbox', {
+            id,
+            thread_id: threadID,
+            message,
+            body: request,
+            files: request.payload.attachments ?? [],
+            state: 'sending',
+        });
+        for (const part of parts) tx.put('files', { ...part, sent: 0, message_id: id, isUploaded: false });
+        tx.note('outbox/' + threadID);
+        if (draft?.text.trim() !== (text ?? '').trim()) return;
+        tx.delete('drafts', threadID);
+        tx.note('draft/' + threadID);
     });
+    return id;
 }
 
 /** Sends a failed message again, or discards a message.
