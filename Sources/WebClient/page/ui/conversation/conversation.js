@@ -91,7 +91,9 @@ export class Conversation extends Component {
         this.#thread = thread;
         const subject = threadSubject(thread);
         this.#title.textContent = subject.name;
-        fill(this.#picture, avatar(subject, this.chat));
+        if (!before || subject.image !== threadSubject(before).image || subject.name !== threadSubject(before).name) {
+            fill(this.#picture, avatar(subject, this.chat));
+        }
         const { peer } = thread;
         if (peer && !before) {
             this.follow(this.chat.presence(peer.id), (presence) => {
@@ -123,8 +125,8 @@ export class Conversation extends Component {
 
     #showJump() {
         const isAtNewest = this.#log?.isAtNewest ?? true;
-        // Leave the focus in the log, not on a button that is gone.
-        if (isAtNewest && document.activeElement === this.#jump) this.#composer?.focus();
+        // The focus must not stay on a button that is gone.
+        if (isAtNewest && document.activeElement === this.#jump) this.#log?.focusStop();
         this.#jump.hidden = isAtNewest;
         const count = this.#thread?.unread_count ?? 0;
         this.#newCount.hidden = count === 0;

@@ -44,6 +44,8 @@ export class Log extends Component {
     #isPlaced = false;
     /** The row that is the log's tab stop because it had the focus. @type {string | null} */
     #current = null;
+    /** @type {MessageRow | undefined} */
+    #stop;
     #readSeq = 0;
     #isScheduled = false;
     /** Counts changes of what all rows depend on: people's names, the kind of thread, the time. */
@@ -108,6 +110,7 @@ export class Log extends Component {
 
     /** Goes to the newest message and follows new ones. */
     async showNewest() {
+        this.#current = null;
         await this.#goTo('newest', !!this.#view?.atEnd);
     }
 
@@ -133,6 +136,11 @@ export class Log extends Component {
             if (this.#wanted === wanted) this.#wanted = null;
             this.#render();
         }
+    }
+
+    /** Moves the focus to the log's tab stop. */
+    focusStop() {
+        this.#stop?.element.focus({ preventScroll: true });
     }
 
     /** Opens the editor of the newest own message that can be edited. */
@@ -328,10 +336,10 @@ export class Log extends Component {
     #updateTabStop() {
         const stop = this.#rows.get(this.#current ?? '') ??
             [...this.#rows.values()].findLast((row) => !row.element.hidden);
-        for (const row of this.#rows.values()) {
-            const tabIndex = row === stop ? 0 : -1;
-            if (row.element.tabIndex !== tabIndex) row.element.tabIndex = tabIndex;
-        }
+        if (stop === this.#stop) return;
+        if (this.#stop) this.#stop.element.tabIndex = -1;
+        if (stop) stop.element.tabIndex = 0;
+        this.#stop = stop;
     }
 
     /** @param {EventTarget | null} target what has the focus now */
