@@ -96,7 +96,7 @@ Deno.test('what may be done with a message', () => {
     );
     assert.equal(may(rowOf({ deleted_at: time, payload: null }), threadOf('group')), 'deleteForMe');
     assert.equal(may(rowOf({ type: 'system', sender: null, payload: {} }), threadOf('group')), 'deleteForMe');
-    assert.equal(may(rowOf({}, { state: 'failed' }), threadOf('group')), 'copy');
+    assert.equal(may(rowOf({}, { state: 'failed' }), threadOf('group')), 'copy cancelSending');
 });
 
 Deno.test('a message whose time is over is expired', () => {

@@ -25,35 +25,22 @@ export function openActions(row, button, thread, log) {
     const { message } = row;
     const { chat } = log;
     const may = permissions(row, thread, chat.session.value?.user.id);
-    openMenu(button, t('conversation.actions'), [
-        may.reply && { name: t('conversation.reply'), icon: 'reply', onselect: () => log.onreply(message) },
-        may.react && { name: t('conversation.react'), icon: 'emoji', onselect: () => react(chat, message) },
-        may.copy && { name: t('conversation.copy'), icon: 'copy', onselect: () => copy(String(message.payload?.text)) },
-        may.edit && { name: t('conversation.edit'), icon: 'edit', onselect: () => log.edit(row.key) },
-        may.seenBy && { name: t('conversation.seenBy'), icon: 'checks', onselect: () => showReceipts(chat, message) },
-        may.markUnread && {
-            name: t('conversation.markUnread'),
-            icon: 'unread',
-            onselect: () => attempt(() => chat.markUnread(message.thread_id, message.seq)),
-        },
-        may.deleteForEveryone && {
-            name: t('conversation.deleteForEveryone'),
-            icon: 'trash',
-            isDangerous: true,
-            onselect: () => deleteForEveryone(chat, message),
-        },
-        may.deleteForMe && {
-            name: t('conversation.deleteForMe'),
-            icon: 'trash',
-            isDangerous: true,
-            onselect: () => attempt(() => chat.deleteMessage(message, 'me')),
-        },
-        row.state !== 'stored' && {
-            name: t('conversation.cancelSending'),
-            icon: 'close',
-            onselect: () => attempt(() => chat.discard(row.key)),
-        },
-    ], button.closest('article') ?? button);
+    /** @type {[keyof typeof may, import('../parts/icon.js').IconName, () => unknown][]} */
+    const actions = [
+        ['reply', 'reply', () => log.onreply(message)],
+        ['react', 'emoji', () => react(chat, message)],
+        ['copy', 'copy', () => copy(String(message.payload?.text))],
+        ['edit', 'edit', () => log.edit(row.key)],
+        ['seenBy', 'checks', () => showReceipts(chat, message)],
+        ['markUnread', 'unread', () => attempt(() => chat.markUnread(message.thread_id, message.seq))],
+        ['deleteForEveryone', 'trash', () => deleteForEveryone(chat, message)],
+        ['deleteForMe', 'trash', () => attempt(() => chat.deleteMessage(message, 'me'))],
+        ['cancelSending', 'close', () => attempt(() => chat.discard(row.key))],
+    ];
+    const items = actions.filter(([name]) => may[name]).map(([name, icon, onselect]) => (
+        { name: t(`conversation.${name}`), icon, onselect, isDangerous: name.startsWith('delete') }
+    ));
+    openMenu(button, t('conversation.actions'), items, button.closest('article') ?? button);
 }
 
 /** @param {Chat} chat @param {Message} message */

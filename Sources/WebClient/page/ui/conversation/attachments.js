@@ -19,9 +19,10 @@ export function isPicture({ content_type = '', width, height }) {
     return pictureTypes.has(content_type) && !!width && !!height;
 }
 
-/** @param {Attachment} file */
+/** The name without characters that turn the direction of writing: they could show `exe.jpg` for `gpj.exe`.
+ * @param {Attachment} file */
 export function nameOf({ name }) {
-    return name || t('conversation.unnamedFile');
+    return name?.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '') || t('conversation.unnamedFile');
 }
 
 /** Builds the view of a stored file.

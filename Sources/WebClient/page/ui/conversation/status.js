@@ -62,6 +62,7 @@ export function permissions(row, thread, me) {
         deleteForEveryone: isStored && !message.deleted_at && message.type !== 'system' && (isOwn || isAdmin),
         deleteForMe: isStored,
         markUnread: isStored && !isOwn && message.sender !== null,
+        cancelSending: state !== 'stored',
         seenBy: isStored && isOwn && thread?.kind !== 'direct' && !message.deleted_at,
     };
 }
