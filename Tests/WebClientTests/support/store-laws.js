@@ -12,7 +12,6 @@ function equal(value, expected) {
 function putMessages(store, places) {
     return store.write(['messages'], (tx) => {
         for (const [thread_id, seq] of places) tx.put('messages', { thread_id, seq, id: `${thread_id}${seq}` });
-        return Promise.resolve();
     });
 }
 
@@ -46,7 +45,6 @@ export const laws = {
         await putMessages(store, [['a', 1], ['a', 2], ['a', 3], ['b', 2]]);
         await store.write(['messages'], (tx) => {
             tx.deleteBetween('messages', ['a', 1], ['a', 2]);
-            return Promise.resolve();
         });
         equal(await ids(store, {}), ['a3', 'b2']);
     },
@@ -83,7 +81,6 @@ export const laws = {
         for (const id of ['x', 'y', 'z']) {
             await store.write(['outbox'], (tx) => {
                 tx.put('outbox', { id });
-                return Promise.resolve();
             });
         }
         await store.write(['outbox'], async (tx) => {

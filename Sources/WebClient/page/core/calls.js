@@ -160,7 +160,6 @@ export class Calls {
         await this.store.write(['marks'], (tx) => {
             tx.delete('marks', threadID);
             tx.note('mark/' + threadID);
-            return Promise.resolve();
         });
         await this.http.put(`/v1/threads/${threadID}/unread`, { from: seq });
     }

@@ -30,6 +30,7 @@ export class Chat extends Calls {
     session = new LiveValue();
     connection = new LiveValue({ value: /** @type {import('./types.js').Connection} */ ('connecting') });
     #environment;
+    #sessionRead = Promise.resolve();
     #queries = new Queries();
     #threads = new Threads(this.store);
     #passing;
@@ -129,7 +130,6 @@ export class Chat extends Calls {
     }
 
     async signOut() {
-        await this.#push.forget();
         try {
             await this.http.call('POST', '/v1/auth/logout', { seconds: 5 });
         } catch {
@@ -156,13 +156,18 @@ export class Chat extends Calls {
             for (const key of ['cursor', 'account']) tx.delete('meta', key);
             tx.put('meta', { key: 'session', value: { ...session, user } });
             tx.note('session');
-            return Promise.resolve();
         });
         await this.#readSession();
         await this.renewFileAccess().catch(() => {});
     }
 
-    async #readSession() {
+    /** Takes over the stored session, which may be that of another tab. Runs one after the other.
+     * @returns {Promise<void>} */
+    #readSession() {
+        return this.#sessionRead = this.#sessionRead.catch(() => {}).then(() => this.#takeSession());
+    }
+
+    async #takeSession() {
         const session = await this.store.read(['meta'], async (tx) => (await tx.get('meta', 'session'))?.value ?? null);
         if (session?.token === this.session.value?.token && this.session.value !== undefined) return;
         this.#forget();
@@ -174,12 +179,18 @@ export class Chat extends Calls {
 
     /** Removes everything that the browser has stored. */
     async #erase() {
+        this.#end();
+        void this.#push.forget().catch(() => {});
+        await this.store.erase();
+        this.#tabs?.send({ kind: 'signed-out' });
+    }
+
+    /** The session has ended, here or in another tab. */
+    #end() {
         this.http.token = null;
         this.session.set(null);
         this.#forget();
         this.#sync?.sessionChanged();
-        await this.store.erase();
-        this.#tabs?.send({ kind: 'signed-out' });
     }
 
     /** Forgets what is in memory. */
@@ -246,7 +257,6 @@ export class Chat extends Calls {
             if (text || replyTo) tx.put('drafts', { thread_id: threadID, text, replyTo });
             else tx.delete('drafts', threadID);
             tx.note('draft/' + threadID);
-            return Promise.resolve();
         });
     }
 
@@ -271,8 +281,7 @@ export class Chat extends Calls {
     /** @param {string} threadID @param {import('./types.js').Outgoing} outgoing
      * @returns {Promise<string>} */
     async send(threadID, outgoing) {
-        const { id, name, profile_image } = this.me.value ?? this.session.value?.user ??
-            { id: '', name: '', profile_image: null };
+        const { id, name, profile_image } = /** @type {Person} */ (this.me.value ?? this.session.value?.user);
         this.#passing.stop(threadID);
         return await putMessage(this.store, threadID, { id, name, profile_image }, outgoing);
     }
@@ -343,12 +352,7 @@ export class Chat extends Calls {
         if (message.kind === 'connection') this.#setConnection(message.connection);
         if (message.kind === 'events') this.#passing.take(message.events);
         this.#sync?.heard(message);
-        if (message.kind === 'signed-out' && this.session.value) {
-            this.http.token = null;
-            this.session.set(null);
-            this.#forget();
-            this.#sync?.sessionChanged();
-        }
+        if (message.kind === 'signed-out') this.#end();
     }
 
     /** @param {import('./types.js').Connection} connection */

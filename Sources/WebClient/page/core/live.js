@@ -66,6 +66,8 @@ export class LiveValue {
 export class Queries {
     /** @type {Map<string, {value: LiveValue<any>, read: () => Promise<any>}>} */
     #queries = new Map();
+    /** Counts sessions: what was read for an earlier one is dropped. */
+    #generation = 0;
 
     /** @template T
      * @param {string} topic
@@ -93,13 +95,15 @@ export class Queries {
 
     /** Forgets all values: the session has ended. */
     clear() {
+        this.#generation += 1;
         for (const { value } of this.#queries.values()) value.reset();
     }
 
     /** @param {string} topic */
     async #refresh(topic) {
         const query = this.#queries.get(topic);
+        const generation = this.#generation;
         const result = await query?.read().catch(() => undefined);
-        if (result !== undefined) query?.value.set(result);
+        if (result !== undefined && generation === this.#generation) query?.value.set(result);
     }
 }

@@ -20,6 +20,8 @@ export class Threads {
     /** @type {Set<string>} */
     #changed = new Set();
     #isReadingAll = false;
+    /** Counts sessions: what was read for an earlier one is dropped. */
+    #generation = 0;
     /** @type {Promise<void> | null} */
     #reading = null;
 
@@ -60,6 +62,7 @@ export class Threads {
     }
 
     clear() {
+        this.#generation += 1;
         this.#threads.clear();
         this.inbox.reset();
         for (const value of this.#values.values()) value.set(null);
@@ -80,6 +83,7 @@ export class Threads {
 
     async #read() {
         const isAll = this.#isReadingAll;
+        const generation = this.#generation;
         const ids = [...this.#changed];
         this.#isReadingAll = false;
         this.#changed.clear();
@@ -88,6 +92,7 @@ export class Threads {
             threads: isAll ? await tx.all('threads') : await Promise.all(ids.map((id) => tx.get('threads', id))),
             marks: new Map((await tx.all('marks')).map((mark) => [mark.thread_id, mark])),
         }));
+        if (generation !== this.#generation) return;
         if (isAll) this.#threads.clear();
         else for (const id of ids) this.#threads.delete(id);
         for (const thread of threads) {

@@ -31,7 +31,7 @@ export class DatabaseStore {
 
     /** @template T
      * @param {Table[]} names
-     * @param {(tx: import('./schema.js').Transaction) => Promise<T>} work
+     * @param {(tx: import('./schema.js').Transaction) => Promise<T> | T} work
      * @returns {Promise<T>} */
     read(names, work) {
         return this.#run('readonly', names, work);
@@ -39,7 +39,7 @@ export class DatabaseStore {
 
     /** @template T
      * @param {Table[]} names
-     * @param {(tx: import('./schema.js').Transaction) => Promise<T>} work
+     * @param {(tx: import('./schema.js').Transaction) => Promise<T> | T} work
      * @returns {Promise<T>} */
     async write(names, work) {
         // Stored messages can be fetched again. First the old ones make room; if that is not enough, all do.
@@ -58,7 +58,6 @@ export class DatabaseStore {
     async erase() {
         await this.#run('readwrite', tables, (tx) => {
             for (const table of tables) tx.clear(table);
-            return Promise.resolve();
         });
         const database = await this.#open();
         this.#database = null;
@@ -102,7 +101,7 @@ export class DatabaseStore {
     /** @template T
      * @param {IDBTransactionMode} mode
      * @param {Table[]} names
-     * @param {(tx: import('./schema.js').Transaction) => Promise<T>} work
+     * @param {(tx: import('./schema.js').Transaction) => Promise<T> | T} work
      * @returns {Promise<T>} */
     async #run(mode, names, work) {
         const transaction = (await this.#open()).transaction(names, mode);

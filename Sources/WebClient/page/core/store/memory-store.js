@@ -25,7 +25,7 @@ export class MemoryStore {
 
     /** @template T
      * @param {Table[]} names
-     * @param {(tx: Transaction) => Promise<T>} work
+     * @param {(tx: Transaction) => Promise<T> | T} work
      * @returns {Promise<T>} */
     read(names, work) {
         return this.write(names, work);
@@ -34,7 +34,7 @@ export class MemoryStore {
     /** Runs one transaction after the other.
      * @template T
      * @param {Table[]} names
-     * @param {(tx: Transaction) => Promise<T>} work
+     * @param {(tx: Transaction) => Promise<T> | T} work
      * @returns {Promise<T>} */
     write(names, work) {
         const result = this.#queue.then(() => this.#run(names, work));
@@ -43,14 +43,14 @@ export class MemoryStore {
     }
 
     async erase() {
-        await this.write(tables, async (tx) => await tables.forEach((table) => tx.clear(table)));
+        await this.write(tables, (tx) => tables.forEach((table) => tx.clear(table)));
     }
 
     close() {}
 
     /** @template T
      * @param {Table[]} names
-     * @param {(tx: Transaction) => Promise<T>} work */
+     * @param {(tx: Transaction) => Promise<T> | T} work */
     async #run(names, work) {
         const before = { ...this.#rows };
         /** @type {Set<string>} */

@@ -19,12 +19,12 @@ export class LateStore {
         this.#opening.resolve(store);
     }
 
-    /** @template T @param {Table[]} tables @param {(tx: Transaction) => Promise<T>} work */
+    /** @template T @param {Table[]} tables @param {(tx: Transaction) => Promise<T> | T} work */
     async read(tables, work) {
         return await (await this.#opening.promise).read(tables, work);
     }
 
-    /** @template T @param {Table[]} tables @param {(tx: Transaction) => Promise<T>} work */
+    /** @template T @param {Table[]} tables @param {(tx: Transaction) => Promise<T> | T} work */
     async write(tables, work) {
         return await (await this.#opening.promise).write(tables, work);
     }

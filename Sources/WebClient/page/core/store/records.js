@@ -115,6 +115,5 @@ export async function dropOldMessages(write, kept) {
     await write(tables, (tx) => {
         for (const thread of threads) tx.put('threads', { ...thread, ranges: ranges.get(thread.id) ?? thread.ranges });
         if (cursor) tx.put('meta', cursor);
-        return Promise.resolve();
     });
 }

@@ -47,8 +47,8 @@ export const cachedTables = /** @type {Table[]} */ (['threads', 'messages', 'ver
 
 /** @typedef {object} Store
  * @property {boolean} isShared whether other tabs see the same rows
- * @property {<T>(tables: Table[], work: (tx: Transaction) => Promise<T>) => Promise<T>} read
- * @property {<T>(tables: Table[], work: (tx: Transaction) => Promise<T>) => Promise<T>} write resolves after the commit
+ * @property {<T>(tables: Table[], work: (tx: Transaction) => Promise<T> | T) => Promise<T>} read
+ * @property {<T>(tables: Table[], work: (tx: Transaction) => Promise<T> | T) => Promise<T>} write resolves after the commit
  * @property {() => Promise<void>} erase removes everything
  * @property {() => void} close
  */
