@@ -37,7 +37,8 @@ export class Composer extends Component {
     #replyTo = null;
     /** @type {import('../../core/types.js').Member[]} */
     #members = [];
-    #draftTimer = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    #draftTimer;
     #hasChanged = false;
 
     /** Called when ↑ is pressed in the empty textbox. */
@@ -241,7 +242,7 @@ export class Composer extends Component {
     #saveDraft() {
         if (!this.#draftTimer) return;
         clearTimeout(this.#draftTimer);
-        this.#draftTimer = 0;
+        this.#draftTimer = undefined;
         this.chat.setDraft(this.threadID, { text: this.#text.value, replyTo: this.#replyTo });
     }
 

@@ -52,7 +52,8 @@ export class Log extends Component {
     #changes = 0;
     /** The loads that run. @type {Set<'loadOlder' | 'loadNewer'>} */
     #loads = new Set();
-    #expiry = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    #expiry;
     #wasAtNewest = true;
     /** @type {import('./message-row.js').Host} */
     #host;
