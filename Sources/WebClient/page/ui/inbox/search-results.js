@@ -1,6 +1,6 @@
 // What a search finds: conversations by title at once, then messages from the server.
 
-import { div, element, fill, words } from '../dom.js';
+import { arrange, div, element, words } from '../dom.js';
 import { t } from '../../language/index.js';
 import { showProblem } from '../parts/alert.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
@@ -35,7 +35,7 @@ export function searchResults(chat) {
         place.hidden = text === '';
         if (text === '') return;
         const threads = findThreads().map(threadLink);
-        fill(items, ...threads);
+        arrange(items, threads);
         note.textContent = t('inbox.searching');
         setTimeout(searchMessages, pause, text, threads);
     }
@@ -60,7 +60,7 @@ export function searchResults(chat) {
         try {
             const found = await chat.search(text);
             if (text !== query) return;
-            fill(items, ...threads, ...found.map(messageLink));
+            arrange(items, [...threads, ...found.map(messageLink)]);
             note.textContent = items.firstChild ? '' : t('inbox.nothingFound');
             if (items.firstChild) afterAnswer();
         } catch (error) {
