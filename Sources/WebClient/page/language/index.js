@@ -10,6 +10,7 @@ const available = ['en', 'de', 'ar'];
 let texts = {};
 let locale = 'en';
 let plurals = new Intl.PluralRules(locale);
+let numbers = new Intl.NumberFormat(locale);
 /** @type {Map<string, Intl.DateTimeFormat>} */
 const dateFormats = new Map();
 
@@ -23,6 +24,7 @@ export async function loadLanguage(wanted) {
     const answer = await fetch(new URL(`${lang}.json`, import.meta.url));
     texts = await answer.json();
     plurals = new Intl.PluralRules(locale);
+    numbers = new Intl.NumberFormat(locale);
     dateFormats.clear();
     return lang;
 }
@@ -51,7 +53,7 @@ export function t(key, values = {}) {
 
 /** @param {number} value */
 export function formatNumber(value) {
-    return new Intl.NumberFormat(locale).format(value);
+    return numbers.format(value);
 }
 
 /** Formats a number of bytes, such as "1.4 MB".

@@ -1,4 +1,4 @@
-// The rows of the inbox. Thousands of conversations stay fast: 100 rows are in the page, more while scrolling.
+// The rows of the inbox. Thousands of conversations stay fast: 50 rows are in the page, more while scrolling.
 
 import { arrange, div, element, fill, p, words } from '../dom.js';
 import { formatNumber, t } from '../../language/index.js';
@@ -12,7 +12,7 @@ import { isMuted, threadMenu } from './thread-menu.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
 
-const step = 100;
+const step = 50;
 const countMax = 999;
 
 /** Builds the list, which is empty until the first call of `show`.
@@ -96,18 +96,9 @@ function threadRow(chat, thread) {
     });
     const item = element('li', { class: 'thread' }, link, options);
     const endings = [
-        chat.typing(id).subscribe((people) => {
-            typing = typingText(people);
-            draw();
-        }),
-        chat.draft(id).subscribe(({ text }) => {
-            draft = text.replace(/\s+/g, ' ').trim();
-            draw();
-        }),
-        peer && chat.presence(peer.id).subscribe(({ presence }) => {
-            isOnline = presence === 'online';
-            draw();
-        }),
+        chat.typing(id).subscribe((people) => change(() => typing = typingText(people))),
+        chat.draft(id).subscribe(({ text }) => change(() => draft = text.replace(/\s+/g, ' ').trim())),
+        peer && chat.presence(peer.id).subscribe(({ presence }) => change(() => isOnline = presence === 'online')),
     ];
     return { show, link, end };
 
@@ -125,6 +116,15 @@ function threadRow(chat, thread) {
         else link.removeAttribute('aria-current');
         if (!isSame) draw();
         return item;
+    }
+
+    /** Draws the row again if the change makes a difference.
+     * @param {() => void} apply
+     */
+    function change(apply) {
+        const before = [typing, draft, isOnline].join();
+        apply();
+        if ([typing, draft, isOnline].join() !== before) draw();
     }
 
     /** Ends all that the row follows. */
