@@ -181,8 +181,8 @@ case ${1:-} in
         start unit-log 900 --filter '^(LogTests|StoreTests)\.' --skip "$measuring"
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring"
         release
-        start_lanes
         start browser 240 Tests/BrowserTests/run.py --without test_speed
+        start_lanes
         alone browser-speed 120 Tests/BrowserTests/run.py test_speed
         alone measuring 600 --filter "$measuring"
         system_alone

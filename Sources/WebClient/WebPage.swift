@@ -1,0 +1,72 @@
+// The files of the web client as a browser requests them: by path, with the version in the paths. No HTTP here.
+import Basics
+import Crypto
+
+/// All files of the web client, made once at start.
+///
+/// The sources write `/app/dev/` for the folder of the page. Here it becomes `/app/VERSION/`, where VERSION is a digest of
+/// all files. So a browser may keep those files for ever, and a new version is loaded as a whole or not at all.
+package struct WebPage: Sendable {
+    /// 16 hexadecimal digits of the SHA-256 of all names and contents.
+    package let version: String
+    /// The files by the paths of their URLs.
+    package let files: [String: WebFile]
+
+    /// The page of this build. Made at first use: compressing all files takes about 50 ms.
+    package static let embedded = WebPage(EmbeddedPage.files)
+
+    /// - Parameter sources: the files of the folder `page`, by their paths in it, in the order of the paths.
+    package init(_ sources: [(name: String, text: String)]) {
+        let version = Self.version(of: sources)
+        let names = sources.map(\.name).filter { $0 != Source.index && $0 != Source.serviceWorker }
+        let folder = "/app/\(version)/"
+        let paths = names.map { folder + $0 }
+        var files: [String: WebFile] = [:]
+        for (name, text) in sources {
+            switch name {
+            case Source.index:
+                files["/"] = WebFile(
+                    name: name, text: Self.index(text, folder: folder, paths: paths), isOfVersion: false)
+            case Source.serviceWorker:
+                let shell = "self.parleyShell = \(Self.shell(version: version, paths: paths));\n"
+                files["/" + name] = WebFile(
+                    name: name, text: shell + SourceText.withoutComments(text), isOfVersion: false)
+            default:
+                let hasComments = name.hasSuffix(".js") || name.hasSuffix(".css")
+                files[folder + name] = WebFile(
+                    name: name, text: hasComments ? SourceText.withoutComments(text) : text, isOfVersion: true)
+            }
+        }
+        (self.version, self.files) = (version, files)
+    }
+
+    /// The two files whose paths do not change.
+    private enum Source {
+        static let index = "index.html"
+        static let serviceWorker = "service-worker.js"
+    }
+
+    private static func version(of sources: [(name: String, text: String)]) -> String {
+        var digest = SHA256()
+        for (name, text) in sources {
+            // The lengths keep two different lists from being the same bytes.
+            digest.update(data: Array("\(name.utf8.count) \(text.utf8.count) \(name)\(text)".utf8))
+        }
+        return digest.finalize().prefix(8).hexadecimal
+    }
+
+    /// The first page, with a link for each module: the browser loads all of them at once, and does not have to read one
+    /// to know the next.
+    private static func index(_ text: String, folder: String, paths: [String]) -> String {
+        let links = paths.filter { $0.hasSuffix(".js") }.map { #"<link rel="modulepreload" href="\#($0)">"# }
+        return
+            text
+            .replacing("<!-- modules -->", with: links.joined(separator: "\n"))
+            .replacing("/app/dev/", with: folder)
+    }
+
+    /// What the service worker keeps, as JSON. Names of files need no escape; a test checks that.
+    private static func shell(version: String, paths: [String]) -> String {
+        #"{"version": "\#(version)", "files": [\#(paths.map { "\"\($0)\"" }.joined(separator: ", "))]}"#
+    }
+}
