@@ -145,7 +145,8 @@ export class Log extends Component {
     }
 
     /** Opens the editor of the newest own message that can be edited. */
-    editNewest() {
+    async editNewest() {
+        if (!this.#view?.atEnd) await this.showNewest();
         const rows = this.#view?.rows ?? [];
         const row = rows.findLast((row) => permissions(row, this.#thread, this.#host.me).edit);
         if (row) this.edit(row.key);
