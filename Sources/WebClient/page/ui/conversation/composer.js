@@ -201,7 +201,7 @@ export class Composer extends Component {
                 'p',
                 {},
                 element('strong', {}, ...sentence('conversation.replyingTo', { name: message.sender?.name ?? '' })),
-                element('span', { dir: 'auto' }, summary(message, this.chat.session.value?.user.id)),
+                element('span', {}, element('bdi', {}, summary(message, this.chat.session.value?.user.id))),
             ),
             iconButton('close', t('conversation.cancelReply'), () => this.reply(null)),
         );

@@ -96,7 +96,7 @@ function replyLink({ thread_id, reply_to }, original, host) {
         { class: 'quotation', href: threadAddress(thread_id, id), onclick },
         element('span', { class: 'quotation-sender' }, ...sentence('conversation.replyTo', { name })),
         ' ',
-        element('span', { dir: 'auto' }, text),
+        element('span', {}, element('bdi', {}, text)),
     );
 }
 
