@@ -97,3 +97,15 @@ Deno.test('a message that is being sent can be cancelled', async () => {
     assert.equal(thread.messages[0].payload.text, 'ever');
     chat.close();
 });
+
+Deno.test('a message whose answer is lost leaves the outbox with its event', async () => {
+    const { server, chat, thread } = await twoPeople();
+    const timeline = chat.openTimeline(thread.id);
+    await until(chat.connection, (connection) => connection === 'connected');
+    server.lostAnswersTo = 'POST /v1/threads';
+    await chat.send(thread.id, { text: 'heard of' });
+    await until(timeline.view, ({ rows }) => rows.length === 1 && rows[0].state === 'stored');
+    assert.deepEqual(await chat.rows('outbox'), []);
+    assert.equal(server.requests.filter((request) => request.startsWith('POST /v1/threads')).length, 1);
+    chat.close();
+});

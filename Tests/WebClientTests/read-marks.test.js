@@ -90,3 +90,14 @@ Deno.test('a mark never moves back', async () => {
     assert.equal(chat.inbox.value?.unreadTotal, 2);
     chat.close();
 });
+
+Deno.test('a mark whose answer is lost goes with its event', async () => {
+    const { server, chat, thread, ann } = await tenUnread();
+    server.lostAnswersTo = 'POST /v1/receipts';
+    chat.markRead(thread.id, 6);
+    await eventually(() => thread.parts.get(ann.id)?.read_seq === 6);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.deepEqual(await chat.rows('marks'), []);
+    assert.equal(chat.inbox.value?.unreadTotal, 4);
+    chat.close();
+});

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
 import { dropOldMessages } from '../../Sources/WebClient/page/core/store/records.js';
+import { commitEvents } from '../../Sources/WebClient/page/core/sync/commit.js';
 import { laws } from './support/store-laws.js';
 
 for (const [name, law] of Object.entries(laws)) {
@@ -33,4 +34,12 @@ Deno.test('old messages are dropped from the store and from the ranges of their 
     assert.deepEqual(threads.map(({ ranges }) => ranges), [[[31, 40], [61, 100]], [[1, 5]]]);
     assert.equal(messages.length, 55);
     assert.equal((await store.read(['meta'], (tx) => tx.get('meta', 'cursor'))).value, 'c');
+});
+
+Deno.test('two leaders commit the events of a cursor once', async () => {
+    const store = new MemoryStore();
+    await store.write(['meta'], (tx) => tx.put('meta', { key: 'cursor', value: 'a' }));
+    const answer = { events: [], cursor: 'b' };
+    assert.deepEqual(await commitEvents(store, answer, 'a', 'ann'), { unknown: [], lacking: [] });
+    assert.equal(await commitEvents(store, answer, 'a', 'ann'), null);
 });

@@ -25,6 +25,8 @@ export class FakeServer {
     /** Answers to give instead, by the beginning of "METHOD /path"; each once. @type {{on: string, answer: Response}[]} */
     refusals = [];
     isAway = false;
+    /** Answers to requests that begin so get lost. @type {string | null} */
+    lostAnswersTo = null;
     /** How often a finished upload is still being checked. */
     checks = 0;
     /** Bytes after which an upload's connection breaks, once each. @type {number[]} */
@@ -57,7 +59,8 @@ export class FakeServer {
         const answer = await this.#answer(String(input), init, bytes, signal);
         if (this.#random() < doubled) await this.#answer(String(input), init, bytes, signal);
         await this.#pause(delay, signal);
-        if (this.isAway || this.#random() < lostAnswers) throw new TypeError('connection reset');
+        const isLost = this.lostAnswersTo !== null && `${init.method} ${input}`.startsWith(this.lostAnswersTo);
+        if (isLost || this.isAway || this.#random() < lostAnswers) throw new TypeError('connection reset');
         return answer;
     };
 
