@@ -53,7 +53,8 @@ export class ScrollKeeper {
 
     /** Scrolls to the end. */
     showEnd() {
-        this.#scroller.scrollTop = this.#scroller.scrollHeight;
+        // Setting the same place again would end a scroll that the user has just begun.
+        if (this.distance >= 1) this.#scroller.scrollTop = this.#scroller.scrollHeight;
         this.record();
     }
 
