@@ -16,7 +16,7 @@ worker.addEventListener('fetch', (/** @type {any} */ event) => {
     if (url.pathname === '/') event.respondWith(firstPage(event.request));
     else if (url.pathname.startsWith('/app/')) event.respondWith(file(event.request));
 });
-worker.addEventListener('push', (/** @type {any} */ event) => event.waitUntil(alert(event.data?.json() ?? {})));
+worker.addEventListener('push', (/** @type {any} */ event) => event.waitUntil(alert(factsOf(event.data))));
 worker.addEventListener('notificationclick', (/** @type {any} */ event) => {
     event.notification.close();
     event.waitUntil(openThread(event.notification.data?.thread_id));
@@ -55,6 +55,15 @@ async function firstPage(request) {
  * @param {Request} request */
 async function file(request) {
     return await caches.match(request) ?? fetch(request);
+}
+
+/** @param {any} data of a push message; a broken one shows an alert without content, as browsers demand one */
+function factsOf(data) {
+    try {
+        return data.json();
+    } catch {
+        return {};
+    }
 }
 
 /** Shows an alert, or removes those that were read on another device.

@@ -67,7 +67,7 @@ export class Chat extends Calls {
             this.#tabs?.send({ kind: 'notes', topics });
             this.#noted(topics);
         };
-        this.store.open(await (environment.openStore ?? openStore)(publish, () => this.#sync?.close()));
+        this.store.open(await (environment.openStore ?? openStore)(publish, () => this.#leave()));
         this.#tabs = new Tabs(this.store.isShared ? Channel : null);
         this.#tabs.listen((message) => this.#heard(message));
         this.#sync = new Sync({
@@ -77,7 +77,7 @@ export class Chat extends Calls {
             locks,
             session: this.session,
             onConnection: (connection) => this.#setConnection(connection),
-            onPassing: (events) => this.#passing.take(events),
+            onPassing: (events) => this.#takePassing(events),
             hasAlerts: () => this.#push.state.value === 'on',
             renewFileAccess: () => this.renewFileAccess(),
         });
@@ -95,6 +95,12 @@ export class Chat extends Calls {
         this.#sync?.close();
         this.#tabs?.close();
         this.store.close();
+    }
+
+    /** Another tab has a newer version of the page, and the store with it. */
+    #leave() {
+        this.close();
+        globalThis.location?.reload();
     }
 
     /** @protected @override */
@@ -350,9 +356,17 @@ export class Chat extends Calls {
     #heard(message) {
         if (message.kind === 'notes') this.#noted(message.topics);
         if (message.kind === 'connection') this.#setConnection(message.connection);
-        if (message.kind === 'events') this.#passing.take(message.events);
+        if (message.kind === 'events') this.#takePassing(message.events);
         this.#sync?.heard(message);
         if (message.kind === 'signed-out') this.#end();
+    }
+
+    /** @param {import('./state/records.js').Event[]} events */
+    #takePassing(events) {
+        this.#passing.take(events);
+        for (const { type, thread_id, data } of events) {
+            if (type === 'receipt.updated') void this.#push.clear(thread_id ?? '', data.read_seq);
+        }
     }
 
     /** @param {import('./types.js').Connection} connection */

@@ -134,7 +134,7 @@ export class Poll {
             const result = await commitEvents(this.#store, { ...answer, events: stored }, cursor, userID);
             if (result) await this.#complete(result, signal);
         }
-        const shown = answer.events.map(passingOf).filter((/** @type {Event | null} */ event) => event !== null);
+        const shown = answer.events.map((/** @type {Event} */ event) => passingOf(event, userID)).filter(Boolean);
         if (shown.length > 0) this.#onPassing(shown);
     }
 
@@ -186,13 +186,14 @@ export class Poll {
     }
 }
 
-/** What of an event is shown and not stored: typing, presence, and that a message ends its sender's typing.
- * @param {Event} event
+/** What of an event is not only stored: typing and presence, that a message ends its sender's typing, and that the user has
+ * read alerts on another device.
+ * @param {Event} event @param {string} userID
  * @returns {Event | null} */
-function passingOf(event) {
-    if (passing.has(event.type)) return event;
-    if (event.type !== 'message.created' || !event.data.sender) return null;
-    return { ...event, data: { user_id: event.data.sender.id } };
+function passingOf(event, userID) {
+    const { type, data } = event;
+    if (passing.has(type) || type === 'receipt.updated' && data.user_id === userID) return event;
+    return type === 'message.created' && data.sender ? { ...event, data: { user_id: data.sender.id } } : null;
 }
 
 /** Ignores a final refusal: the thread may be gone, and its event is on the way.
