@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { Chat } from '../../Sources/WebClient/page/core/chat.js';
+import { HTTP } from '../../Sources/WebClient/page/core/http/http.js';
+import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
+import { Poll } from '../../Sources/WebClient/page/core/sync/poll.js';
 import { device, eventually, texts, until } from './support/devices.js';
 import { FakeServer } from './support/fake-server.js';
 
@@ -165,4 +168,35 @@ Deno.test('a session that ends while the server is away ends when it is back', a
     await until(chat.session, (session) => session === null);
     await eventually(() => server.waitingPolls === 0);
     chat.close();
+});
+
+Deno.test('a paused poll asks only when nudged, and goes on when resumed', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
+    const http = new HTTP({ fetch: server.fetch });
+    http.token = 'token';
+    server.sessions.set('token', { userID: ann.id, id: 'session' });
+    const store = new MemoryStore();
+    const head = async () => (await store.read(['threads'], (tx) => tx.get('threads', thread.id)))?.head;
+    const poll = new Poll({ store, http, onConnection: () => {}, onPassing: () => {} });
+    const end = new AbortController();
+    const running = poll.run(ann.id, end.signal);
+    await eventually(() => server.waitingPolls === 1);
+    poll.pause();
+    await eventually(() => server.waitingPolls === 0);
+    server.say(thread, ben, 'one');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.equal(await head(), 0);
+    poll.nudge();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.equal(await head(), 1);
+    assert.equal(server.waitingPolls, 0);
+    server.say(thread, ben, 'two');
+    poll.resume();
+    await eventually(() => server.waitingPolls === 1);
+    assert.equal(await head(), 2);
+    end.abort();
+    await running;
 });
