@@ -1,4 +1,4 @@
-// The rows of the inbox. Thousands of conversations stay fast: 50 rows are in the page, more while scrolling.
+// The rows of the inbox. Thousands of conversations stay fast: 100 rows are in the page, more while scrolling.
 
 import { arrange, div, element, fill, p, words } from '../dom.js';
 import { formatNumber, t } from '../../language/index.js';
@@ -12,7 +12,8 @@ import { isMuted, threadMenu } from './thread-menu.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
 
-const step = 50;
+const firstRows = 100;
+const moreRows = 50;
 const countMax = 999;
 
 /** Builds the list, which is empty until the first call of `show`.
@@ -21,14 +22,14 @@ const countMax = 999;
 export function threadList(chat) {
     /** @type {Map<string, ReturnType<typeof threadRow>>} */
     const rows = new Map();
-    let limit = step;
+    let limit = firstRows;
     let showAgain = () => {};
     const items = element('ul', { class: 'threads', role: 'list', 'aria-label': t('inbox.list') });
     const empty = p('empty');
     const bottom = div('threads-end');
     const observer = new IntersectionObserver((entries) => {
         if (!entries.at(-1)?.isIntersecting) return;
-        limit += step;
+        limit += moreRows;
         showAgain();
     }, { rootMargin: '600px' });
     return {
