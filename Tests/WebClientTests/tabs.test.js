@@ -21,7 +21,7 @@ function sharedStore(rows, publish, signal) {
             if (signal.aborted) await never;
             /** @type {Set<string>} */
             const topics = new Set();
-            const result = await rows.write(tables, (tx) => work({ ...tx, note: (topic) => topics.add(topic) }));
+            const result = await rows.write(tables, (tx) => work({ ...tx, publish: (topic) => topics.add(topic) }));
             if (topics.size > 0) publish([...topics]);
             return result;
         },

@@ -55,7 +55,7 @@ export const laws = {
             await store.write(['messages', 'meta'], async (tx) => {
                 tx.deleteBetween('messages', ['a', 0], ['a', Infinity]);
                 tx.put('meta', { key: 'cursor', value: 1 });
-                tx.note('messages/a');
+                tx.publish('messages/a');
                 await tx.get('meta', 'cursor');
                 throw new Error('on purpose');
             });
@@ -69,9 +69,9 @@ export const laws = {
     },
     'topics are published after the commit, each once': async (store, topics) => {
         await store.write(['meta'], async (tx) => {
-            tx.note('a');
-            tx.note('b');
-            tx.note('a');
+            tx.publish('a');
+            tx.publish('b');
+            tx.publish('a');
             await tx.get('meta', 'cursor');
             equal(topics, []);
         });

@@ -1,4 +1,4 @@
-// What the interface asks of the server and does not wait for in the store.
+// Calls that need the server: they bypass the store.
 
 import { HTTP } from './http/http.js';
 import { problemOf } from './http/problem.js';
@@ -12,7 +12,7 @@ import { LateStore } from './store/open.js';
 /** @typedef {import('./types.js').Thread} Thread */
 /** @typedef {import('./types.js').Message} Message */
 
-/** The calls of `Chat` that need the server: their promises reject with a Problem. What they change arrives as events. */
+/** The calls of `Chat` that need the server. Their promises reject with a Problem. Their changes arrive as events. */
 export class Calls {
     /** @protected */
     http;
@@ -159,7 +159,7 @@ export class Calls {
     async markUnread(threadID, seq) {
         await this.store.write(['marks'], (tx) => {
             tx.delete('marks', threadID);
-            tx.note('mark/' + threadID);
+            tx.publish('mark/' + threadID);
         });
         await this.http.put(`/v1/threads/${threadID}/unread`, { from: seq });
     }
@@ -226,8 +226,8 @@ export class Calls {
         return `/v1/attachments/${attachmentID}${variant === 'thumbnail' ? '/thumbnail' : ''}`;
     }
 
-    /** Renews the cookie that opens files: after the sign-in, at each start, and when a file answers 401. Many files may
-     * ask at once.
+    /** Renews the cookie that opens files: after the sign-in, at each start, and when a file answers 401. Calls at the
+     * same time share one request.
      * @returns {Promise<void>} */
     renewFileAccess() {
         this.#renewal ??= this.http.call('POST', '/v1/sessions/current/media-cookie', { tries: 3 }).finally(() => {

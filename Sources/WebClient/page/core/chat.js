@@ -20,7 +20,7 @@ import { ThreadTimeline } from './timeline.js';
 /** @typedef {import('./types.js').Draft} Draft */
 /** @typedef {import('./types.js').Member} Member */
 
-/** What the browser has; tests pass stand-ins.
+/** Parts of the browser, which tests replace.
  * @typedef {{origin?: string, fetch?: typeof fetch, openStore?: typeof openStore, locks?: LockManager | null,
  * BroadcastChannel?: typeof BroadcastChannel | null}} Environment */
 
@@ -64,12 +64,12 @@ export class Chat extends Calls {
         const { locks = navigator.locks ?? null, BroadcastChannel: Channel = globalThis.BroadcastChannel ?? null } =
             environment;
         const publish = /** @param {string[]} topics */ (topics) => {
-            this.#tabs?.send({ kind: 'notes', topics });
-            this.#noted(topics);
+            this.#tabs?.send({ kind: 'changes', topics });
+            this.#storeChanged(topics);
         };
         this.store.open(await (environment.openStore ?? openStore)(publish, () => this.#leave()));
         this.#tabs = new Tabs(this.store.isShared ? Channel : null);
-        this.#tabs.listen((message) => this.#heard(message));
+        this.#tabs.listen((message) => this.#receive(message));
         this.#sync = new Sync({
             store: this.store,
             http: this.http,
@@ -77,7 +77,7 @@ export class Chat extends Calls {
             locks,
             session: this.session,
             onConnection: (connection) => this.#setConnection(connection),
-            onPassing: (events) => this.#takePassing(events),
+            onPassing: (events) => this.#receiveEvents(events),
             hasAlerts: () => this.#push.state.value === 'on',
             renewFileAccess: () => this.renewFileAccess(),
         });
@@ -161,19 +161,19 @@ export class Chat extends Calls {
             for (const table of tables) if (table !== 'meta') tx.clear(table);
             for (const key of ['cursor', 'account']) tx.delete('meta', key);
             tx.put('meta', { key: 'session', value: { ...session, user } });
-            tx.note('session');
+            tx.publish('session');
         });
         await this.#readSession();
         await this.renewFileAccess().catch(() => {});
     }
 
-    /** Takes over the stored session, which may be that of another tab. Runs one after the other.
+    /** Applies the stored session, which another tab may have started. Calls run one after the other.
      * @returns {Promise<void>} */
     #readSession() {
-        return this.#sessionRead = this.#sessionRead.catch(() => {}).then(() => this.#takeSession());
+        return this.#sessionRead = this.#sessionRead.catch(() => {}).then(() => this.#applySession());
     }
 
-    async #takeSession() {
+    async #applySession() {
         const session = await this.store.read(['meta'], async (tx) => (await tx.get('meta', 'session'))?.value ?? null);
         if (session?.token === this.session.value?.token && this.session.value !== undefined) return;
         this.#forget();
@@ -262,7 +262,7 @@ export class Chat extends Calls {
         void this.store.write(['drafts'], (tx) => {
             if (text || replyTo) tx.put('drafts', { thread_id: threadID, text, replyTo });
             else tx.delete('drafts', threadID);
-            tx.note('draft/' + threadID);
+            tx.publish('draft/' + threadID);
         });
     }
 
@@ -340,30 +340,30 @@ export class Chat extends Calls {
 
     /** Rows of the store have changed, in this tab or another.
      * @param {string[]} topics */
-    #noted(topics) {
+    #storeChanged(topics) {
         if (topics.includes('session')) void this.#readSession();
         if (topics.includes('inbox')) void this.#threads.refreshAll();
         const ids = topics.filter((topic) => /^(thread|mark)\//.test(topic)).map((topic) => topic.split('/')[1]);
         if (ids.length > 0) void this.#threads.refresh(ids);
         if (topics.includes('account') && this.blocks.hasSubscribers) void this.loadBlocks();
         this.#queries.changed(topics);
-        this.#sync?.noted(topics);
+        this.#sync?.storeChanged(topics);
         const isShown = topics.some((topic) => /^(thread|messages|outbox|file)\//.test(topic));
         if (isShown) { for (const timeline of this.#timelines) timeline.changed(); }
     }
 
     /** @param {import('./sync/tabs.js').TabMessage} message */
-    #heard(message) {
-        if (message.kind === 'notes') this.#noted(message.topics);
+    #receive(message) {
+        if (message.kind === 'changes') this.#storeChanged(message.topics);
         if (message.kind === 'connection') this.#setConnection(message.connection);
-        if (message.kind === 'events') this.#takePassing(message.events);
-        this.#sync?.heard(message);
+        if (message.kind === 'events') this.#receiveEvents(message.events);
+        this.#sync?.receive(message);
         if (message.kind === 'signed-out') this.#end();
     }
 
     /** @param {import('./state/records.js').Event[]} events */
-    #takePassing(events) {
-        this.#passing.take(events);
+    #receiveEvents(events) {
+        this.#passing.receive(events);
         for (const { type, thread_id, data } of events) {
             if (type === 'receipt.updated') void this.#push.clear(thread_id ?? '', data.read_seq);
         }

@@ -62,7 +62,7 @@ export class LiveValue {
     }
 }
 
-/** Live values that are read again when their topic is noted. */
+/** Live values that are read again when their topic is published. */
 export class Queries {
     /** @type {Map<string, {value: LiveValue<any>, read: () => Promise<any>}>} */
     #queries = new Map();

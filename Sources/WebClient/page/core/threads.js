@@ -8,7 +8,7 @@ import { withReadMark } from './sync/read-marks.js';
 /** @typedef {import('./types.js').Thread} Thread */
 /** @typedef {import('./state/records.js').StoredThread} StoredThread */
 
-/** All threads, kept in memory. A note that a thread has changed makes it read again. */
+/** All threads, kept in memory. A changed thread is read again. */
 export class Threads {
     /** @type {LiveValue<Inbox>} */
     inbox = new LiveValue();

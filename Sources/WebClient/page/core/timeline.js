@@ -121,7 +121,7 @@ export class ThreadTimeline {
             this.#to = Infinity;
             await this.#endAt(middle + pageSize);
             this.#isOpen = true;
-            // What the store has is shown at once, unless the place itself is missing.
+            // Stored messages are shown at once, unless the place itself is missing.
             if (rangeAt(ranges, middle)) await this.#refresh();
             try {
                 await this.#ensure(this.#from, this.#to);
@@ -242,7 +242,7 @@ export class ThreadTimeline {
         });
     }
 
-    /** What is being sent.
+    /** Returns the rows of messages that are being sent.
      * @returns {Promise<Row[]>} */
     async #waitingRows() {
         const [entries, files] = await this.#means.store.read(

@@ -14,7 +14,7 @@ const repeatable = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']);
 export class HTTP {
     /** @type {string | null} */
     token = null;
-    /** Called when the server says that the session has ended, with the token that it refused.
+    /** Is called with the refused token when the session has ended.
      * @type {(token: string) => void} */
     onSignedOut = () => {};
     #origin;
@@ -110,7 +110,7 @@ export class HTTP {
         return this.call('DELETE', path, { query });
     }
 
-    /** Asks for a list page by page.
+    /** Requests a list page by page.
      * @param {string} path
      * @returns {AsyncGenerator<any>} */
     async *pages(path) {

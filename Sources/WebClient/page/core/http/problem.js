@@ -11,7 +11,7 @@ export class Problem extends Error {
         this.code = facts.code;
         this.detail = facts.detail;
         this.errors = facts.errors ?? [];
-        /** Seconds after which the server asks to retry. */
+        /** Seconds of `Retry-After`. */
         this.retryAfter = facts.retryAfter ?? null;
         /** The whole problem document. @type {any} */
         this.body = facts.body ?? null;

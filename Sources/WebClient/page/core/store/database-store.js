@@ -118,13 +118,13 @@ export class DatabaseStore {
                 deleteBetween: (table, from, to) =>
                     void transaction.objectStore(table).delete(IDBKeyRange.bound(from, to)),
                 clear: (table) => void transaction.objectStore(table).clear(),
-                note: (topic) => topics.add(topic),
+                publish: (topic) => topics.add(topic),
             });
         } catch (error) {
             try {
                 transaction.abort();
             } catch {
-                // It has ended by itself: `done` says why.
+                // The transaction has ended by itself. `done` has the reason.
             }
             await done.catch((/** @type {unknown} */ reason) => {
                 if (isOutOfSpace(reason)) throw reason;

@@ -76,7 +76,7 @@ export class MemoryStore {
                 delete: (table, key) => replace(table, key, key),
                 deleteBetween: (table, from, to) => replace(table, from, to),
                 clear: (table) => replace(table),
-                note: (topic) => topics.add(topic),
+                publish: (topic) => topics.add(topic),
             });
             if (topics.size > 0) this.#publish([...topics]);
             return result;

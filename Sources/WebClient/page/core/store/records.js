@@ -1,4 +1,4 @@
-// What the reducer reads from the store and writes to it.
+// The reducer's records in the store.
 
 import { withoutBelow } from '../state/ranges.js';
 
@@ -26,35 +26,35 @@ export function readerOf(tx) {
     };
 }
 
-/** Writes what the reducer returned, and notes what changed.
+/** Writes the reducer's changes and publishes their topics.
  * @param {Transaction} tx
  * @param {Changes} changes */
 export function applyChanges(tx, changes) {
     for (const [id, seq] of changes.cleared) {
         if (seq <= 0) continue;
         tx.deleteBetween('messages', [id, 0], [id, seq === Infinity ? Infinity : seq - 1]);
-        tx.note('messages/' + id);
+        tx.publish('messages/' + id);
     }
     for (const [id, messages] of changes.messages) {
         for (const [seq, message] of messages) {
             if (message) tx.put('messages', message);
             else tx.delete('messages', [id, seq]);
         }
-        tx.note('messages/' + id);
+        tx.publish('messages/' + id);
     }
     for (const [id, thread] of changes.threads) {
         if (thread) tx.put('threads', thread);
         else tx.delete('threads', id);
-        tx.note('thread/' + id);
+        tx.publish('thread/' + id);
     }
     for (const [id, members] of changes.members) {
         if (members) tx.put('members', { thread_id: id, members });
         else tx.delete('members', id);
-        tx.note('members/' + id);
+        tx.publish('members/' + id);
     }
     if (changes.account) {
         tx.put('meta', { key: 'account', value: changes.account });
-        tx.note('account');
+        tx.publish('account');
     }
 }
 
@@ -64,7 +64,7 @@ const changing = {
     members: ['member.updated', 'receipt.updated', 'user.updated'],
 };
 
-/** Counts what events change in each thread: an answer that was asked for before may be older than the change.
+/** Counts the changes of events in each thread. An answer to an earlier request may be older than such a change.
  * @param {Transaction} tx
  * @param {import('../state/records.js').Event[]} events */
 export async function countVersions(tx, events) {
@@ -106,7 +106,7 @@ export async function dropOldMessages(write, kept) {
             const first = oldest.seq;
             tx.deleteBetween('messages', [thread.id, 0], [thread.id, first === Infinity ? first : first - 1]);
             ranges.set(thread.id, withoutBelow(thread.ranges, first));
-            tx.note('messages/' + thread.id);
+            tx.publish('messages/' + thread.id);
         }
         tx.clear('threads');
         tx.delete('meta', 'cursor');

@@ -33,7 +33,7 @@ export const cachedTables = /** @type {Table[]} */ (['threads', 'messages', 'ver
 /** Rows of a table or of an index in the order of their keys; both ends are included, and come together.
  * @typedef {{from?: Key, to?: Key, limit?: number, isReversed?: boolean, index?: string}} Span */
 
-/** A transaction. Within one, await nothing but its own methods: IndexedDB commits as soon as nothing is asked of it.
+/** A transaction. Within one, await nothing but its own methods: IndexedDB commits as soon as no request is pending.
  * Rows are never changed in place: `put` a new object.
  * @typedef {object} Transaction
  * @property {(table: Table, key: Key) => Promise<any>} get undefined if there is no such row
@@ -42,7 +42,7 @@ export const cachedTables = /** @type {Table[]} */ (['threads', 'messages', 'ver
  * @property {(table: Table, key: Key) => void} delete
  * @property {(table: Table, from: Key, to: Key) => void} deleteBetween
  * @property {(table: Table) => void} clear
- * @property {(topic: string) => void} note tells all tabs after the commit that the topic has changed
+ * @property {(topic: string) => void} publish publishes after the commit, to all tabs, that the topic has changed
  */
 
 /** @typedef {object} Store

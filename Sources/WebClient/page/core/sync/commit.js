@@ -1,4 +1,4 @@
-// Writes what the server says into the store.
+// Commits answers and events of the server to the store.
 
 import { foldEvents, foldInbox, foldMembers, foldMessage, foldPage, foldReload } from '../state/fold.js';
 import { lacksLastMessage } from '../state/thread.js';
@@ -16,7 +16,7 @@ import { forgetReadMarks } from './read-marks.js';
 
 const eventTables = /** @type {Table[]} */ ([...recordTables, 'outbox', 'files']);
 
-/** Commits what one of the reducer's functions returns.
+/** Commits the changes that a function of the reducer returns.
  * @param {Store} store
  * @param {(reader: Reader) => Promise<Changes> | Changes} fold */
 export function commit(store, fold) {
@@ -26,7 +26,7 @@ export function commit(store, fold) {
 /** Commits the events of one poll together with its cursor.
  * @param {Store} store
  * @param {{events: import('../state/records.js').Event[], cursor: string}} answer
- * @param {string} before the cursor that was asked for
+ * @param {string} before the cursor of the request
  * @param {string} userID
  * @returns {Promise<{unknown: string[], lacking: string[]} | null>} threads to load, and threads whose last message is to
  * be fetched; null if another tab has moved the cursor meanwhile: then nothing is written */
@@ -56,7 +56,7 @@ export function commitReload(store, { threads, cursor, staleIDs }) {
         await raiseVersions(tx, 'members', staleIDs);
         await forgetReadMarks(tx, changes.threads);
         tx.put('meta', { key: 'cursor', value: cursor });
-        tx.note('inbox');
+        tx.publish('inbox');
     });
 }
 
@@ -82,30 +82,36 @@ export function commitSent(store, message) {
  * @param {{before?: number, after?: number, limit?: number}} request
  * @returns {Promise<void>} */
 export function fetchPage(store, http, threadID, request) {
-    const ask = () => http.get(`/v1/threads/${threadID}/messages`, { limit: 50, ...request });
-    return commitAnswer(store, threadID, 'messages', ask, (page, reader) => foldPage(page, request, threadID, reader));
+    const fetch = () => http.get(`/v1/threads/${threadID}/messages`, { limit: 50, ...request });
+    return commitAnswer(
+        store,
+        threadID,
+        'messages',
+        fetch,
+        (page, reader) => foldPage(page, request, threadID, reader),
+    );
 }
 
 /** Fetches the members of a thread, 1,000 at most, and commits them.
  * @param {Store} store @param {HTTP} http @param {string} threadID
  * @returns {Promise<void>} */
 export function fetchMembers(store, http, threadID) {
-    const ask = () => http.list(`/v1/threads/${threadID}/members`, 'members');
-    return commitAnswer(store, threadID, 'members', ask, (members, reader) => foldMembers(members, threadID, reader));
+    const fetch = () => http.list(`/v1/threads/${threadID}/members`, 'members');
+    return commitAnswer(store, threadID, 'members', fetch, (members, reader) => foldMembers(members, threadID, reader));
 }
 
-/** Commits an answer, unless an event has changed the thread since the question: the answer may be older than the event.
- * Then the server is asked again.
+/** Commits an answer, unless an event has changed the thread since the request: the answer may be older than the event.
+ * Then the request is repeated.
  * @template T
  * @param {Store} store
  * @param {string} threadID
  * @param {'messages' | 'members'} kind
- * @param {() => Promise<T>} ask
+ * @param {() => Promise<T>} fetch
  * @param {(answer: T, reader: Reader) => Promise<Changes>} fold */
-async function commitAnswer(store, threadID, kind, ask, fold) {
+async function commitAnswer(store, threadID, kind, fetch, fold) {
     for (let tries = 1, isCommitted = false; !isCommitted && tries <= 5; tries += 1) {
         const before = await store.read(['versions'], (tx) => versionOf(tx, threadID));
-        const answer = await ask();
+        const answer = await fetch();
         isCommitted = await store.write(recordTables, async (tx) => {
             if ((await versionOf(tx, threadID))[kind] !== before[kind]) return false;
             applyChanges(tx, await fold(answer, readerOf(tx)));
@@ -122,6 +128,6 @@ async function dropSent(tx, ids) {
         if (!ids.includes(entry.id)) continue;
         tx.delete('outbox', entry.order);
         for (const file of entry.files) tx.delete('files', file.id);
-        tx.note('outbox/' + entry.thread_id);
+        tx.publish('outbox/' + entry.thread_id);
     }
 }

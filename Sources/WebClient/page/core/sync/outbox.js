@@ -121,7 +121,7 @@ export class OutboxSender {
             if (!await tx.get('outbox', entry.order)) return;
             const detail = problem.errors[0]?.detail ?? problem.detail;
             tx.put('outbox', { ...entry, state: 'failed', problem: detail });
-            tx.note('outbox/' + entry.thread_id);
+            tx.publish('outbox/' + entry.thread_id);
         });
     }
 }
@@ -179,10 +179,10 @@ export async function putMessage(store, threadID, sender, { text, files = [], re
             state: 'sending',
         });
         for (const part of parts) tx.put('files', { ...part, sent: 0, message_id: id, isUploaded: false });
-        tx.note('outbox/' + threadID);
+        tx.publish('outbox/' + threadID);
         if (draft?.text.trim() !== (text ?? '').trim()) return;
         tx.delete('drafts', threadID);
-        tx.note('draft/' + threadID);
+        tx.publish('draft/' + threadID);
     });
     return id;
 }
@@ -202,7 +202,7 @@ export function changeEntry(store, messageID, action) {
             tx.delete('outbox', entry.order);
             for (const { id } of entry.files) tx.delete('files', id);
         }
-        tx.note('outbox/' + entry.thread_id);
+        tx.publish('outbox/' + entry.thread_id);
         return true;
     });
 }

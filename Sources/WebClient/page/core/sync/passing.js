@@ -8,7 +8,7 @@ import { LiveValue } from '../live.js';
 const typingMilliseconds = 6000;
 const reportMilliseconds = 4000;
 
-/** Who is typing in each thread, and who is online. Every tab has one; the leader's tab passes the events on. */
+/** The people who are typing, and the presence of people. Each tab has one. The leader forwards the events. */
 export class Passing {
     #http;
     #personOf;
@@ -48,7 +48,7 @@ export class Passing {
     }
 
     /** @param {import('../state/records.js').Event[]} events `message.created` has the sender's `user_id` only */
-    take(events) {
+    receive(events) {
         for (const { type, thread_id: threadID, data } of events) {
             if (type === 'typing' && threadID) void this.#begin(threadID, data.user_id);
             if (type === 'message.created' && threadID) this.#end(threadID, data.user_id);
@@ -56,7 +56,7 @@ export class Passing {
         }
     }
 
-    /** Presence is not kept by the server's log: after a pause all that is shown is asked for again. */
+    /** Requests the presence of everybody shown. The server's log does not keep presence, so a pause loses changes. */
     refresh() {
         for (const [userID, value] of this.#presenceValues) {
             if (value.hasSubscribers) void this.#askPresence(userID, value);
@@ -71,7 +71,7 @@ export class Passing {
         this.#presenceValues.clear();
     }
 
-    /** Tells the server that the caller is typing, every 4 s at most.
+    /** Publishes that the caller is typing, every 4 s at most.
      * @param {string} threadID */
     report(threadID) {
         const now = Date.now();

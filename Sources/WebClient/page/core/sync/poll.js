@@ -20,7 +20,7 @@ export class Poll {
     #onConnection;
     #onPassing;
     #backOff = new BackOff();
-    /** Ends the current request or wait, so that the server is asked at once. */
+    /** Ends the current request or wait. */
     #turn = new AbortController();
     #isConnected = false;
     #isPaused = false;
@@ -71,15 +71,14 @@ export class Poll {
         }
     }
 
-    /** Asks the server at once: the browser says that the network has changed, or the page is shown again. */
+    /** Polls at once: the network may have changed, or a page is visible again. */
     nudge() {
         this.#backOff.reset();
         this.#isConnected = false;
         this.#turn.abort();
     }
 
-    /** Asks the server only when nudged: nobody looks, and alerts tell of messages. The server sends alerts to devices that
-     * do not poll. */
+    /** Polls only when nudged. The server sends alerts to devices that do not poll. */
     pause() {
         this.#isPaused = true;
         this.#turn.abort();
@@ -117,7 +116,7 @@ export class Poll {
      * @param {AbortSignal} signal
      * @param {AbortSignal} ended */
     async #ask(cursor, userID, signal, ended) {
-        // The first request after a failure does not wait: its answer says that the server is there.
+        // The first request after a failure does not wait: its answer shows that the server is there.
         const wait = this.#isConnected ? waitSeconds : 0;
         let answer;
         try {
@@ -186,8 +185,8 @@ export class Poll {
     }
 }
 
-/** What of an event is not only stored: typing and presence, that a message ends its sender's typing, and that the user has
- * read alerts on another device.
+/** Returns the part of an event that goes to all tabs directly: typing, presence, the end of typing by a message, and the
+ * user's own read mark, which clears alerts.
  * @param {Event} event @param {string} userID
  * @returns {Event | null} */
 function passingOf(event, userID) {

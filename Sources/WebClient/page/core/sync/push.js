@@ -10,7 +10,7 @@ export class Push {
     #http;
     #onAlert;
     /** @type {Promise<ServiceWorkerRegistration | null> | null} */
-    #registration = null;
+    #worker = null;
 
     /** @param {{http: import('../http/http.js').HTTP, onAlert: () => void}} options `onAlert` is called when the worker
      * has shown an alert */
@@ -19,23 +19,23 @@ export class Push {
         this.#onAlert = onAlert;
     }
 
-    /** Registers the worker, and the device again if it has alerts: the server asks for that at each start.
+    /** Registers the worker, and the device again if alerts are on: the contract demands that at each start.
      * @param {boolean} isSignedIn */
     async start(isSignedIn) {
-        this.#registration ??= this.#register();
+        this.#worker ??= this.#startWorker();
         const subscription = await this.#subscription();
-        if (subscription && isSignedIn && Notification.permission === 'granted') await this.#tell(subscription);
+        if (subscription && isSignedIn && Notification.permission === 'granted') await this.#register(subscription);
         await this.#show();
     }
 
-    /** Asks the person and the push service, and tells the server. */
+    /** Requests the person's permission, subscribes at the browser's push service, and registers the device. */
     async enable() {
-        const registration = await this.#registration;
+        const registration = await this.#worker;
         if (!registration?.pushManager) return;
         if (await Notification.requestPermission() !== 'granted') return await this.#show();
         const { public_key: key } = await this.#http.get('/v1/push/webpush-key');
         const options = { userVisibleOnly: true, applicationServerKey: key };
-        await this.#tell(
+        await this.#register(
             await registration.pushManager.subscribe(options).catch(async () => {
                 // A subscription for another server's key is in the way.
                 await (await this.#subscription())?.unsubscribe();
@@ -53,7 +53,7 @@ export class Push {
     /** Ends the subscription of the browser: the session has ended, and the server's registration with it. */
     async forget() {
         await (await this.#subscription())?.unsubscribe();
-        const registration = await this.#registration;
+        const registration = await this.#worker;
         for (const alert of await registration?.getNotifications() ?? []) alert.close();
         await this.#show();
     }
@@ -61,13 +61,13 @@ export class Push {
     /** Removes the alerts of a thread that was read here.
      * @param {string} threadID @param {number} seq */
     async clear(threadID, seq) {
-        const registration = await this.#registration;
+        const registration = await this.#worker;
         for (const alert of await registration?.getNotifications({ tag: threadID }) ?? []) {
             if (alert.data?.seq <= seq) alert.close();
         }
     }
 
-    async #register() {
+    async #startWorker() {
         const { serviceWorker } = globalThis.navigator ?? {};
         if (!serviceWorker) return null;
         serviceWorker.addEventListener('message', ({ data }) => {
@@ -84,20 +84,20 @@ export class Push {
 
     async #subscription() {
         try {
-            return await (await this.#registration)?.pushManager?.getSubscription() ?? null;
+            return await (await this.#worker)?.pushManager?.getSubscription() ?? null;
         } catch {
             return null;
         }
     }
 
     /** @param {PushSubscription} subscription */
-    async #tell(subscription) {
+    async #register(subscription) {
         const { endpoint, keys } = subscription.toJSON();
         await this.#http.put('/v1/sessions/current/push', { platform: 'webpush', endpoint, keys });
     }
 
     async #show() {
-        const registration = await this.#registration;
+        const registration = await this.#worker;
         if (!registration?.pushManager || !('Notification' in globalThis)) return this.state.set('unsupported');
         if (Notification.permission === 'denied') return this.state.set('denied');
         this.state.set(await this.#subscription() ? 'on' : 'off');

@@ -25,7 +25,7 @@ export function putReadMark(store, threadID, seq, userID) {
         const passed = await tx.all('messages', { from: [threadID, thread.me.read_seq + 1], to: [threadID, read] });
         const count = passed.filter(({ sender, deleted_at }) => sender && sender.id !== userID && !deleted_at).length;
         tx.put('marks', { thread_id: threadID, read, count, isAnswered: false });
-        tx.note('mark/' + threadID);
+        tx.publish('mark/' + threadID);
     });
 }
 
@@ -37,7 +37,7 @@ export async function forgetReadMarks(tx, threads) {
         const mark = await tx.get('marks', id);
         if (!mark || thread && thread.me.read_seq < mark.read) continue;
         tx.delete('marks', id);
-        tx.note('mark/' + id);
+        tx.publish('mark/' + id);
     }
 }
 
@@ -116,7 +116,7 @@ export class ReadMarkSender {
                 const isConfirmed = (await tx.get('threads', id))?.me.read_seq >= read;
                 if (isAnswered && !isConfirmed) tx.put('marks', { ...mark, isAnswered });
                 else tx.delete('marks', id);
-                tx.note('mark/' + id);
+                tx.publish('mark/' + id);
             }
         });
     }

@@ -66,7 +66,7 @@ export class Sync {
         this.#end.abort();
     }
 
-    /** Asks the server at once, whatever the network's state was. */
+    /** Polls and sends at once. */
     nudge() {
         if (!this.#isLeading) return;
         this.#poll.nudge();
@@ -75,7 +75,7 @@ export class Sync {
     }
 
     /** @param {import('./tabs.js').TabMessage} message of another tab */
-    heard({ kind }) {
+    receive({ kind }) {
         if (kind === 'hello' && this.#isLeading) {
             this.#options.tabs.send({ kind: 'connection', connection: this.#connection });
         }
@@ -89,7 +89,7 @@ export class Sync {
     }
 
     /** @param {string[]} topics that changed in the store */
-    noted(topics) {
+    storeChanged(topics) {
         if (topics.some((topic) => topic.startsWith('outbox/'))) this.#outbox.nudge();
         if (topics.some((topic) => topic.startsWith('mark/'))) this.#readMarks.nudge();
     }

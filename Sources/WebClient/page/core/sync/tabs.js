@@ -1,18 +1,18 @@
-// The tabs of a browser: what they tell each other, and which of them leads.
+// The tabs of a browser: their messages to each other, and the leader among them.
 
 import { newID } from '../device.js';
 import { sleep } from '../http/back-off.js';
 
-/** @typedef {{kind: 'notes', topics: string[]}
+/** @typedef {{kind: 'changes', topics: string[]}
  *   | {kind: 'hello'}
  *   | {kind: 'connection', connection: import('../types.js').Connection}
  *   | {kind: 'events', events: import('../state/records.js').Event[]}
- *   | {kind: 'free'}
+ *   | {kind: 'released'}
  *   | {kind: 'signed-out'}
  *   | {kind: 'roll-call'}
  *   | {kind: 'visible'}} TabMessage
- * `notes`: rows of the store changed. `hello`: a tab asks the leader for what is not stored. `events`: typing and presence,
- * which are not stored. `free`: the leader has gone. `signed-out`: everything was removed.
+ * `changes`: rows of the store changed. `hello`: a new tab requests the state of the connection. `events`: typing, presence
+ * and read marks. `released`: the lease is free. `signed-out`: everything was removed.
  * `roll-call`: each tab that the person can see answers `visible`. */
 
 /** The channel between the tabs. Without BroadcastChannel, or with a store of the tab's own, a tab is alone. */
@@ -53,7 +53,7 @@ const leaseMilliseconds = 6000;
 /** @typedef {{locks?: LockManager | null, store: import('../store/schema.js').Store, tabs: Tabs}} Means */
 
 /** Calls `lead` while this tab is the leader, again each time it becomes the leader. `lead` ends when its signal aborts.
- * The browser frees the lock of a tab that dies, and the next tab takes it at once. Without Web Locks (they need a secure
+ * The browser frees the lock of a tab that dies, and the next tab gets the lock at once. Without Web Locks (they need a secure
  * context) the leader renews a lease in the store.
  * @param {Means} means
  * @param {(signal: AbortSignal) => Promise<void>} lead
@@ -83,7 +83,7 @@ async function leadByLease(store, tabs, lead, signal) {
     const holder = newID();
     let wake = new AbortController();
     tabs.listen((/** @type {TabMessage} */ message) => {
-        if (message.kind === 'free') wake.abort();
+        if (message.kind === 'released') wake.abort();
     });
     while (!await claim(store, holder)) {
         if (signal.aborted) return;
@@ -104,12 +104,12 @@ async function leadByLease(store, tabs, lead, signal) {
     } finally {
         lost.abort();
         await renewing;
-        await free(store, holder);
-        tabs.send({ kind: 'free' });
+        await release(store, holder);
+        tabs.send({ kind: 'released' });
     }
 }
 
-/** Takes or renews the lease, unless another tab holds it.
+/** Claims or renews the lease, unless another tab holds it.
  * @param {Means['store']} store @param {string} holder */
 function claim(store, holder) {
     return store.write(['meta'], async (tx) => {
@@ -121,7 +121,7 @@ function claim(store, holder) {
 }
 
 /** @param {Means['store']} store @param {string} holder */
-function free(store, holder) {
+function release(store, holder) {
     return store.write(['meta'], async (tx) => {
         if ((await tx.get('meta', 'lease'))?.value.holder === holder) tx.delete('meta', 'lease');
     });

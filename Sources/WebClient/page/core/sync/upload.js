@@ -13,8 +13,8 @@ import { Problem, problemOf } from '../http/problem.js';
 const smallestPart = 256 * 1024;
 const largestPart = 8 * 1024 * 1024;
 
-/** Uploads a file of the store, unless the server has it, and waits until it is checked. What arrived of an earlier try is
- * not sent again.
+/** Uploads a file of the store, unless the server has it, and waits until it is checked. Bytes that have arrived are not
+ * sent again.
  * @param {Means} means
  * @param {string} fileID
  * @returns {Promise<void>} Rejects with a Problem; after a temporary one call it again. */
@@ -66,7 +66,7 @@ async function sendParts(means, file, blob) {
         const start = offset ?? 0;
         const end = Math.min(start + partSize, blob.size);
         const startedAt = Date.now();
-        // Before the first byte goes out: a later try then asks for the offset.
+        // Recorded before the first byte is sent: a later try then requests the offset.
         if (offset === null) await change(means.store, file.id, { sent: Math.max(1, file.sent) });
         try {
             const response = await sendPart(means, file, blob.slice(start, end), offset, end === blob.size);
@@ -133,7 +133,7 @@ function change(store, id, values) {
         const file = await tx.get('files', id);
         if (!file) return;
         tx.put('files', { ...file, ...values });
-        tx.note('file/' + file.message_id);
+        tx.publish('file/' + file.message_id);
     });
 }
 

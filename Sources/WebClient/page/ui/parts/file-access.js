@@ -7,7 +7,7 @@ export function keepFileAccess(chat) {
         const file = event.target;
         if (!(file instanceof HTMLImageElement || file instanceof HTMLMediaElement)) return;
         if (!file.getAttribute('src')?.startsWith('/v1/attachments/') || 'isAgain' in file.dataset) return;
-        // The element hears of the second failure only.
+        // The element's own listeners receive the second failure only.
         event.stopPropagation();
         file.dataset.isAgain = '';
         await chat.renewFileAccess().catch(() => {});
