@@ -33,7 +33,7 @@ export class Chat extends Calls {
     #sessionRead = Promise.resolve();
     #queries = new Queries();
     #threads = new Threads(this.store);
-    #passing;
+    #passing = new Passing({ http: this.http, store: this.store, threads: this.#threads, userID: () => this.#userID });
     /** @type {Tabs | null} */
     #tabs = null;
     /** @type {Sync | null} */
@@ -48,11 +48,6 @@ export class Chat extends Calls {
     constructor(environment = {}) {
         super(environment);
         this.#environment = environment;
-        this.#passing = new Passing({
-            http: this.http,
-            userID: () => this.#userID,
-            personOf: (threadID, userID) => this.#personOf(threadID, userID),
-        });
         this.http.onSignedOut = (token) => {
             if (token === this.session.value?.token) void this.#erase();
         };
@@ -348,8 +343,11 @@ export class Chat extends Calls {
         if (topics.includes('account') && this.blocks.hasSubscribers) void this.loadBlocks();
         this.#queries.changed(topics);
         this.#sync?.storeChanged(topics);
-        const isShown = topics.some((topic) => /^(thread|messages|outbox|file)\//.test(topic));
-        if (isShown) { for (const timeline of this.#timelines) timeline.changed(); }
+        for (const timeline of this.#timelines) {
+            if (topics.some((topic) => topic.endsWith(timeline.threadID) || topic.startsWith('file/'))) {
+                timeline.changed();
+            }
+        }
     }
 
     /** @param {import('./sync/tabs.js').TabMessage} message */
@@ -376,23 +374,5 @@ export class Chat extends Calls {
         if (!isBack) return;
         for (const timeline of this.#timelines) timeline.reconnected();
         this.#passing.refresh();
-    }
-
-    /** @param {string} threadID @param {string} userID @returns {Promise<Person | null>} */
-    async #personOf(threadID, userID) {
-        const peer = this.#threads.get(threadID)?.peer;
-        if (peer?.id === userID) return peer;
-        const { members, messages } = await this.store.read(['members', 'messages'], async (tx) => ({
-            members: /** @type {Member[]} */ ((await tx.get('members', threadID))?.members ?? []),
-            messages: await tx.all('messages', {
-                from: [threadID, 0],
-                to: [threadID, Infinity],
-                limit: 100,
-                isReversed: true,
-            }),
-        }));
-        const known = members.find(({ user }) => user.id === userID)?.user ??
-            messages.find(({ sender }) => sender?.id === userID)?.sender;
-        return known ?? await this.http.get('/v1/users/' + userID).catch(() => null);
     }
 }

@@ -22,7 +22,6 @@ const mostRows = 200;
 export class ThreadTimeline {
     /** @type {LiveValue<TimelineView>} */
     view = new LiveValue();
-    #threadID;
     #means;
     #from = 1;
     #to = Infinity;
@@ -43,13 +42,13 @@ export class ThreadTimeline {
 
     /** @param {string} threadID @param {Means} means */
     constructor(threadID, means) {
-        this.#threadID = threadID;
+        this.threadID = threadID;
         this.#means = means;
     }
 
     /** Opens at the first unread message, else at the newest. */
     async open() {
-        const stored = await this.#means.store.read(['threads'], (tx) => tx.get('threads', this.#threadID));
+        const stored = await this.#means.store.read(['threads'], (tx) => tx.get('threads', this.threadID));
         // A thread that is about to arrive opens then.
         if (!stored || this.#moves > 0) return;
         const { unread_count, me } = this.#means.shownThread() ?? stored;
@@ -172,27 +171,27 @@ export class ThreadTimeline {
             const [hole] = holes(thread.ranges, Math.max(first, bottomOf(thread)), Math.min(last, thread.head));
             if (!hole || this.#end.signal.aborted) return;
             const limit = Math.min(200, hole[1] - hole[0] + 1);
-            await fetchPage(store, http, this.#threadID, { after: hole[0] - 1, limit });
+            await fetchPage(store, http, this.threadID, { after: hole[0] - 1, limit });
         }
     }
 
     /** @param {string} id of a message */
     async #seqOf(id) {
-        const message = await this.#means.message(this.#threadID, id);
+        const message = await this.#means.message(this.threadID, id);
         if (message) return message.seq;
         throw new Problem({ status: 404, code: 'message_not_found', detail: 'There is no such message any more.' });
     }
 
     /** @returns {Promise<StoredThread>} */
     async #thread() {
-        const thread = await this.#means.store.read(['threads'], (tx) => tx.get('threads', this.#threadID));
+        const thread = await this.#means.store.read(['threads'], (tx) => tx.get('threads', this.threadID));
         // A thread that is not there (any more) is shown as an empty one.
         return thread ?? { ranges: [], head: 0, me: { hidden_before_seq: 0 } };
     }
 
     /** @param {number} first @param {number} last @returns {Promise<Message[]>} */
     #messages(first, last) {
-        const span = { from: [this.#threadID, first], to: [this.#threadID, last] };
+        const span = { from: [this.threadID, first], to: [this.threadID, last] };
         return this.#means.store.read(['messages'], (tx) => tx.all('messages', span));
     }
 
@@ -250,7 +249,7 @@ export class ThreadTimeline {
             async (tx) => [await tx.all('outbox'), await tx.all('files')],
         );
         return entries
-            .filter(({ thread_id }) => thread_id === this.#threadID)
+            .filter(({ thread_id }) => thread_id === this.threadID)
             .map(({ id, message, state, problem }) => {
                 const own = files.filter((file) => file.message_id === id);
                 return { key: id, message, state, ...(problem ? { problem } : {}), files: own };

@@ -3,16 +3,18 @@
 import { LiveValue } from '../live.js';
 
 /** @typedef {import('../types.js').Person} Person */
+/** @typedef {import('../types.js').Member} Member */
 /** @typedef {{presence: string | null, last_seen_at: string | null}} Presence */
+/** @typedef {{http: import('../http/http.js').HTTP, store: import('../store/schema.js').Store,
+ * threads: import('../threads.js').Threads, userID: () => string | undefined}} Means */
 
 const typingMilliseconds = 6000;
 const reportMilliseconds = 4000;
 
 /** The people who are typing, and the presence of people. Each tab has one. The leader forwards the events. */
 export class Passing {
-    #http;
-    #personOf;
-    #userID;
+    /** @type {Means} */
+    #means;
     /** The ends of notices, by thread and person. @type {Map<string, ReturnType<typeof setTimeout>>} */
     #timers = new Map();
     /** @type {Map<string, LiveValue<Person[]>>} */
@@ -22,12 +24,9 @@ export class Passing {
     /** @type {Map<string, number>} */
     #reportedAt = new Map();
 
-    /** @param {{http: import('../http/http.js').HTTP, userID: () => string | undefined,
-     * personOf: (threadID: string, userID: string) => Promise<Person | null>}} options */
-    constructor({ http, userID, personOf }) {
-        this.#http = http;
-        this.#userID = userID;
-        this.#personOf = personOf;
+    /** @param {Means} means */
+    constructor(means) {
+        this.#means = means;
     }
 
     /** @param {string} threadID @returns {LiveValue<Person[]>} */
@@ -42,7 +41,7 @@ export class Passing {
         const known = this.#presenceValues.get(userID);
         if (known) return known;
         /** @type {LiveValue<Presence>} */
-        const value = new LiveValue({ onFirst: () => void this.#askPresence(userID, value) });
+        const value = new LiveValue({ onFirst: () => void this.#requestPresence(userID, value) });
         this.#presenceValues.set(userID, value);
         return value;
     }
@@ -59,7 +58,7 @@ export class Passing {
     /** Requests the presence of everybody shown. The server's log does not keep presence, so a pause loses changes. */
     refresh() {
         for (const [userID, value] of this.#presenceValues) {
-            if (value.hasSubscribers) void this.#askPresence(userID, value);
+            if (value.hasSubscribers) void this.#requestPresence(userID, value);
             else this.#presenceValues.delete(userID);
         }
     }
@@ -78,7 +77,7 @@ export class Passing {
         if (now - (this.#reportedAt.get(threadID) ?? 0) < reportMilliseconds) return;
         this.#reportedAt.set(threadID, now);
         // A notice that is lost does no harm.
-        this.#http.call('PUT', `/v1/threads/${threadID}/typing`, { json: {}, tries: 1 }).catch(() => {});
+        this.#means.http.call('PUT', `/v1/threads/${threadID}/typing`, { json: {}, tries: 1 }).catch(() => {});
     }
 
     /** The caller has sent what was typed: the next key is reported at once.
@@ -89,7 +88,7 @@ export class Passing {
 
     /** @param {string} threadID @param {string} userID */
     async #begin(threadID, userID) {
-        if (userID === this.#userID()) return;
+        if (userID === this.#means.userID()) return;
         const key = threadID + userID;
         clearTimeout(this.#timers.get(key));
         this.#timers.set(key, setTimeout(() => this.#end(threadID, userID), typingMilliseconds));
@@ -109,10 +108,30 @@ export class Passing {
         value.set([...(value.value ?? []).filter(({ id }) => id !== userID), ...person]);
     }
 
+    /** Returns a person by what the store has of the thread, else by the server.
+     * @param {string} threadID @param {string} userID @returns {Promise<Person | null>} */
+    async #personOf(threadID, userID) {
+        const peer = this.#means.threads.get(threadID)?.peer;
+        if (peer?.id === userID) return peer;
+        const span = { from: [threadID, 0], to: [threadID, Infinity], limit: 100, isReversed: true };
+        const known = await this.#means.store.read(
+            ['members', 'messages'],
+            async (/** @type {import('../store/schema.js').Transaction} */ tx) => {
+                /** @type {Person[]} */
+                const people =
+                    (await tx.get('members', threadID))?.members.map((/** @type {Member} */ { user }) => user) ??
+                        [];
+                const senders = (await tx.all('messages', span)).map(({ sender }) => sender);
+                return [...people, ...senders].find((person) => person?.id === userID);
+            },
+        );
+        return known ?? await this.#means.http.get('/v1/users/' + userID).catch(() => null);
+    }
+
     /** @param {string} userID @param {LiveValue<Presence>} value */
-    async #askPresence(userID, value) {
+    async #requestPresence(userID, value) {
         try {
-            value.set(presenceOf(await this.#http.get('/v1/users/' + userID)));
+            value.set(presenceOf(await this.#means.http.get('/v1/users/' + userID)));
         } catch {
             // Offline: what was known last stays.
         }
