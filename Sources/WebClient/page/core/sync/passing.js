@@ -113,18 +113,7 @@ export class Passing {
     async #personOf(threadID, userID) {
         const peer = this.#means.threads.get(threadID)?.peer;
         if (peer?.id === userID) return peer;
-        const span = { from: [threadID, 0], to: [threadID, Infinity], limit: 100, isReversed: true };
-        const known = await this.#means.store.read(
-            ['members', 'messages'],
-            async (/** @type {import('../store/schema.js').Transaction} */ tx) => {
-                /** @type {Person[]} */
-                const people =
-                    (await tx.get('members', threadID))?.members.map((/** @type {Member} */ { user }) => user) ??
-                        [];
-                const senders = (await tx.all('messages', span)).map(({ sender }) => sender);
-                return [...people, ...senders].find((person) => person?.id === userID);
-            },
-        );
+        const known = await this.#means.store.read(['members', 'messages'], personIn(threadID, userID));
         return known ?? await this.#means.http.get('/v1/users/' + userID).catch(() => null);
     }
 
@@ -141,4 +130,20 @@ export class Passing {
 /** @param {Presence} person @returns {Presence} */
 function presenceOf({ presence, last_seen_at }) {
     return { presence, last_seen_at };
+}
+
+/** Returns the work that finds a person among a thread's members and latest senders.
+ * @param {string} threadID @param {string} userID
+ * @returns {(tx: import('../store/schema.js').Transaction) => Promise<Person | undefined>} */
+function personIn(threadID, userID) {
+    const span = { from: [threadID, 0], to: [threadID, Infinity], limit: 100, isReversed: true };
+    return async (tx) => {
+        /** @type {Member[]} */
+        const members = (await tx.get('members', threadID))?.members ?? [];
+        const people = [
+            ...members.map(({ user }) => user),
+            ...(await tx.all('messages', span)).map(({ sender }) => sender),
+        ];
+        return people.find((person) => person?.id === userID);
+    };
 }
