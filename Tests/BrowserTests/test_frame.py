@@ -34,6 +34,7 @@ class Conversations(BrowserTest):
         expect(chat.conversation("Newer")).not_to_have_accessible_name(re.compile("muted"))
         self.choose(chat, "Newer", "Mark as read")
         expect(chat.conversation("Newer")).not_to_have_accessible_name(re.compile("unread"))
+        eventually("the server to know", lambda: self.own_view(ann, new)["unread_count"] == 0)
         self.choose(chat, "Newer", "Mark as unread")
         expect(chat.conversation("Newer")).to_have_accessible_name(re.compile("1 unread"))
         self.choose(chat, "Newer", "Archive")
