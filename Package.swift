@@ -141,7 +141,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "WebClient", dependencies: ["Basics", "CZlib", crypto],
-            exclude: ["dev-server.py", "embed.json", "emoji.py", "page"], swiftSettings: settings,
+            exclude: ["deno.json", "dev-server.py", "embed.json", "emoji.py", "page"], swiftSettings: settings,
             plugins: ["EmbedFilesPlugin"]),
 
         // Routes, request and response shapes, identity, problem documents; carries docs/openapi.yaml.

@@ -8,8 +8,11 @@
 #   Tests/run.sh quick    unit suites that neither wait for long nor measure time (`make check`)
 #
 # Inside a group one test runs at a time. WIDTH groups (4) run side by side. A group fails if a test fails, if its
-# process crashes, if it ends without a closing line, or if it takes longer than its limit. Each group's whole output is
-# in .build/tests/NAME.log. The exit status is 0 only if every group passed and, for `all`, every test of the build ran.
+# process crashes, if it ends without a closing line, or if it takes longer than its limit. `all` repeats a group with
+# failed tests once, with nothing beside it, and names what had failed: many tests have deadlines, and the machines of CI
+# are shared. It repeats neither crashes nor time-outs, and no more than two groups. Each group's whole output is in
+# .build/tests/NAME.log, that of a repeated group's first run in NAME.first.log. The exit status is 0 only if every group
+# passed and, for `all`, every test of the build ran.
 #
 # A new suite of the system tests runs alone until it is listed below. List a suite there if it may run beside others:
 # it bounds no latency, no ratio of times, no memory, and breaks nothing that has a deadline.
@@ -22,7 +25,7 @@ logs=.build/tests
 
 # System suites that may share the machine, in lanes of about 140 s each. Suite-test leaves out one test of the suite.
 lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths MetricsAccess ForbiddenCalls BadBodies
-    UnauthenticatedBodies ClientGuide EventExamples WebClientSetting)
+    UnauthenticatedBodies ClientGuide EventExamples ObjectStores WebClientSetting)
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
     DelegatedSignIn AdminCalls MembersOnTwoNodes MessageChanges PayloadNumbers KilledNodes Sessions-takesAsLong)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls
@@ -58,6 +61,7 @@ swift_tests=("$bundle" --testing-library swift-testing --no-parallel)
 # alone are those of the runner of the Swift tests.
 run() {
     local name=$1 limit=$2 status=0 closing runner command
+    printf '%s\0' "$@" >"$logs/$name.arguments"
     shift 2
     command=("$@")
     [[ $1 != --* ]] || command=("${swift_tests[@]}" "$@")
@@ -113,6 +117,42 @@ alone() {
     wait $!
 }
 
+# in_browser start|alone NAME LIMIT_S ARGUMENTS...: the same for tests of the web client, where the tools are installed.
+in_browser() {
+    local tool
+    for tool in playwright axe_playwright_python; do
+        /usr/bin/python3 -c "import $tool" 2>/dev/null && continue
+        say "group $2 is left out: Python has no module $tool."
+        return 0
+    done
+    "$@"
+}
+
+# again NAME LIMIT_S ARGUMENTS...: the same for a group that has run and whose tests failed.
+again() {
+    say "group $1: these tests failed; the group runs once more:"
+    failures "$1"
+    mv "$logs/$1.log" "$logs/$1.first.log"
+    run "$@" &
+    wait $!
+}
+
+# Repeats the groups with failed tests, unless there are more than two.
+repeat_failed() {
+    local name failed=() arguments
+    for name in "${groups[@]}"; do
+        [ "$(cat "$logs/$name.status")" != 1 ] || failed+=("$name")
+    done
+    [ "${#failed[@]}" -le 2 ] || return 0
+    for name in "${failed[@]}"; do
+        mapfile -d '' arguments <"$logs/$name.arguments"
+        again "${arguments[@]}"
+    done
+}
+
+# Prints what failed in a group.
+failures() { grep -a -A 2 '✘' "$logs/$1.log" || tail -n 20 "$logs/$1.log"; }
+
 # Prints the output of failed groups, then the failures of all of them, then each group's closing line.
 report() {
     local name closing failed=0
@@ -125,7 +165,7 @@ report() {
     for name in "${groups[@]}"; do
         [ "$(cat "$logs/$name.status")" = 0 ] && continue
         printf '\n== failures of group %s (status: %s)\n' "$name" "$(cat "$logs/$name.status")"
-        grep -a -A 2 '✘' "$logs/$name.log" || tail -n 20 "$logs/$name.log"
+        failures "$name"
     done
     for name in "${groups[@]}"; do
         closing=$(closing "$name")
@@ -181,11 +221,12 @@ case ${1:-} in
         start unit-log 900 --filter '^(LogTests|StoreTests)\.' --skip "$measuring"
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring"
         release
-        start browser 240 Tests/BrowserTests/run.py --without test_speed
+        in_browser start browser 240 Tests/BrowserTests/run.py --without test_speed
         start_lanes
-        alone browser-speed 120 Tests/BrowserTests/run.py test_speed
+        in_browser alone browser-speed 120 Tests/BrowserTests/run.py test_speed
         alone measuring 600 --filter "$measuring"
         system_alone
+        repeat_failed
         status=0
         check_counts || status=1
         report || status=1

@@ -135,7 +135,8 @@ struct StoringObjects {
                     Issue.record("\(kind) \(method): \(String(describing: error))")
                     continue
                 }
-                if kind == .slowDown { #expect(reason == "503 SlowDown") }
+                // The answer to a PUT whose body nobody reads may be lost in a reset connection.
+                if kind == .slowDown, method != "PUT" { #expect(reason == "503 SlowDown") }
             }
             try await put("parley/\(kind)", bytes)
             #expect(try await get("parley/\(kind)", 0..<bytes.count) == bytes)

@@ -250,11 +250,20 @@ struct ConnectingToWebServers: Asking {
     @Test("opens at most the configured connections to a host, and the other requests wait for a stream")
     func fewConnections() async throws {
         let service = PushSinks.Service.fcm
-        // The server refuses some requests sent before its settings arrived; libcurl repeats them by itself.
+        // The server refuses requests sent before its settings arrived. libcurl repeats each of them five times, which
+        // may not be enough on a busy machine: then the caller repeats them, as the sender of alerts does.
         try await sinks.setStreams(20, of: service)
         try await sinks.mood(.slow(seconds: 0.05), of: service, times: 1_000)
         let client = try client()
-        for result in await results(client, count: 200, request(service)) { #expect(try result.get().status == 401) }
+        var missingCount = 200
+        for _ in 1...5 where missingCount > 0 {
+            for result in await results(client, count: missingCount, request(service)) {
+                if case .failure(.failed(reason: let reason)) = result, reason.hasPrefix("Connection died") { continue }
+                #expect(try result.get().status == 401)
+                missingCount -= 1
+            }
+        }
+        #expect(missingCount == 0)
         let count = try sinks.peakConnectionCount(of: service)
         #expect((2...4).contains(count))
     }

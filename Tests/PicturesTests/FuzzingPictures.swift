@@ -8,7 +8,7 @@ import Testing
 @Suite("Fuzzing pictures")
 struct FuzzingPictures {
     private static let inputCount =
-        ProcessInfo.processInfo.environment["PARLEY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 10_000
+        ProcessInfo.processInfo.environment["PARLEY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 2_000
 
     private static let words: [[UInt8]] =
         [

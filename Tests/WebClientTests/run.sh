@@ -8,9 +8,10 @@ export NO_COLOR=1 DENO_NO_UPDATE_CHECK=1
 # PyPI's deno, which .ci/deps installs for this user.
 deno() { if [ -n "$(type -P deno)" ]; then command deno "$@"; else /usr/bin/python3 -m deno "$@"; fi; }
 
-deno fmt --check
-deno lint --quiet
-deno check --quiet Sources/WebClient/page Tests/WebClientTests
+settings=Sources/WebClient/deno.json
+deno fmt --check --config $settings
+deno lint --quiet --config $settings
+deno check --quiet --config $settings Sources/WebClient/page Tests/WebClientTests
 /usr/bin/python3 Tests/WebClientTests/rules.py
 # No remote modules: the tests read files of the repository and nothing else.
-deno test --quiet --parallel --no-remote --no-npm --allow-read=.
+deno test --config $settings --quiet --parallel --no-remote --no-npm --allow-read=.

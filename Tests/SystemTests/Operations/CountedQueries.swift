@@ -16,7 +16,7 @@ extension SystemTests {
             "search_index",
             "retention_sweep", "session_sweep", "erasure_sweep", "rate_limit_sweep", "device_poll_put",
             "device_poll_heartbeat", "device_poll_sweep", "push_plan", "push_expire",
-            "announcement_continue",
+            "announcement_continue", "attachment_claim", "attachment_sweep", "attachment_places",
         ]
 
         @Test("ten thousand polls cost no statement of their own")

@@ -108,7 +108,7 @@ struct AnsweringUploadsEarly {
     @Test("may be streamed itself, before or after the body's end")
     func streamed() async throws {
         try await withUploadServer(consume: { request, reply in
-            guard request.bodyStream != nil else { return await answerReceived(request, reply) }
+            guard request.method == .put else { return await answerReceived(request, reply) }
             let stream = reply.stream(.ok, headers: [:])
             stream.send(ByteBuffer(string: "first "))
             let all = await Received(request)
@@ -118,7 +118,8 @@ struct AnsweringUploadsEarly {
             let client = try await RawClient.connect(server.port)
             try await client.send(Self.put("Content-Length: 4"))
             try await client.send("abcd" + Self.second)
-            #expect(try await client.answer().body == "first abcd")
+            let first = try await client.answer()
+            #expect(first.body == "first abcd", "\(first)")
             #expect(try await client.answer().body == "GET /second ")
         }
     }
