@@ -31,7 +31,7 @@ FLAGS ?=
 TESTS ?=
 FOLDER ?= .build/screenshots
 
-.PHONY: help run test check targets chaos uploads web page browser screenshots bench deps testdeps build release lint format
+.PHONY: help run test check targets chaos uploads vectors web page browser screenshots bench deps testdeps build release lint format
 .PHONY: docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
@@ -78,6 +78,12 @@ browser: testdeps release ## use the web client in a real browser: make browser 
 
 screenshots: testdeps release ## take pictures of the web client's screens: make screenshots FOLDER=.build/screenshots
 	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley Tests/BrowserTests/screenshots.py $(FOLDER)
+
+# A story at a time: people who act at the same time would make two recordings differ.
+vectors: deps build release ## record Tests/ClientVectors from running nodes
+	@PARLEY_VECTORS=$(CURDIR)/Tests/ClientVectors PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
+	    $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter SystemTests/ClientVectors
+	@python3 Tests/ClientVectors/replay.py Tests/ClientVectors/*.json
 
 bench: deps release ## measure a node on a private PostgreSQL: make bench WORKLOAD=send FLAGS="--seconds 20"
 	@Tests/Measure/bench.sh $(WORKLOAD) $(FLAGS)

@@ -30,9 +30,10 @@ lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP Reques
     DelegatedSignIn AdminCalls MembersOnTwoNodes MessageChanges PayloadNumbers KilledNodes Sessions-takesAsLong)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls
     SendingFromBothNodes ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough
-    DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange)
+    DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange ClientVectors)
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice AttachmentAccess MediaLinks UploadingFiles
-    ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety)
+    ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety GeneratedClient
+    ReferenceClient)
 
 # Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.
 measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/|StoreTests\.IndexingMessages/|ThumbnailingTests\.PictureBombs/)'
