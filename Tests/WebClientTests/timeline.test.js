@@ -152,3 +152,27 @@ Deno.test('going to a message while the timeline opens wins', async () => {
     assert.deepEqual(span(timeline.view.value), [51, 150]);
     chat.close();
 });
+
+Deno.test('while the first unread messages are on their way, no later ones are shown', async () => {
+    const { server, thread, chat: first, ann } = await longThread(100, 100);
+    first.close();
+    const chat = await device(server, ann);
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 100);
+    server.faults.delay = 50;
+    const timeline = /** @type {any} */ (chat.openTimeline(thread.id));
+    /** @type {(number | undefined)[][]} */
+    const shown = [];
+    const end = timeline.view.subscribe((/** @type {any} */ { rows, firstUnread }) =>
+        shown.push([rows[0]?.message.seq, firstUnread])
+    );
+    // What is shown again at each change of the store, such as a mark of another person.
+    for (let n = 0; n < 10; n += 1) {
+        timeline.changed();
+        await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await until(timeline.view, ({ isLoading }) => !isLoading);
+    assert.deepEqual(shown.filter(([top]) => top !== 52), []);
+    assert.deepEqual(shown.filter(([, unread]) => unread !== 101), []);
+    end();
+    chat.close();
+});

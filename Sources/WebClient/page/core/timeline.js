@@ -119,14 +119,19 @@ export class ThreadTimeline {
             this.#from = Math.max(bottomOf(thread), middle - pageSize + 1);
             this.#to = Infinity;
             await this.#endAt(middle + pageSize);
-            this.#isOpen = true;
-            // Stored messages are shown at once, unless the place itself is missing.
-            if (rangeAt(ranges, middle)) await this.#refresh();
+            // Stored messages are shown at once, unless the place itself is missing: the user would see other messages
+            // first, and they would count as read.
+            if (rangeAt(ranges, middle)) {
+                this.#isOpen = !this.#end.signal.aborted;
+                await this.#refresh();
+            }
             try {
                 await this.#ensure(this.#from, this.#to);
             } catch (error) {
                 await this.#showNearest(middle);
                 throw error;
+            } finally {
+                this.#isOpen = !this.#end.signal.aborted;
             }
         });
     }
@@ -231,7 +236,7 @@ export class ThreadTimeline {
             const shown = this.view.value?.rows.at(-1)?.message.seq ?? 0;
             if (missing[0][0] <= shown) return;
         }
-        this.#placeDivider(messages);
+        this.#placeDivider(messages, ranges);
         this.view.set({
             rows: this.#keepingRows([...messages.map(rowOf), ...waiting]),
             atStart: from <= bottomOf(thread),
@@ -283,15 +288,16 @@ export class ThreadTimeline {
         }
     }
 
-    /** Moves the divider to the first message after the read mark that counts as unread, once it is loaded.
-     * @param {Message[]} messages */
-    #placeDivider(messages) {
+    /** Moves the divider to the first message after the read mark that counts as unread, once it and all between are loaded.
+     * @param {Message[]} messages @param {StoredThread['ranges']} ranges */
+    #placeDivider(messages, ranges) {
         const readSeq = this.#readSeq;
         if (readSeq === null || this.#isDividerPlaced || this.#from > readSeq + 1) return;
         const first = messages.find(({ seq, sender, deleted_at }) =>
             seq > readSeq && sender !== null && sender.id !== this.#means.userID && deleted_at === null
         );
-        if (!first) return;
+        const known = rangeAt(ranges, readSeq + 1);
+        if (!first || !known || known[1] < first.seq) return;
         this.#firstUnread = first.seq;
         this.#isDividerPlaced = true;
     }
