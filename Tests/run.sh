@@ -32,8 +32,8 @@ lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts Schema
     SendingFromBothNodes ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough
     DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange ClientVectors)
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice AttachmentAccess MediaLinks UploadingFiles
-    ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety GeneratedClient
-    ReferenceClient)
+    ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety
+    GeneratedClient ReferenceClient)
 
 # Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.
 measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/|StoreTests\.IndexingMessages/|ThumbnailingTests\.PictureBombs/)'

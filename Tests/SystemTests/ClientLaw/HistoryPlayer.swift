@@ -4,7 +4,8 @@ import Testing
 
 /// Some people with two devices each, on some nodes. Plays a history a few operations at a time, which happen at once.
 struct HistoryPlayer: Names, Sendable {
-    static let personCount = 4
+    private static let names = ["Ann", "Ben", "Cleo", "Dan"]
+    static let personCount = names.count
     static let deviceCount = 2 * personCount
 
     enum Part: Sendable { case invited, joined }
@@ -37,8 +38,8 @@ struct HistoryPlayer: Names, Sendable {
     init(at addresses: [Address], population: [String], recordedDevice: Int? = nil) async throws {
         let connection = Connection(addresses[0])
         var people: [Person] = []
-        for number in 0..<Self.personCount {
-            let person = try await connection.register("Person\(number)")
+        for name in Self.names {
+            let person = try await connection.register(name)
             people += [person, try await connection.logIn(again: person)]
         }
         self.people = people

@@ -62,6 +62,15 @@ struct Operation: Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether what follows depends on the moment: messages that expire, or that the server forgets once delivered.
+    var isTimed: Bool {
+        switch kind {
+        case .thread(_, .send(_, _, let expiresInS)): expiresInS != nil
+        case .thread(_, .retention(let text)): !text.contains("forever")
+        default: false
+        }
+    }
+
     /// The number of different names of operations that call the service.
     static let nameCount = 22
 

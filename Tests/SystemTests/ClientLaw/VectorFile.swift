@@ -1,47 +1,63 @@
-// Writes a recording to Tests/ClientVectors, with ids, times and names that a second recording has, too.
+// A recording as a file of Tests/ClientVectors, with ids, times and names that a second recording has, too.
 
 import Foundation
 import TestSupport
+import Testing
 
 /// A client vector as it is stored: one step a line.
 struct VectorFile {
     let name: String
-    /// One sentence: what the vector shows.
-    let about: String
-    let steps: [JSON]
+    let text: String
 
-    /// The folder to write to: `PARLEY_VECTORS`. Nil: nothing is written.
-    static let folder = ProcessInfo.processInfo.environment["PARLEY_VECTORS"].map { URL(filePath: $0) }
+    /// `PARLEY_VECTORS`, the folder to record to. Nil: recordings are compared with Tests/ClientVectors.
+    private static let folder = ProcessInfo.processInfo.environment["PARLEY_VECTORS"].map { URL(filePath: $0) }
 
-    func write(to folder: URL, people: [Person]) throws {
-        let cleaned = steps.map(Self.withoutPresence)
+    /// - Parameters:
+    ///   - about: one sentence: what the vector shows.
+    ///   - user: the id of the user whose device was recorded.
+    init(name: String, about: String, user: String, steps: [JSON]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let lines = try cleaned.map { "        " + String(decoding: try encoder.encode($0), as: UTF8.self) }
-        var text = """
+        let lines = try steps.map {
+            "        " + String(decoding: try encoder.encode(Self.withoutPresence($0)), as: UTF8.self)
+        }
+        let text = """
             {
                 "about": "\(about)",
-                "user": "\(people[0].id)",
+                "user": "\(user)",
                 "steps": [
             \(lines.joined(separator: ",\n"))
                 ]
             }
 
             """
-        for person in people {
-            let name = person.username.replacing(/[0-9]+x[0-9]+$/, with: "")
-            text = text.replacing(person.username, with: name)
-        }
-        // `unique` adds these numbers to titles.
-        text = text.replacing(#/ [0-9]+x[0-9]+"/#, with: "\"")
-        text = Self.numbered(text, /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/) { number in
+        self.name = name
+        self.text = Self.repeatable(text)
+    }
+
+    /// Compares the recording with the stored file. A file that agrees stays as it is, so that a diff has only what has
+    /// changed; one that differs is replaced while vectors are recorded, and fails the test otherwise.
+    func check(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let file = (Self.folder ?? Repository.file("Tests/ClientVectors")).appending(path: name + ".json")
+        let stored = try? JSON(parsing: try Data(contentsOf: file))
+        let recorded = try JSON(parsing: Data(text.utf8))
+        guard let difference = VectorComparison.difference(stored ?? .null, recorded) else { return }
+        guard Self.folder == nil else { return try text.write(to: file, atomically: true, encoding: .utf8) }
+        Issue.record(
+            "The server differs from \(file.lastPathComponent). `make vectors` records it anew. \(difference)",
+            sourceLocation: sourceLocation)
+    }
+
+    private static func repeatable(_ text: String) -> String {
+        // `unique` adds these numbers to names and titles.
+        let named = text.replacing(#/ ?[0-9]+x[0-9]+"/#, with: "\"")
+        let known = numbered(named, /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/) { number in
             "00000000-0000-7000-8000-" + String("000000000000\(number)".suffix(12))
         }
-        text = Self.numbered(text, /202[0-9]-[0-9-]{5}T[0-9:]{8}\.[0-9]{3}Z/) { number in
+        return numbered(known, VectorComparison.time) { number in
             let time = Date(timeIntervalSince1970: 1_767_225_600 + Double(number))
             return time.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z"
         }
-        try text.write(to: folder.appending(path: name + ".json"), atomically: true, encoding: .utf8)
     }
 
     /// Replaces all matches, so that equal ones stay equal and all keep their order.

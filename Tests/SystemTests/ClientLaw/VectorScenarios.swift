@@ -234,7 +234,9 @@ extension VectorStage {
         try await call("PUT", "/threads/\(thread)/unread", ["from": 1], as: laptop)
         try await check()
         var others: [Person] = []
-        for _ in 0..<9 { others.append(try await caller.register("Dan")) }
+        for name in ["Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Lea"] {
+            others.append(try await caller.register(name))
+        }
         let large = try await group("Festival", by: ann, with: [ben, cleo] + others)
         try await loadMembers(of: large)
         try await send("Hello all", in: large, by: ann)
@@ -246,11 +248,12 @@ extension VectorStage {
     fileprivate mutating func playExpiry() async throws {
         let thread = try await group("Trip", by: ann, with: [ben])
         try await send("Stays", in: thread, by: ann)
-        try await send("Goes", in: thread, by: ann, ["expires_in_s": 1])
+        try await send("Goes", in: thread, by: ann, ["expires_in_s": 3])
+        // Well before the message expires.
         try await check()
         try await wait { $0["type"] == "message.deleted" }
         try await check()
-        try await call("PATCH", "/threads/\(thread)", ["retention": ["keep": "seconds", "seconds": 1]], as: ann)
+        try await call("PATCH", "/threads/\(thread)", ["retention": ["keep": "seconds", "seconds": 3]], as: ann)
         try await send("Goes soon", in: thread, by: ann)
         try await wait { $0["type"] == "message.deleted" }
         try await check()

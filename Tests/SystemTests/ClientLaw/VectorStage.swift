@@ -26,7 +26,6 @@ struct VectorStage {
         device = try await FoldingDevice(0, ben, at: connection, isRecorded: true)
     }
 
-    var people: [Person] { [ben, ann, cleo] }
     var steps: [JSON] { device.recording?.steps ?? [] }
     /// The device follows the log at one node; people act at the other.
     var caller: Connection { connections[0] }
