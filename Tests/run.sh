@@ -2,7 +2,7 @@
 # Runs the built tests in groups, each in a process of its own, and ends with each group's closing line.
 #
 #   Tests/run.sh all      every test: unit tests beside the release build, then the system suites that may share the
-#                         machine and the web client in a browser, then alone, one after the other, all tests that
+#                         machine, then the web client in a browser, then alone, one after the other, all tests that
 #                         measure time or have deadlines
 #   Tests/run.sh system   the system suites alone, with the executable that PARLEY_EXECUTABLE names
 #   Tests/run.sh quick    unit suites that neither wait for long nor measure time (`make check`)
@@ -222,9 +222,11 @@ case ${1:-} in
         start unit-log 900 --filter '^(LogTests|StoreTests)\.' --skip "$measuring"
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring"
         release
-        in_browser start browser 240 Tests/BrowserTests/run.py --without test_speed
         start_lanes
-        in_browser alone browser-speed 120 Tests/BrowserTests/run.py test_speed
+        wait
+        in_browser start browser-1 600 Tests/BrowserTests/run.py --without test_speed --part 1/2
+        in_browser start browser-2 600 Tests/BrowserTests/run.py --without test_speed --part 2/2
+        in_browser alone browser-speed 200 Tests/BrowserTests/run.py test_speed
         alone measuring 600 --filter "$measuring"
         system_alone
         repeat_failed

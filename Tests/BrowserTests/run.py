@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Uses the web client in Chromium, by roles and accessible names only, on real nodes and a real PostgreSQL.
 
-    run.py [--without MODULE] [--keep FOLDER] [MODULE | MODULE.Class.test ...]
+    run.py [--without MODULE] [--part 1/2] [MODULE | MODULE.Class.test ...]
 
 PARLEY_EXECUTABLE names the executable under test (.build/release/parley). With PARLEY_PAGE=FOLDER the page comes from the
 sources in that folder, through the dev server, and the executable serves only the API. When a test fails, a picture of each
@@ -53,22 +53,28 @@ class Result(unittest.TextTestResult):
         print(f"{outcome:8} {took:5.1f} s  {test.id()}", flush=True)
 
 
-def load(names, without):
-    loader = unittest.TestLoader()
+def load(names, without, part):
+    """The suite of the named tests, or of all; a part K/N is every Nth class of tests from the Kth on."""
     names = names or sorted(path.stem for path in FOLDER.glob("test_*.py") if path.stem not in without)
-    return loader.loadTestsFromNames(names)
+    suite = unittest.TestLoader().loadTestsFromNames(names)
+    if part:
+        first, step = map(int, part.split("/"))
+        classes = [tests for module in suite for tests in module]
+        suite = unittest.TestSuite(classes[first - 1::step])
+    return suite
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tests", nargs="*", help="modules, classes or tests, e.g. test_offline; default: all")
     parser.add_argument("--without", action="append", default=[], metavar="MODULE", help="leave a module out")
+    parser.add_argument("--part", metavar="K/N", help="run one of N parts, so that parts can run side by side")
     arguments = parser.parse_args()
     began = time.monotonic()
     try:
         runner = unittest.TextTestRunner(stream=sys.stdout, resultclass=Result, verbosity=0, warnings="ignore")
         result = Result(runner.stream, True, 0)
-        load(arguments.tests, arguments.without).run(result)
+        load(arguments.tests, arguments.without, arguments.part).run(result)
         result.printErrors()
     finally:
         World.end()
