@@ -26,7 +26,8 @@ package struct WebPage: Sendable {
             switch name {
             case Source.index:
                 files["/"] = WebFile(
-                    name: name, text: Self.index(text, folder: folder, paths: paths), isOfVersion: false)
+                    name: name, text: Self.index(text, folder: folder, modules: Self.firstModules(of: sources)),
+                    isOfVersion: false)
             case Source.serviceWorker:
                 let shell = "self.parleyShell = \(Self.shell(version: version, paths: paths));\n"
                 files["/" + name] = WebFile(
@@ -55,14 +56,41 @@ package struct WebPage: Sendable {
         return digest.finalize().prefix(8).hexadecimal
     }
 
-    /// The first page, with a link for each module: the browser loads all of them at once, and does not have to read one
-    /// to know the next.
-    private static func index(_ text: String, folder: String, paths: [String]) -> String {
-        let links = paths.filter { $0.hasSuffix(".js") }.map { #"<link rel="modulepreload" href="\#($0)">"# }
+    /// The first page, with a link for each module that it needs at once: the browser loads all of them together, and does
+    /// not have to read one to know the next.
+    private static func index(_ text: String, folder: String, modules: [String]) -> String {
+        let links = modules.map { #"<link rel="modulepreload" href="\#(folder)\#($0)">"# }
         return
             text
             .replacing("<!-- modules -->", with: links.joined(separator: "\n"))
             .replacing("/app/dev/", with: folder)
+    }
+
+    /// The names of `main.js` and all modules that it imports, directly or through others, sorted. What is imported by
+    /// `import()` is loaded later. `first_modules` of dev-server.py does the same.
+    private static func firstModules(of sources: [(name: String, text: String)]) -> [String] {
+        let texts = Dictionary(sources.map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first })
+        var found: Set<String> = []
+        var waiting = ["main.js"]
+        while let name = waiting.popLast() {
+            guard let text = texts[name], found.insert(name).inserted else { continue }
+            for line in text.split(separator: "\n") {
+                // The last line of an import: `import … from './a.js';`, or `} from './a.js';` after several lines.
+                guard line.hasPrefix("import ") || line.hasPrefix("} from "), line.hasSuffix("';") else { continue }
+                let path = line.dropLast(2).drop { $0 != "'" }.dropFirst()
+                waiting.append(Self.name(of: path, from: name))
+            }
+        }
+        return found.sorted()
+    }
+
+    /// The name of the file that the module `name` calls `path`, such as `core/chat.js` for `../core/chat.js` in `ui/a.js`.
+    private static func name(of path: Substring, from name: String) -> String {
+        var parts = name.split(separator: "/").dropLast()
+        for part in path.split(separator: "/") where part != "." {
+            if part == ".." { parts = parts.dropLast() } else { parts.append(part) }
+        }
+        return parts.joined(separator: "/")
     }
 
     /// What the service worker keeps, as JSON. Names of files need no escape; a test checks that.

@@ -12,6 +12,7 @@ import hashlib
 import http.server
 import json
 import pathlib
+import re
 import select
 import socket
 
@@ -21,6 +22,20 @@ CSP = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' 
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
          ".json": "application/json", ".webmanifest": "application/manifest+json", ".svg": "image/svg+xml"}
 NOT_IN_APP = {"index.html", "service-worker.js"}
+
+
+def first_modules(page):
+    """The paths of `main.js` and all modules that it imports, directly or through others, sorted. What is imported by
+    `import()` is loaded later. WebPage.swift does the same."""
+    found, waiting = set(), [page / "main.js"]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            # The last line of an import: `import … from './a.js';`, or `} from './a.js';` after several lines.
+            names = re.findall(r"^(?:import |} from )[^']*'(.+)';$", path.read_text(), re.MULTILINE)
+            waiting += [(path.parent / name).resolve() for name in names]
+    return sorted(found)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -55,7 +70,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                  if str(p.relative_to(self.page)) not in NOT_IN_APP]
         if path == "/":
             text = (self.page / "index.html").read_text()
-            links = "\n".join(f'<link rel="modulepreload" href="{p}">' for p in paths if p.endswith(".js"))
+            links = "\n".join(f'<link rel="modulepreload" href="/app/{version}/{p.relative_to(self.page).as_posix()}">'
+                              for p in first_modules(self.page))
             return self.answer(200, text.replace("<!-- modules -->", links)
                                .replace("/app/dev/", f"/app/{version}/").encode(), TYPES[".html"])
         if path == "/service-worker.js":
@@ -132,4 +148,5 @@ def main():
         pass
 
 
-main()
+if __name__ == "__main__":
+    main()

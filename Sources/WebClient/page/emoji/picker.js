@@ -1,7 +1,7 @@
 // The dialogs in which an emoji is chosen.
 
 import { element, fill } from '../ui/dom.js';
-import { attempt } from '../ui/parts/alert.js';
+import { attempt } from '../ui/parts/action.js';
 import { openDialog } from '../ui/parts/dialog.js';
 import { icon } from '../ui/parts/icon.js';
 import { t } from '../language/index.js';
@@ -163,12 +163,6 @@ function readRecent() {
 function remember(emoji) {
     const recent = [emoji, ...readRecent().filter((other) => other !== emoji)];
     write(recentKey, recent.slice(0, recentMax).join(' '));
-}
-
-/** Removes what the picker has stored. */
-export function forgetEmoji() {
-    write(recentKey, '');
-    write(toneKey, '');
 }
 
 /** @param {string} key */

@@ -2,7 +2,8 @@
 
 import { p } from '../dom.js';
 import { openReactionDialog } from '../../emoji/picker.js';
-import { attempt, showProblem } from '../parts/alert.js';
+import { attempt } from '../parts/action.js';
+import { showProblem } from '../parts/alert.js';
 import { avatar, personSubject } from '../parts/avatar.js';
 import { item, list } from '../parts/controls.js';
 import { confirm, openDialog } from '../parts/dialog.js';

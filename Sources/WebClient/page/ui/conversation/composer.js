@@ -1,16 +1,13 @@
 // The form in which a message is written.
 
 import { Component, div, element } from '../dom.js';
-import { openEmojiDialog } from '../../emoji/picker.js';
-import { attempt, showProblem } from '../parts/alert.js';
-import { icon, iconButton } from '../parts/icon.js';
+import { attempt, iconButton, loaded } from '../parts/action.js';
+import { showProblem } from '../parts/alert.js';
+import { icon } from '../parts/icon.js';
 import { summary } from '../parts/summary.js';
 import { t } from '../../language/index.js';
 import { mentionable, mentionedIDs } from '../../text/mentions.js';
 import { sentence } from './body.js';
-import { FileTray } from './file-tray.js';
-import { growWithText } from './editor.js';
-import { MentionList } from './mention-list.js';
 
 /** @typedef {import('../../core/types.js').Message} Message */
 /** @typedef {import('../../core/types.js').Draft} Draft */
@@ -30,9 +27,12 @@ export class Composer extends Component {
         enterkeyhint: 'send',
     });
     #picker = element('input', { type: 'file', multiple: true, hidden: true });
-    #tray = new FileTray();
+    /** @type {import('./file-tray.js').FileTray | null} */
+    #tray = null;
+    #row = div('composer-row');
     #replyBar = element('div', { class: 'reply-bar', hidden: true });
-    #mentions;
+    /** @type {import('./mention-list.js').MentionList | null} */
+    #mentions = null;
     /** @type {Message | null} */
     #replyTo = null;
     /** @type {import('../../core/types.js').Member[]} */
@@ -51,10 +51,30 @@ export class Composer extends Component {
         super();
         this.chat = chat;
         this.threadID = threadID;
-        this.#mentions = new MentionList(this.#text, () => this.#others(), chat);
     }
 
     connectedCallback() {
+        this.#row.append(
+            iconButton('attach', t('conversation.attach'), () => this.#picker.click()),
+            iconButton(
+                'location',
+                t('conversation.shareLocation'),
+                () => this.#shareLocation(),
+            ),
+            this.#picker,
+            this.#text,
+            iconButton(
+                'emoji',
+                t('conversation.insertEmoji'),
+                async () =>
+                    (await loaded(import('../../emoji/picker.js'))).openEmojiDialog((emoji) => this.#insert(emoji)),
+                { class: 'icon-button emoji-button' },
+            ),
+            iconButton('send', t('conversation.sendButton'), () => {}, {
+                type: 'submit',
+                class: 'icon-button primary',
+            }),
+        );
         const form = element(
             'form',
             {
@@ -66,35 +86,14 @@ export class Composer extends Component {
                 },
             },
             this.#replyBar,
-            this.#tray,
-            this.#mentions.element,
-            div(
-                'composer-row',
-                iconButton('attach', t('conversation.attach'), () => this.#picker.click()),
-                iconButton(
-                    'location',
-                    t('conversation.shareLocation'),
-                    ({ currentTarget }) => this.#shareLocation(currentTarget),
-                ),
-                this.#picker,
-                this.#text,
-                iconButton(
-                    'emoji',
-                    t('conversation.insertEmoji'),
-                    () => openEmojiDialog((emoji) => this.#insert(emoji)),
-                    { class: 'icon-button emoji-button' },
-                ),
-                iconButton('send', t('conversation.sendButton'), () => {}, {
-                    type: 'submit',
-                    class: 'icon-button primary',
-                }),
-            ),
+            this.#row,
         );
         this.append(form);
         growWithText(this.#text);
         this.#text.addEventListener('keydown', (event) => this.#handleKey(event));
         this.#text.addEventListener('input', () => {
             this.#keepDraft();
+            if (!this.#mentions && this.#text.value.includes('@')) attempt(() => this.#loadMentions());
             if (this.#text.value.trim()) this.chat.reportTyping(this.threadID);
         });
         this.#text.addEventListener('paste', (event) => {
@@ -129,28 +128,39 @@ export class Composer extends Component {
     }
 
     /** @param {File[]} files */
-    addFiles(files) {
-        this.#tray.add(files);
+    async addFiles(files) {
         this.#text.focus();
+        const isLoaded = await attempt(async () => {
+            const { FileTray } = await loaded(import('./file-tray.js'));
+            this.#tray ??= new FileTray();
+            this.#row.before(this.#tray);
+        });
+        if (isLoaded) this.#tray?.add(files);
+    }
+
+    /** From the first `@` on, names are completed. */
+    async #loadMentions() {
+        const { MentionList } = await loaded(import('./mention-list.js'));
+        if (this.#mentions) return;
+        this.#mentions = new MentionList(this.#text, () => this.#others(), this.chat);
+        this.#row.before(this.#mentions.element);
     }
 
     async #send() {
         const text = this.#text.value.trim();
-        const files = this.#tray.files;
+        const files = this.#tray?.files ?? [];
         if (!text && files.length === 0) return this.#text.focus();
         if (new TextEncoder().encode(text).length > textMax) return showProblem(t('conversation.textTooLong'));
         const replyTo = this.#replyTo;
-        const mentions = mentionedIDs(
-            text,
-            mentionable(this.#mentions.inOrder(this.#others().map(({ user }) => user))),
-        );
+        const people = this.#others().map(({ user }) => user);
+        const mentions = mentionedIDs(text, mentionable(this.#mentions?.inOrder(people) ?? people));
         this.#clear();
         // The next message can be written at once; if this one cannot be kept, it comes back.
         const isKept = await attempt(() => this.chat.send(this.threadID, { text, files, replyTo, mentions }));
         if (isKept) this.onsent();
         else if (!this.#text.value) {
             this.#setText(text);
-            this.#tray.add(files);
+            this.#tray?.add(files);
             this.#setReply(replyTo);
             this.#keepDraft();
         }
@@ -158,9 +168,9 @@ export class Composer extends Component {
 
     #clear() {
         this.#setText('');
-        this.#tray.clear();
+        this.#tray?.clear();
         this.#setReply(null);
-        this.#mentions.close();
+        this.#mentions?.close();
         this.#keepDraft();
         this.#saveDraft();
         this.#text.focus();
@@ -168,7 +178,7 @@ export class Composer extends Component {
 
     /** @param {KeyboardEvent} event */
     #handleKey(event) {
-        if (event.isComposing || this.#mentions.handleKey(event)) return;
+        if (event.isComposing || this.#mentions?.handleKey(event)) return;
         const hasModifier = event.shiftKey || event.altKey || event.ctrlKey || event.metaKey;
         if (event.key === 'Enter' && !hasModifier) this.#send();
         else if (event.key === 'ArrowUp' && !hasModifier && this.#text.value === '') this.oneditnewest();
@@ -207,22 +217,19 @@ export class Composer extends Component {
         );
     }
 
-    /** @param {EventTarget | null} button */
-    #shareLocation(button) {
-        return attempt(async () => {
-            /** @type {GeolocationPosition} */
-            const { coords } = await new Promise((resolve, reject) => {
-                if (!navigator.geolocation) throw t('conversation.locationFailed');
-                navigator.geolocation.getCurrentPosition(resolve, () => reject(t('conversation.locationFailed')), {
-                    timeout: 20_000,
-                });
+    async #shareLocation() {
+        /** @type {GeolocationPosition} */
+        const { coords } = await new Promise((resolve, reject) => {
+            if (!navigator.geolocation) throw t('conversation.locationFailed');
+            navigator.geolocation.getCurrentPosition(resolve, () => reject(t('conversation.locationFailed')), {
+                timeout: 20_000,
             });
-            const location = { latitude: coords.latitude, longitude: coords.longitude };
-            await this.chat.send(this.threadID, { text: '', location, replyTo: this.#replyTo });
-            this.#setReply(null);
-            this.#keepDraft();
-            this.onsent();
-        }, /** @type {HTMLElement} */ (button));
+        });
+        const location = { latitude: coords.latitude, longitude: coords.longitude };
+        await this.chat.send(this.threadID, { text: '', location, replyTo: this.#replyTo });
+        this.#setReply(null);
+        this.#keepDraft();
+        this.onsent();
     }
 
     /** Shows the stored draft, also what another tab stores. What the user writes here wins.
@@ -250,6 +257,20 @@ export class Composer extends Component {
         const me = this.chat.session.value?.user.id;
         return this.#members.filter(({ user, status }) => status === 'joined' && user.id !== me);
     }
+}
+
+/** Gives a textbox the height of its text, up to the limit in the style sheet.
+ * @param {HTMLTextAreaElement} textarea
+ */
+export function growWithText(textarea) {
+    // Browsers with `field-sizing` do this by themselves.
+    if (CSS.supports('field-sizing', 'content')) return;
+    const grow = () => {
+        textarea.style.setProperty('block-size', 'auto');
+        textarea.style.setProperty('block-size', `${textarea.scrollHeight + 2}px`);
+    };
+    textarea.addEventListener('input', grow);
+    requestAnimationFrame(grow);
 }
 
 customElements.define('parley-composer', Composer);

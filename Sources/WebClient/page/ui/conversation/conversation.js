@@ -1,10 +1,9 @@
 // An open conversation: its heading, its messages, and the form in which the next one is written.
 
 import { Component, div, element, fill, p } from '../dom.js';
-import { openDetails } from '../details/details.js';
-import { invitation } from '../inbox/thread-menu.js';
+import { attempt, iconButton, loaded } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
-import { icon, iconButton } from '../parts/icon.js';
+import { icon } from '../parts/icon.js';
 import { typingText } from '../parts/summary.js';
 import { presenceText } from '../parts/time.js';
 import { formatNumber, t } from '../../language/index.js';
@@ -52,7 +51,8 @@ export class Conversation extends Component {
     }
 
     connectedCallback() {
-        const details = () => openDetails(this.chat, this.threadID);
+        const details = async () =>
+            (await loaded(import('../details/details.js'))).openDetails(this.chat, this.threadID);
         this.#jump.append(this.#newCount);
         fill(
             this,
@@ -68,7 +68,7 @@ export class Conversation extends Component {
             this.#footer,
             element('div', { class: 'drop-target', 'aria-hidden': 'true' }, icon('attach'), t('conversation.drop')),
         );
-        this.#picture.addEventListener('click', details);
+        this.#picture.addEventListener('click', () => attempt(details));
         for (const type of /** @type {const} */ (['dragenter', 'dragover', 'dragleave', 'drop'])) {
             this.addEventListener(type, (event) => this.#handleDrag(event));
         }
@@ -119,8 +119,15 @@ export class Conversation extends Component {
             composer.onsent = () => log.showNewest();
         }
         fill(this.#frame, this.#log, this.#jump);
-        fill(this.#footer, this.#composer ?? (thread.me.status === 'invited' && invitation(this.chat, thread)));
+        fill(this.#footer, this.#composer);
+        if (thread.me.status === 'invited') attempt(() => this.#invite(thread));
         if (this.#wantsFocus) this.#composer?.focus();
+    }
+
+    /** @param {Thread} thread */
+    async #invite(thread) {
+        const { invitation } = await loaded(import('../inbox/thread-menu.js'));
+        if (this.#thread?.me.status === 'invited') fill(this.#footer, invitation(this.chat, thread));
     }
 
     #showJump() {

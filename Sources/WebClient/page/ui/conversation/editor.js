@@ -1,8 +1,9 @@
 // The textbox in which a message is changed.
 
 import { div, element } from '../dom.js';
-import { attempt } from '../parts/alert.js';
+import { attempt } from '../parts/action.js';
 import { t } from '../../language/index.js';
+import { growWithText } from './composer.js';
 
 /** Builds the editor of a text.
  * @param {string} text
@@ -46,18 +47,4 @@ export function editor(text, save, onclose) {
     );
     growWithText(textarea);
     return form;
-}
-
-/** Gives a textbox the height of its text, up to the limit in the style sheet.
- * @param {HTMLTextAreaElement} textarea
- */
-export function growWithText(textarea) {
-    // Browsers with `field-sizing` do this by themselves.
-    if (CSS.supports('field-sizing', 'content')) return;
-    const grow = () => {
-        textarea.style.setProperty('block-size', 'auto');
-        textarea.style.setProperty('block-size', `${textarea.scrollHeight + 2}px`);
-    };
-    textarea.addEventListener('input', grow);
-    requestAnimationFrame(grow);
 }

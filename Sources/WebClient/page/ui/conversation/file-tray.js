@@ -1,8 +1,8 @@
 // The files that go with the next message.
 
 import { element } from '../dom.js';
+import { iconButton } from '../parts/action.js';
 import { showProblem } from '../parts/alert.js';
-import { iconButton } from '../parts/icon.js';
 import { formatNumber, formatSize, t } from '../../language/index.js';
 import { filePreview } from './attachments.js';
 

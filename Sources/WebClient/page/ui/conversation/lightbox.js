@@ -1,8 +1,9 @@
 // One picture on the whole screen, with the way to the ones before and after it.
 
 import { div, element, fill } from '../dom.js';
+import { iconButton } from '../parts/action.js';
 import { openDialog } from '../parts/dialog.js';
-import { icon, iconButton } from '../parts/icon.js';
+import { icon } from '../parts/icon.js';
 import { t } from '../../language/index.js';
 import { nameOf } from './attachments.js';
 

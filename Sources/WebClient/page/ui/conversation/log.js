@@ -2,12 +2,11 @@
 // an end comes into view, and reports what was read.
 
 import { arrange, Component, div, element, p } from '../dom.js';
+import { attempt, loaded } from '../parts/action.js';
 import { showProblem } from '../parts/alert.js';
 import { dayName } from '../parts/time.js';
 import { t } from '../../language/index.js';
-import { openActions } from './actions.js';
 import { isPicture } from './attachments.js';
-import { openLightbox } from './lightbox.js';
 import { MessageRow } from './message-row.js';
 import { ScrollKeeper } from './scroll-keeper.js';
 import { continues, deliveryStatus, permissions, rowWithStatus } from './status.js';
@@ -76,8 +75,10 @@ export class Log extends Component {
             isDirect: false,
             people: new Map(),
             showMessage: (id) => this.showMessage(id),
-            openActions: (row, button) => openActions(row, button, this.#thread, this),
-            openPicture: (file) => openLightbox(this.#pictures(), file, chat),
+            openActions: async (row, button) =>
+                (await loaded(import('./actions.js'))).openActions(row, button, this.#thread, this),
+            openPicture: (file) =>
+                attempt(async () => (await loaded(import('./lightbox.js'))).openLightbox(this.#pictures(), file, chat)),
         };
     }
 
@@ -154,8 +155,10 @@ export class Log extends Component {
 
     /** @param {string} key */
     edit(key) {
-        this.#rows.get(key)?.edit();
-        this.#rows.get(key)?.element.scrollIntoView({ block: 'nearest' });
+        attempt(async () => {
+            await this.#rows.get(key)?.edit();
+            this.#rows.get(key)?.element.scrollIntoView({ block: 'nearest' });
+        });
     }
 
     /** Changes what the log shows, together with other changes of this moment.

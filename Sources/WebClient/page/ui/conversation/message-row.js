@@ -2,10 +2,9 @@
 // replaced, so that focus, selection, players and an open editor survive.
 
 import { div, element, fill } from '../dom.js';
-import { iconButton } from '../parts/icon.js';
+import { iconButton, loaded } from '../parts/action.js';
 import { t } from '../../language/index.js';
 import { isKnownAction } from './body.js';
-import { editor } from './editor.js';
 import { parts } from './row-parts.js';
 import { isExpired } from './status.js';
 
@@ -18,7 +17,7 @@ import { isExpired } from './status.js';
  * @property {boolean} isDirect
  * @property {Map<string, Person>} people members by id
  * @property {(messageID: string) => void} showMessage
- * @property {(row: Row, button: HTMLElement) => void} openActions
+ * @property {(row: Row, button: HTMLElement) => Promise<void>} openActions
  * @property {(file: Attachment) => void} openPicture
  */
 
@@ -41,7 +40,7 @@ export class MessageRow {
     #slots = {};
     #key = '';
     #filesKey = '';
-    #actions = iconButton('more', t('conversation.actions'), () => this.openActions(), {
+    #actions = iconButton('more', t('conversation.actions'), () => this.#host.openActions(this.row, this.#actions), {
         class: 'icon-button actions-button',
         'aria-haspopup': 'menu',
     });
@@ -127,11 +126,12 @@ export class MessageRow {
     }
 
     openActions() {
-        this.#host.openActions(this.row, this.#actions);
+        this.#actions.click();
     }
 
     /** Replaces the text by a textbox until it is saved or given up. */
-    edit() {
+    async edit() {
+        const { editor } = await loaded(import('./editor.js'));
         const { message } = this.row;
         if (!this.#editor) {
             const opener = document.activeElement;

@@ -1,9 +1,8 @@
 // The parts of a message row, each a function that builds its nodes.
 
 import { element } from '../dom.js';
-import { attempt } from '../parts/alert.js';
+import { attempt, button } from '../parts/action.js';
 import { avatar, personSubject } from '../parts/avatar.js';
-import { button } from '../parts/controls.js';
 import { icon } from '../parts/icon.js';
 import { summary } from '../parts/summary.js';
 import { clockTime, fullTime, timeElement } from '../parts/time.js';

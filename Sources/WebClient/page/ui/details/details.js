@@ -2,8 +2,9 @@
 
 import { div, element, live, p, words } from '../dom.js';
 import { formatDuration, t } from '../../language/index.js';
-import { isMuted, leave, muteMenu } from '../inbox/thread-menu.js';
-import { attempt } from '../parts/alert.js';
+import { isMuted } from '../inbox/thread-list.js';
+import { leave, muteMenu } from '../inbox/thread-menu.js';
+import { attempt } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { field, form, labelled, pictureField, row } from '../parts/controls.js';
 import { confirm, openDialog } from '../parts/dialog.js';

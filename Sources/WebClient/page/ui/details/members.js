@@ -2,11 +2,10 @@
 
 import { div, element, live, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { attempt } from '../parts/alert.js';
+import { attempt, button, iconButton } from '../parts/action.js';
 import { avatar, personSubject } from '../parts/avatar.js';
-import { button, item, list, openForm } from '../parts/controls.js';
+import { item, list, openForm } from '../parts/controls.js';
 import { confirm } from '../parts/dialog.js';
-import { iconButton } from '../parts/icon.js';
 import { openMenu } from '../parts/menu.js';
 import { peoplePicker } from '../parts/people-picker.js';
 import { writeIn } from '../shell/router.js';

@@ -2,16 +2,16 @@
 
 import { Component, div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { icon, iconButton } from '../parts/icon.js';
-import { openSettings } from '../settings/settings.js';
+import { attempt, iconButton, loaded } from '../parts/action.js';
+import { icon } from '../parts/icon.js';
 import { currentRoute, focusComposer } from '../shell/router.js';
-import { searchResults } from './search-results.js';
-import { openJoinRoom, openNewConversation } from './start.js';
 import { threadList } from './thread-list.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
 
 const filters = ['all', 'unread', 'archived'];
+const settings = () => loaded(import('../settings/settings.js'));
+const start = () => loaded(import('./start.js'));
 
 export class Inbox extends Component {
     #filter = 'all';
@@ -30,14 +30,16 @@ export class Inbox extends Component {
     );
     #filterGroup = element('div', { class: 'segments', role: 'group', 'aria-label': t('inbox.filter') }, this.#filters);
     #list;
-    #results;
+    #lists;
+    /** @type {ReturnType<typeof import('./search-results.js').searchResults> | null} */
+    #results = null;
 
     /** @param {ChatShape} chat */
     constructor(chat) {
         super();
         this.chat = chat;
         this.#list = threadList(chat);
-        this.#results = searchResults(chat);
+        this.#lists = div('inbox-lists', this.#list.element);
     }
 
     connectedCallback() {
@@ -50,16 +52,19 @@ export class Inbox extends Component {
                     'header',
                     { class: 'inbox-header' },
                     p('product', 'Parley'),
-                    iconButton('edit', t('inbox.newConversation'), () => openNewConversation(this.chat)),
-                    iconButton('room', t('inbox.joinRoom'), () => openJoinRoom(this.chat)),
-                    iconButton('settings', t('inbox.settings'), () => openSettings(this.chat)),
+                    iconButton(
+                        'edit',
+                        t('inbox.newConversation'),
+                        async () => (await start()).openNewConversation(this.chat),
+                    ),
+                    iconButton('room', t('inbox.joinRoom'), async () => (await start()).openJoinRoom(this.chat)),
+                    iconButton('settings', t('inbox.settings'), async () => (await settings()).openSettings(this.chat)),
                 ),
                 div('search-field', icon('search'), this.#search),
                 this.#filterGroup,
-                div('inbox-lists', this.#list.element, this.#results.element),
+                this.#lists,
             ),
         );
-        this.#showResults();
         this.#setFilter(this.#filter);
         this.follow(this.chat.inbox, () => this.showThreads());
         // A live value is kept current while somebody follows it; the settings read it once.
@@ -101,11 +106,23 @@ export class Inbox extends Component {
     #showResults() {
         const query = this.#search.value.trim();
         this.#list.element.hidden = this.#filterGroup.hidden = query !== '';
-        this.#results.show(query);
+        this.#results?.show(query);
+        if (query && !this.#results) void this.#loadResults();
+    }
+
+    /** The results are loaded when the user first searches. @returns {Promise<boolean>} */
+    #loadResults() {
+        return attempt(async () => {
+            const { searchResults } = await loaded(import('./search-results.js'));
+            if (this.#results) return;
+            this.#results = searchResults(this.chat);
+            this.#lists.append(this.#results.element);
+            this.#showResults();
+        });
     }
 
     /** @param {KeyboardEvent} event */
-    #handleSearchKey(event) {
+    async #handleSearchKey(event) {
         if (event.isComposing) return;
         const clear = () => {
             this.#search.value = '';
@@ -113,10 +130,12 @@ export class Inbox extends Component {
         };
         if (event.key === 'Escape') clear();
         if (event.key !== 'Enter') return;
-        this.#results.openFirst(() => {
-            clear();
-            focusComposer();
-        });
+        if (await this.#loadResults()) {
+            this.#results?.openFirst(() => {
+                clear();
+                focusComposer();
+            });
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 import { element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { attempt, showProblem } from '../parts/alert.js';
+import { attempt } from '../parts/action.js';
+import { showProblem } from '../parts/alert.js';
 import { avatar } from '../parts/avatar.js';
 import { labelled, list, names, openForm } from '../parts/controls.js';
 import { peoplePicker } from '../parts/people-picker.js';

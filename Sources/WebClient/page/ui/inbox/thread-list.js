@@ -2,13 +2,12 @@
 
 import { arrange, div, element, fill, p, words } from '../dom.js';
 import { formatNumber, t } from '../../language/index.js';
+import { iconButton, loaded } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
-import { icon, iconButton } from '../parts/icon.js';
-import { openMenu } from '../parts/menu.js';
+import { icon } from '../parts/icon.js';
 import { summary, typingText } from '../parts/summary.js';
 import { shortTime, timeElement } from '../parts/time.js';
 import { threadAddress, writeIn } from '../shell/router.js';
-import { isMuted, threadMenu } from './thread-menu.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
 
@@ -74,6 +73,11 @@ export function threadList(chat) {
     }
 }
 
+/** @param {Thread} thread */
+export function isMuted({ me }) {
+    return me.muted_until !== null && new Date(me.muted_until) > new Date();
+}
+
 /** Builds the row of a thread.
  * @param {ChatShape} chat
  * @param {Thread} thread
@@ -92,9 +96,11 @@ function threadRow(chat, thread) {
         writeIn(id);
     };
     const link = element('a', { class: 'thread-link', href: threadAddress(id), onclick });
-    const options = iconButton('more', '', () => openMenu(options, options.title, threadMenu(chat, thread)), {
-        class: 'icon-button thread-options',
-    });
+    /** @type {HTMLButtonElement} */
+    const options = iconButton('more', '', async () => {
+        const { openThreadMenu } = await loaded(import('./thread-menu.js'));
+        openThreadMenu(chat, thread, options);
+    }, { class: 'icon-button thread-options' });
     const item = element('li', { class: 'thread' }, link, options);
     const endings = [
         chat.typing(id).subscribe((people) => change(() => typing = typingText(people))),

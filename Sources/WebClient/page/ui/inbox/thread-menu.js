@@ -2,10 +2,11 @@
 
 import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { attempt } from '../parts/alert.js';
+import { attempt, button } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
-import { button } from '../parts/controls.js';
 import { confirm } from '../parts/dialog.js';
+import { openMenu } from '../parts/menu.js';
+import { isMuted } from './thread-list.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
 /** @import {MenuItem} from '../parts/menu.js' */
@@ -14,19 +15,22 @@ import { confirm } from '../parts/dialog.js';
 const hour = 3_600_000;
 const always = '9999-12-31T00:00:00.000Z';
 
-/** @param {Thread} thread */
-export function isMuted({ me }) {
-    return me.muted_until !== null && new Date(me.muted_until) > new Date();
+/** Opens the menu of a thread in the inbox.
+ * @param {ChatShape} chat
+ * @param {Thread} thread
+ * @param {HTMLElement} button
+ */
+export function openThreadMenu(chat, thread, button) {
+    openMenu(button, button.title, thread.me.status === 'invited' ? invitationMenu(chat, thread) : menu(chat, thread));
 }
 
-/** Returns the items of the menu of a thread in the inbox.
+/**
  * @param {ChatShape} chat
  * @param {Thread} thread
  * @returns {(MenuItem | false)[]}
  */
-export function threadMenu(chat, thread) {
+function menu(chat, thread) {
     const { id, me, head, last_message: last } = thread;
-    if (me.status === 'invited') return invitationMenu(chat, id);
     const isRead = thread.unread_count === 0;
     const mayUnread = last?.sender && last.sender.id !== chat.session.value?.user.id && !last.deleted_at;
     const { pinned, archived } = me;
@@ -53,10 +57,10 @@ export function threadMenu(chat, thread) {
 
 /**
  * @param {ChatShape} chat
- * @param {string} id
+ * @param {Thread} thread
  * @returns {MenuItem[]}
  */
-function invitationMenu(chat, id) {
+function invitationMenu(chat, { id }) {
     const decline = () => attempt(() => chat.leaveThread(id));
     return [
         { name: t('shell.accept'), icon: 'check', onselect: () => attempt(() => chat.acceptInvitation(id)) },

@@ -2,7 +2,7 @@
 
 import { element, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { iconButton } from './icon.js';
+import { icon } from './icon.js';
 
 /** @type {HTMLElement | null} */
 let shown = null;
@@ -14,11 +14,12 @@ let shown = null;
 export function showProblem(error) {
     hideProblem();
     const place = [...document.querySelectorAll('dialog:modal')].at(-1) ?? document.body;
+    const dismiss = { type: 'button', 'aria-label': t('shell.dismiss'), title: t('shell.dismiss') };
     shown = element(
         'div',
         { class: 'alert', role: 'alert' },
         p('', describe(error)),
-        iconButton('close', t('shell.dismiss'), hideProblem),
+        element('button', { class: 'icon-button', ...dismiss, onclick: hideProblem }, icon('close')),
     );
     if (isOffline(error)) shown.dataset.offline = '';
     place.append(shown);
@@ -33,26 +34,6 @@ export function hideProblem() {
 /** Removes the alert if it says that the server could not be reached. */
 export function hideConnectionProblem() {
     if (shown?.dataset.offline === '') hideProblem();
-}
-
-/** Runs an action of the user. The control is busy meanwhile and ignores clicks; an error is shown.
- * @param {() => unknown} action may return a promise
- * @param {HTMLElement | null} [control]
- * @returns {Promise<boolean>} whether it succeeded
- */
-export async function attempt(action, control) {
-    if (control?.getAttribute('aria-disabled') === 'true') return false;
-    control?.setAttribute('aria-disabled', 'true');
-    try {
-        await action();
-        hideProblem();
-        return true;
-    } catch (error) {
-        showProblem(error);
-        return false;
-    } finally {
-        control?.removeAttribute('aria-disabled');
-    }
 }
 
 /** @param {unknown} error */

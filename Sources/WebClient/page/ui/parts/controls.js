@@ -1,8 +1,8 @@
-// Buttons, fields, forms and rows of lists, as the dialogs use them.
+// Fields, forms and rows of lists, as the dialogs use them.
 
 import { div, element, fill, words } from '../dom.js';
 import { t } from '../../language/index.js';
-import { attempt } from './alert.js';
+import { attempt, button } from './action.js';
 import { avatar } from './avatar.js';
 import { openDialog } from './dialog.js';
 import { icon } from './icon.js';
@@ -10,18 +10,6 @@ import { icon } from './icon.js';
 /** @import {ChatShape} from '../../core/types.js' */
 /** @import {Child} from '../dom.js' */
 /** @import {Subject} from './avatar.js' */
-
-/** Builds a button. While its action runs it ignores clicks; an error is shown.
- * @param {string} label
- * @param {() => unknown} action
- * @param {string} [classes] `primary`, `quiet`, `danger`, `warn`
- * @param {Record<string, unknown>} [attributes]
- */
-export function button(label, action, classes = '', attributes = {}) {
-    const onclick = () => attempt(action, made);
-    const made = element('button', { type: 'button', class: `button ${classes}`, onclick, ...attributes }, label);
-    return made;
-}
 
 /** Builds a labelled input.
  * @param {string} label

@@ -1,8 +1,8 @@
 // Dialogs on the native element: the rest of the page is inert, Escape closes the topmost, the focus returns.
 
 import { div, element, p } from '../dom.js';
+import { iconButton } from './action.js';
 import { t } from '../../language/index.js';
-import { iconButton } from './icon.js';
 
 let made = 0;
 

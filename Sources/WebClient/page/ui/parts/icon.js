@@ -1,7 +1,5 @@
 // Icons: symbols in index.html, hidden from assistive technology.
 
-import { element } from '../dom.js';
-
 /** @typedef {'archive' | 'attach' | 'back' | 'bell' | 'block' | 'check' | 'checks' | 'clock' | 'close' | 'copy' | 'device' | 'down' | 'download' | 'edit' | 'emoji' | 'file' | 'info' | 'leave' | 'location' | 'lock' | 'more' | 'muted' | 'people' | 'pin' | 'reply' | 'room' | 'search' | 'send' | 'settings' | 'trash' | 'unread'} IconName */
 
 // These point along the line of text, so they are mirrored in right-to-left languages.
@@ -17,23 +15,4 @@ export function icon(name) {
     made.setAttribute('aria-hidden', 'true');
     made.append(use);
     return made;
-}
-
-/** Builds a button that shows an icon and is named by `label`, which is also its tooltip.
- * @param {IconName} name
- * @param {string} label
- * @param {(event: MouseEvent) => void} onclick
- * @param {Record<string, unknown>} [attributes]
- */
-export function iconButton(name, label, onclick, attributes = {}) {
-    const button = element('button', {
-        type: 'button',
-        class: 'icon-button',
-        'aria-label': label,
-        title: label,
-        onclick,
-        ...attributes,
-    });
-    button.append(icon(name));
-    return button;
 }

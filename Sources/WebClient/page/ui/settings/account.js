@@ -2,8 +2,9 @@
 
 import { div, element, live, p } from '../dom.js';
 import { t } from '../../language/index.js';
+import { button } from '../parts/action.js';
 import { avatar, personSubject } from '../parts/avatar.js';
-import { button, checkbox, field, item, list, openForm, row } from '../parts/controls.js';
+import { checkbox, field, item, list, openForm, row } from '../parts/controls.js';
 import { openDialog } from '../parts/dialog.js';
 
 /** @import {ChatShape, Person} from '../../core/types.js' */

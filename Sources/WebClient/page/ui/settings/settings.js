@@ -2,9 +2,9 @@
 
 import { div, element, fill, live, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { attempt } from '../parts/alert.js';
+import { attempt, button } from '../parts/action.js';
 import { personSubject } from '../parts/avatar.js';
-import { button, checkbox, field, item, labelled, list, openForm, pictureField } from '../parts/controls.js';
+import { checkbox, field, item, labelled, list, openForm, pictureField } from '../parts/controls.js';
 import { icon } from '../parts/icon.js';
 import { shortTime } from '../parts/time.js';
 import { currentTheme, setTheme } from '../shell/theme.js';

@@ -1,15 +1,14 @@
 // The page's frame: signed out, one form; signed in, the inbox beside a conversation. On small screens one of the two.
 
 import { Component, div, element, fill, p } from '../dom.js';
-import { forgetEmoji } from '../../emoji/picker.js';
 import { t } from '../../language/index.js';
 import { Inbox } from '../inbox/inbox.js';
+import { attempt, loaded } from '../parts/action.js';
 import { hideConnectionProblem } from '../parts/alert.js';
 import { threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
 import { closeThread, currentRoute, followRoute } from './router.js';
-import { signedOut } from './signed-out.js';
-import { setTheme } from './theme.js';
+import { forgetChoices } from './theme.js';
 
 /** @import {ChatShape, Connection, Session} from '../../core/types.js' */
 
@@ -63,21 +62,27 @@ export class App extends Component {
         this.#closeConversation();
         for (const dialog of document.querySelectorAll('dialog')) dialog.close();
         if (hasSignedOut) {
-            setTheme('system');
-            forgetEmoji();
+            forgetChoices();
             closeThread();
         }
         if (userID === null) {
             this.#inbox = null;
             this.#unreadTotal = 0;
-            fill(this, signedOut(this.chat), this.#connection);
-            this.querySelector('input')?.focus();
+            fill(this, this.#connection);
+            attempt(() => this.#showSignedOut());
             this.#showTitle();
         } else {
             this.#inbox = new Inbox(this.chat);
             fill(this, this.#inbox, this.#main, this.#connection);
             this.#showRoute(currentRoute());
         }
+    }
+
+    async #showSignedOut() {
+        const { signedOut } = await loaded(import('./signed-out.js'));
+        if (this.#userID !== null) return;
+        fill(this, signedOut(this.chat), this.#connection);
+        this.querySelector('input')?.focus();
     }
 
     /** @param {import('./router.js').Route} route */

@@ -2,7 +2,8 @@
 
 import { div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
-import { button, field, form } from '../parts/controls.js';
+import { button } from '../parts/action.js';
+import { field, form } from '../parts/controls.js';
 
 /** @typedef {[title: string, show: () => void]} Way to another form */
 

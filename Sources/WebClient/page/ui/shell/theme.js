@@ -23,6 +23,16 @@ export function setTheme(theme) {
     applyTheme(theme);
 }
 
+/** Removes all choices that were made on this device: the theme, and those of the emoji. */
+export function forgetChoices() {
+    try {
+        localStorage.clear();
+    } catch {
+        // The browser stores nothing.
+    }
+    applyTheme('system');
+}
+
 /** @param {Theme} theme */
 export function applyTheme(theme = currentTheme()) {
     document.documentElement.dataset.theme = theme;
