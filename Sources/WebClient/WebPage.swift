@@ -31,11 +31,16 @@ package struct WebPage: Sendable {
             case Source.serviceWorker:
                 let shell = "self.parleyShell = \(Self.shell(version: version, paths: paths));\n"
                 files["/" + name] = WebFile(
-                    name: name, text: shell + SourceText.withoutComments(text), isOfVersion: false)
+                    name: name, text: shell + SourceText.withoutComments(text, isModule: true),
+                    isOfVersion: false)
             default:
-                let hasComments = name.hasSuffix(".js") || name.hasSuffix(".css")
-                files[folder + name] = WebFile(
-                    name: name, text: hasComments ? SourceText.withoutComments(text) : text, isOfVersion: true)
+                let sent =
+                    switch name.split(separator: ".").last {
+                    case "js": SourceText.withoutComments(text, isModule: true)
+                    case "css": SourceText.withoutComments(text)
+                    default: text
+                    }
+                files[folder + name] = WebFile(name: name, text: sent, isOfVersion: true)
             }
         }
         (self.version, self.files) = (version, files)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
-import { dropOldMessages } from '../../Sources/WebClient/page/core/store/records.js';
+import { dropOldMessages } from '../../Sources/WebClient/page/core/store/make-room.js';
 import { commitEvents } from '../../Sources/WebClient/page/core/sync/commit.js';
 import { laws } from './support/store-laws.js';
 

@@ -8,8 +8,9 @@ import Testing
 struct WebPageTests {
     private static let sources = [
         ("index.html", "<!-- modules -->\n<script type=\"module\" src=\"/app/dev/main.js\"></script>"),
-        ("language/en.json", "{}"), ("main.js", "import './ui/a.js';"),
-        ("service-worker.js", "addEventListener('x', f);"), ("ui/a.js", "export {};"),
+        ("language/en.json", "{}"), ("main.js", "import {\n    a,\n} from './ui/a.js';"),
+        ("service-worker.js", "addEventListener('x', f);"), ("ui/a.js", "const b = () => import('./b.js');"),
+        ("ui/b.js", "import * as a from '../ui/a.js';"),
     ]
 
     private func page(_ sources: [(String, String)] = sources) -> WebPage {
@@ -27,12 +28,13 @@ struct WebPageTests {
         #expect(
             Set(page.files.keys) == [
                 "/", "/service-worker.js", folder + "language/en.json", folder + "main.js", folder + "ui/a.js",
+                folder + "ui/b.js",
             ])
         #expect(page.files.filter { !$0.value.isOfVersion }.keys.sorted() == ["/", "/service-worker.js"])
         #expect(page.version.utf8.count == 16)
     }
 
-    @Test("are named with the version by the first page, which lists all modules")
+    @Test("are named with the version by the first page, which lists the modules that it needs at once")
     func index() throws {
         let page = page()
         #expect(
@@ -50,8 +52,9 @@ struct WebPageTests {
         #expect(
             try text("/service-worker.js", of: page) == """
                 self.parleyShell = {"version": "\(page.version)", "files": \
-                ["\(folder)language/en.json", "\(folder)main.js", "\(folder)ui/a.js"]};
-                addEventListener('x', f);
+                ["\(folder)language/en.json", "\(folder)main.js", "\(folder)ui/a.js", \
+                "\(folder)ui/b.js"]};
+                addEventListener('x',f);
 
                 """)
     }
@@ -83,6 +86,18 @@ struct WebPageTests {
         ])
     func comments(_ source: String, _ sent: String) {
         #expect(SourceText.withoutComments(source) == sent)
+    }
+
+    @Test(
+        "are sent without types within lines and spaces beside punctuation, if they are modules",
+        arguments: [
+            ("const { a, b } = c;\n  f(a ? b : [ 'a, b' ], d);\n", "const{a,b}=c;\nf(a?b:['a, b'],d);\n"),
+            ("const a = /** @type {X} */ (/** @type {Y} */ (b));\n", "const a=((b));\n"),
+            ("return x + -y; // c\n", "return x + -y; // c\n"), ("a = b + ++c;\n", "a=b + ++c;\n"),
+            ("f(`a, b`, / = /, \"c, d\");\n", "f(`a, b`, / = /, \"c, d\");\n"), ("/** a */\n", "\n"),
+        ])
+    func modules(_ source: String, _ sent: String) {
+        #expect(SourceText.withoutComments(source, isModule: true) == sent)
     }
 
     @Test(

@@ -5,7 +5,6 @@ import { problemOf } from './http/problem.js';
 import { LiveValue } from './live.js';
 import { foldMessage } from './state/fold.js';
 import { commit, commitThread } from './sync/commit.js';
-import { uploadPicture } from './sync/upload.js';
 import { LateStore } from './store/open.js';
 
 /** @typedef {import('./types.js').Person} Person */
@@ -247,8 +246,9 @@ export class Calls {
 
     /** @param {string} key @param {File | null | undefined} file */
     async #picture(key, file) {
-        if (file === undefined) return {};
-        return { [key]: file ? 'attachment:' + await uploadPicture(this.http, file) : null };
+        if (!file) return file === null ? { [key]: null } : {};
+        const { uploadPicture } = await import('./sync/upload.js');
+        return { [key]: 'attachment:' + await uploadPicture(this.http, file) };
     }
 }
 

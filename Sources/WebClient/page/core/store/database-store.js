@@ -1,7 +1,6 @@
 // The store in IndexedDB: all tabs of a browser share it, and it outlives them.
 
 import { cachedTables, databaseName, schema, tables, version } from './schema.js';
-import { dropOldMessages } from './records.js';
 
 /** @typedef {import('./schema.js').Table} Table */
 /** @typedef {import('./schema.js').Key} Key */
@@ -48,6 +47,7 @@ export class DatabaseStore {
                 return await this.#run('readwrite', names, work);
             } catch (error) {
                 if (!isOutOfSpace(error)) throw error;
+                const { dropOldMessages } = await import('./make-room.js');
                 await dropOldMessages((...all) => this.#run('readwrite', ...all), kept);
             }
         }

@@ -4,7 +4,6 @@ import { newID } from '../device.js';
 import { BackOff, forever, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
 import { commitSent } from './commit.js';
-import { forgetUpload, upload } from './upload.js';
 
 /** A message that the server has not answered yet.
  * @typedef {object} OutboxEntry
@@ -99,7 +98,7 @@ export class OutboxSender {
     /** @param {OutboxEntry} entry @param {AbortSignal} signal @param {BackOff} backOff @returns {Promise<void>} */
     async #send(entry, signal, backOff) {
         const means = { store: this.#store, http: this.#http, signal, onProgress: () => backOff.reset() };
-        for (const { id } of entry.files) await upload(means, id);
+        for (const { id } of entry.files) await (await import('./upload.js')).upload(means, id);
         const path = `/v1/threads/${entry.thread_id}/messages`;
         try {
             const message = await this.#http.call('POST', path, { json: entry.body, signal });
@@ -108,10 +107,10 @@ export class OutboxSender {
             const problem = problemOf(error);
             // An uploaded file that no message used for a day is deleted: it is uploaded again, once.
             const isLost = problem.status === 422 && problem.errors.some(({ field }) => field.includes('attachments'));
-            if (isLost && await forgetUpload(this.#store, entry.files.map(({ id }) => id))) {
-                return await this.#send(entry, signal, backOff);
-            }
-            throw error;
+            if (!isLost) throw error;
+            const { forgetUpload } = await import('./upload.js');
+            if (!await forgetUpload(this.#store, entry.files.map(({ id }) => id))) throw error;
+            await this.#send(entry, signal, backOff);
         }
     }
 

@@ -1,6 +1,5 @@
 // The tabs of a browser: their messages to each other, and the leader among them.
 
-import { newID } from '../device.js';
 import { sleep } from '../http/back-off.js';
 
 /** @typedef {{kind: 'changes', topics: string[]}
@@ -48,7 +47,6 @@ export class Tabs {
 }
 
 const lockName = 'parley-sync';
-const leaseMilliseconds = 6000;
 
 /** @typedef {{locks?: LockManager | null, store: import('../store/schema.js').Store, tabs: Tabs}} Means */
 
@@ -65,64 +63,11 @@ export async function takeTurns({ locks, store, tabs }, lead, signal) {
     while (!signal.aborted) {
         try {
             if (locks) await locks.request(lockName, { signal }, () => lead(signal));
-            else await leadByLease(store, tabs, lead, signal);
+            else await (await import('./lease.js')).leadByLease(store, tabs, lead, signal);
         } catch (error) {
             if (signal.aborted) return;
             console.error('syncing stopped; starting again in 1 s', error);
             await sleep(1000, signal);
         }
     }
-}
-
-/** Waits for the lease, leads while it can be renewed, and frees it.
- * @param {Means['store']} store
- * @param {Means['tabs']} tabs
- * @param {(signal: AbortSignal) => Promise<void>} lead
- * @param {AbortSignal} signal */
-async function leadByLease(store, tabs, lead, signal) {
-    const holder = newID();
-    let wake = new AbortController();
-    tabs.listen((/** @type {TabMessage} */ message) => {
-        if (message.kind === 'released') wake.abort();
-    });
-    while (!await claim(store, holder)) {
-        if (signal.aborted) return;
-        await sleep(leaseMilliseconds / 3 * (0.75 + Math.random() / 2), signal, wake.signal);
-        wake = new AbortController();
-    }
-    const lost = new AbortController();
-    const leading = AbortSignal.any([signal, lost.signal]);
-    const renewing = (async () => {
-        while (!leading.aborted) {
-            await sleep(leaseMilliseconds / 3, leading);
-            // A throttled timer may have let the lease expire, and another tab may lead now.
-            if (!leading.aborted && !await claim(store, holder)) lost.abort();
-        }
-    })().catch(() => lost.abort());
-    try {
-        await lead(leading);
-    } finally {
-        lost.abort();
-        await renewing;
-        await release(store, holder);
-        tabs.send({ kind: 'released' });
-    }
-}
-
-/** Claims or renews the lease, unless another tab holds it.
- * @param {Means['store']} store @param {string} holder */
-function claim(store, holder) {
-    return store.write(['meta'], async (tx) => {
-        const lease = (await tx.get('meta', 'lease'))?.value;
-        if (lease && lease.holder !== holder && lease.until > Date.now()) return false;
-        tx.put('meta', { key: 'lease', value: { holder, until: Date.now() + leaseMilliseconds } });
-        return true;
-    });
-}
-
-/** @param {Means['store']} store @param {string} holder */
-function release(store, holder) {
-    return store.write(['meta'], async (tx) => {
-        if ((await tx.get('meta', 'lease'))?.value.holder === holder) tx.delete('meta', 'lease');
-    });
 }
