@@ -4,10 +4,10 @@ import {
     continues,
     deliveryStatus,
     isExpired,
-    permissions,
     rowWithStatus,
 } from '../../Sources/WebClient/page/ui/conversation/status.js';
-import { averageColour } from '../../Sources/WebClient/page/ui/conversation/thumbhash.js';
+import { permissions } from '../../Sources/WebClient/page/ui/conversation/permissions.js';
+import { averageColour } from '../../Sources/WebClient/page/ui/parts/thumbhash.js';
 
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Row} Row */
 /** @typedef {import('../../Sources/WebClient/page/core/types.js').Thread} Thread */

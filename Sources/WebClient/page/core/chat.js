@@ -1,7 +1,6 @@
 // The core of the web client as the interface sees it.
 
 import { Calls } from './calls.js';
-import { deviceName } from './device.js';
 import { LiveValue, Queries } from './live.js';
 import { fetchMembers } from './sync/commit.js';
 import { changeEntry, putMessage } from './sync/outbox.js';
@@ -147,6 +146,7 @@ export class Chat extends Calls {
 
     /** @param {string} path @param {object} body */
     async #begin(path, body) {
+        const { deviceName } = await import('./device-name.js');
         const json = { ...body, device_name: deviceName() };
         const response = await this.http.send('POST', path, { json, isAnonymous: true });
         // 202: a code is on its way.

@@ -1,6 +1,6 @@
 // The leader among the tabs where the browser has no Web Locks: pages at addresses with plain HTTP.
 
-import { newID } from '../device.js';
+import { newID } from '../id.js';
 import { sleep } from '../http/back-off.js';
 
 /** @typedef {import('../store/schema.js').Store} Store */

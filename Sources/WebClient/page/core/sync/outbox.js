@@ -1,6 +1,6 @@
 // The outbox: messages from the store to the server, in the order of each thread.
 
-import { newID } from '../device.js';
+import { newID } from '../id.js';
 import { BackOff, forever, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
 import { commitSent } from './commit.js';

@@ -1,7 +1,7 @@
 // Uploads that go on where they broke off.
 
 import { sleep } from '../http/back-off.js';
-import { newID } from '../device.js';
+import { newID } from '../id.js';
 import { Problem, problemOf } from '../http/problem.js';
 
 /** A file of a message that is not sent yet.

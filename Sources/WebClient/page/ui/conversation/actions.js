@@ -10,7 +10,7 @@ import { confirm, openDialog } from '../parts/dialog.js';
 import { openMenu } from '../parts/menu.js';
 import { shortTime } from '../parts/time.js';
 import { t } from '../../language/index.js';
-import { permissions } from './status.js';
+import { permissions } from './permissions.js';
 
 /** @typedef {import('../../core/types.js').Row} Row */
 /** @typedef {import('../../core/types.js').Message} Message */

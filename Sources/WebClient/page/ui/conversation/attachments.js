@@ -3,7 +3,7 @@
 import { div, element } from '../dom.js';
 import { icon } from '../parts/icon.js';
 import { formatSize, t } from '../../language/index.js';
-import { averageColour } from './thumbhash.js';
+import { averageColour } from '../parts/thumbhash.js';
 
 /** @typedef {import('../../core/types.js').Attachment} Attachment */
 /** @typedef {import('../../core/types.js').OutgoingFile} OutgoingFile */

@@ -115,7 +115,7 @@ export class Conversation extends Component {
             const composer = this.#composer = new Composer(this.chat, this.threadID);
             log.onreply = (message) => composer.reply(message);
             log.onmove = () => this.#showJump();
-            composer.oneditnewest = () => log.editNewest();
+            composer.oneditnewest = () => attempt(() => log.editNewest());
             composer.onsent = () => log.showNewest();
         }
         fill(this.#frame, this.#log, this.#jump);

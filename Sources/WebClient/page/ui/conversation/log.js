@@ -9,7 +9,7 @@ import { t } from '../../language/index.js';
 import { isPicture } from './attachments.js';
 import { MessageRow } from './message-row.js';
 import { ScrollKeeper } from './scroll-keeper.js';
-import { continues, deliveryStatus, permissions, rowWithStatus } from './status.js';
+import { continues, deliveryStatus, rowWithStatus } from './status.js';
 
 /** @import { ChatShape, Member, Message, Row, Thread, TimelineView } from '../../core/types.js' */
 
@@ -147,6 +147,7 @@ export class Log extends Component {
 
     /** Opens the editor of the newest own message that can be edited. */
     async editNewest() {
+        const { permissions } = await loaded(import('./permissions.js'));
         if (!this.#view?.atEnd) await this.showNewest();
         const rows = this.#view?.rows ?? [];
         const row = rows.findLast((row) => permissions(row, this.#thread, this.#host.me).edit);

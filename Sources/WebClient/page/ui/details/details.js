@@ -1,6 +1,6 @@
 // The dialog about one conversation: its people, its settings, and leaving it.
 
-import { div, element, live, p, words } from '../dom.js';
+import { div, element, p, words } from '../dom.js';
 import { formatDuration, t } from '../../language/index.js';
 import { isMuted } from '../inbox/thread-list.js';
 import { leave, muteMenu } from '../inbox/thread-menu.js';
@@ -8,6 +8,7 @@ import { attempt } from '../parts/action.js';
 import { avatar, threadSubject } from '../parts/avatar.js';
 import { field, form, labelled, pictureField, row } from '../parts/controls.js';
 import { confirm, openDialog } from '../parts/dialog.js';
+import { live } from '../parts/live.js';
 import { openMenu } from '../parts/menu.js';
 import { handle } from '../parts/people-picker.js';
 import { presenceText } from '../parts/time.js';

@@ -1,11 +1,12 @@
 // The people of a group or room, with what the user may do to each.
 
-import { div, element, live, p } from '../dom.js';
+import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt, button, iconButton } from '../parts/action.js';
 import { avatar, personSubject } from '../parts/avatar.js';
 import { item, list, openForm } from '../parts/controls.js';
 import { confirm } from '../parts/dialog.js';
+import { live } from '../parts/live.js';
 import { openMenu } from '../parts/menu.js';
 import { peoplePicker } from '../parts/people-picker.js';
 import { writeIn } from '../shell/router.js';

@@ -1,11 +1,12 @@
 // What concerns the account as a whole; each in a dialog of its own.
 
-import { div, element, live, p } from '../dom.js';
+import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { button } from '../parts/action.js';
 import { avatar, personSubject } from '../parts/avatar.js';
 import { checkbox, field, item, list, openForm, row } from '../parts/controls.js';
 import { openDialog } from '../parts/dialog.js';
+import { live } from '../parts/live.js';
 
 /** @import {ChatShape, Person} from '../../core/types.js' */
 

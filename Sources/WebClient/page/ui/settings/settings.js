@@ -1,11 +1,12 @@
 // The dialog "Settings": the profile, this device, other devices and the account.
 
-import { div, element, fill, live, p } from '../dom.js';
+import { div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt, button } from '../parts/action.js';
 import { personSubject } from '../parts/avatar.js';
 import { checkbox, field, item, labelled, list, openForm, pictureField } from '../parts/controls.js';
 import { icon } from '../parts/icon.js';
+import { live } from '../parts/live.js';
 import { shortTime } from '../parts/time.js';
 import { currentTheme, setTheme } from '../shell/theme.js';
 import { accountRows } from './account.js';
