@@ -24,7 +24,9 @@ export class Push {
     async start(isSignedIn) {
         this.#worker ??= this.#startWorker();
         const subscription = await this.#subscription();
-        if (subscription && isSignedIn && Notification.permission === 'granted') await this.#register(subscription);
+        if (subscription && isSignedIn && Notification.permission === 'granted') {
+            await (await import('./subscribe.js')).register(subscription, this.#http);
+        }
         await this.#show();
     }
 
@@ -32,16 +34,7 @@ export class Push {
     async enable() {
         const registration = await this.#worker;
         if (!registration?.pushManager) return;
-        if (await Notification.requestPermission() !== 'granted') return await this.#show();
-        const { public_key: key } = await this.#http.get('/v1/push/webpush-key');
-        const options = { userVisibleOnly: true, applicationServerKey: key };
-        await this.#register(
-            await registration.pushManager.subscribe(options).catch(async () => {
-                // A subscription for another server's key is in the way.
-                await (await this.#subscription())?.unsubscribe();
-                return await registration.pushManager.subscribe(options);
-            }),
-        );
+        await (await import('./subscribe.js')).subscribe(registration.pushManager, this.#http);
         await this.#show();
     }
 
@@ -88,12 +81,6 @@ export class Push {
         } catch {
             return null;
         }
-    }
-
-    /** @param {PushSubscription} subscription */
-    async #register(subscription) {
-        const { endpoint, keys } = subscription.toJSON();
-        await this.#http.put('/v1/sessions/current/push', { platform: 'webpush', endpoint, keys });
     }
 
     async #show() {
