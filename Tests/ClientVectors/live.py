@@ -4,8 +4,8 @@
     live.py --nodes http://127.0.0.1:8080,http://127.0.0.1:8081 --until FILE
 
 Three people write to each other from two devices each until FILE exists. One more device is away all the time and
-returns in the end. A test kills nodes meanwhile. Prints one JSON object; exits with 1 if a device shows something wrong
-or a message is lost, doubled or out of order.
+returns in the end. Devices lose answers and restart at random; a test kills nodes meanwhile. Prints one JSON object, and
+exits with 1 if a device shows something wrong or a message is lost, doubled or out of order.
 """
 
 import argparse
@@ -27,6 +27,9 @@ from reference_client import State, first_visible
 # Whatever happens, the run ends: a call is repeated for so many seconds.
 RETRY_SECONDS = 120
 BACK_OFF_MAX_SECONDS = 2
+# The shares of answers that a device loses with its connection, and of polls after which its app restarts.
+LOST_SHARE = 0.03
+RESTART_SHARE = 0.05
 
 
 class Refusal(Exception):
@@ -38,12 +41,13 @@ class Refusal(Exception):
 
 
 class Caller:
-    """Calls one node until it fails, then the next. Each thread has its own."""
+    """Calls one node until it fails, then the next. Each thread has its own. Loses answers if `chance` is given."""
 
     statuses = collections.Counter()
 
-    def __init__(self, nodes):
+    def __init__(self, nodes, chance=None):
         self.nodes = list(nodes)
+        self.chance = chance
         self.token = None
         self.connection = None
 
@@ -72,6 +76,8 @@ class Caller:
                 host = urllib.parse.urlsplit(self.nodes[0]).netloc
                 self.connection = http.client.HTTPConnection(host, timeout=seconds)
             self.connection.request(method, "/v1" + path, body and json.dumps(body), headers)
+            if self.chance and self.chance.random() < LOST_SHARE:
+                raise ConnectionAbortedError  # The node may have done what was asked.
             response = self.connection.getresponse()
             text = response.read()
         except (OSError, http.client.HTTPException):
@@ -92,8 +98,8 @@ class Device:
     """A device: follows the log, and sends from its outbox. `stored` is its local database."""
 
     def __init__(self, nodes, person):
-        self.random = random.Random(person["username"] + str(len(person["devices"])))
-        self.follower, self.sender = Caller(nodes), Caller(reversed(nodes))
+        self.random = random.Random(f"{person['name']} {len(person['devices'])}")
+        self.follower, self.sender = Caller(nodes, self.random), Caller(reversed(nodes), self.random)
         login = {"username": person["username"], "password": person["password"]}
         self.follower.token = self.follower.call("POST", "/auth/login", login)["session"]["token"]
         self.sender.token = self.follower.token
@@ -144,7 +150,7 @@ class Device:
             return True
         for event in answer["events"]:
             self.state.apply(event)
-        if answer["events"] and self.random.random() < 0.05:
+        if answer["events"] and self.random.random() < RESTART_SHARE:
             self.restart()
             return True
         self.events += len(answer["events"])

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A client vector as it is stored: one step a line.
+/// A client vector as it is stored: one event, thread or message a line.
 struct VectorFile {
     let name: String
     let text: String
@@ -16,17 +16,13 @@ struct VectorFile {
     ///   - about: one sentence: what the vector shows.
     ///   - user: the id of the user whose device was recorded.
     init(name: String, about: String, user: String, steps: [JSON]) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let lines = try steps.map {
-            "        " + String(decoding: try encoder.encode(Self.withoutPresence($0)), as: UTF8.self)
-        }
+        let indent = "\n        "
+        let lines = try steps.map { indent + (try Self.layout(Self.withoutPresence($0), indent)) }
         let text = """
             {
                 "about": "\(about)",
                 "user": "\(user)",
-                "steps": [
-            \(lines.joined(separator: ",\n"))
+                "steps": [\(lines.joined(separator: ","))
                 ]
             }
 
@@ -46,6 +42,25 @@ struct VectorFile {
         Issue.record(
             "The server differs from \(file.lastPathComponent). `make vectors` records it anew. \(difference)",
             sourceLocation: sourceLocation)
+    }
+
+    /// An object or array that is too long for a line has each of its members on a line. Items of arrays are not broken.
+    private static func layout(_ value: JSON, _ indent: String) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        func line(_ value: JSON) throws -> String { String(decoding: try encoder.encode(value), as: UTF8.self) }
+        let compact = try line(value)
+        let inner = indent + "    "
+        switch value {
+        case .object(let members) where compact.count > 100:
+            let lines = try members.sorted { $0.key < $1.key }.map {
+                "\(inner)\(try line(.string($0))): \(try layout($1, inner))"
+            }
+            return "{\(lines.joined(separator: ","))\(indent)}"
+        case .array(let items) where compact.count > 100:
+            return "[\(try items.map { inner + (try line($0)) }.joined(separator: ","))\(indent)]"
+        default: return compact
+        }
     }
 
     private static func repeatable(_ text: String) -> String {
