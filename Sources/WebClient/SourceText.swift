@@ -37,13 +37,14 @@ enum SourceText {
         return withoutTypes(Array(line[..<start.lowerBound] + line[end...].drop(while: isSpace)))
     }
 
-    /// Removes spaces beside punctuation, outside of `'…'`. A line that may hold another literal stays as it is.
+    /// Removes spaces beside punctuation, outside of `'…'`. A line that may hold another literal stays as it is: one with a
+    /// backslash, or with a slash, a backtick or a double quote outside of `'…'`.
     private static func withoutSpaces(_ line: [UInt8]) -> [UInt8] {
-        guard !line.contains(where: "/`\"\\".utf8.contains) else { return line }
         var kept: [UInt8] = []
         var isInText = false
         for (byte, next) in zip(line, line.dropFirst() + [0]) {
             if byte == UInt8(ascii: "'") { isInText.toggle() }
+            if byte == UInt8(ascii: "\\") || !isInText && "/`\"".utf8.contains(byte) { return line }
             let isNeeded = isInText || !isSpace(byte) || !(isPunctuation(next) || kept.last.map(isPunctuation) ?? false)
             if isNeeded { kept.append(byte) }
         }
