@@ -38,6 +38,23 @@ Deno.test('marks of a second are one request, and the count falls before the ans
     chat.close();
 });
 
+Deno.test('a mark as unread waits for a read mark that is under way', async () => {
+    const { server, chat, thread, ann } = await tenUnread();
+    chat.markRead(thread.id, 10);
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 0);
+    // The read mark is in the store, and is sent within 400 ms.
+    assert.deepEqual(receipts(server), []);
+    await chat.markUnread(thread.id, 4);
+    const order = server.requests.filter((request) => /receipts|unread/.test(request));
+    assert.deepEqual(order, ['POST /v1/receipts', `PUT /v1/threads/${thread.id}/unread`]);
+    assert.equal(thread.parts.get(ann.id)?.read_seq, 3);
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 7);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    assert.equal(thread.parts.get(ann.id)?.read_seq, 3);
+    assert.equal(chat.inbox.value?.unreadTotal, 7);
+    chat.close();
+});
+
 Deno.test('a mark that was made offline is sent when the server is back', async () => {
     const { server, chat, thread, ann } = await tenUnread();
     server.goAway();

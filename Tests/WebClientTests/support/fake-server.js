@@ -214,6 +214,9 @@ export class FakeServer {
                 return this.#receive(userID, body.receipts);
             case 'PUT /v1/threads/:id/receipts':
                 return this.#receive(userID, [{ thread_id: id, ...body }]);
+            case 'PUT /v1/threads/:id/unread':
+                Object.assign(thread?.parts.get(userID) ?? {}, { read_seq: 0 });
+                return this.#receive(userID, [{ thread_id: id, read: body.from - 1 }]);
             case 'PUT /v1/attachments/:id':
             case 'PATCH /v1/attachments/:id/upload':
                 return this.#upload(id, method, headers, bytes ?? new Uint8Array(), url.searchParams.get('name'));

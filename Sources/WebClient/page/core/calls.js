@@ -5,6 +5,7 @@ import { problemOf } from './http/problem.js';
 import { LiveValue } from './live.js';
 import { foldMessage } from './state/fold.js';
 import { commit, commitThread } from './sync/commit.js';
+import { dropReadMark } from './sync/read-marks.js';
 import { LateStore } from './store/open.js';
 
 /** @typedef {import('./types.js').Person} Person */
@@ -154,12 +155,10 @@ export class Calls {
         await this.http.patch(`/v1/threads/${threadID}/settings`, change);
     }
 
-    /** @param {string} threadID @param {number} seq */
+    /** A read mark that is under way is waited for: arriving later, it would undo this.
+     * @param {string} threadID @param {number} seq */
     async markUnread(threadID, seq) {
-        await this.store.write(['marks'], (tx) => {
-            tx.delete('marks', threadID);
-            tx.publish('mark/' + threadID);
-        });
+        await dropReadMark(this.store, threadID);
         await this.http.put(`/v1/threads/${threadID}/unread`, { from: seq });
     }
 

@@ -303,6 +303,12 @@ export class Chat extends Calls {
         this.#readMarks.set(threadID, Math.max(seq, this.#readMarks.get(threadID) ?? 0));
     }
 
+    /** @override @param {string} threadID @param {number} seq */
+    async markUnread(threadID, seq) {
+        this.#readMarks.delete(threadID);
+        await super.markUnread(threadID, seq);
+    }
+
     async #putReadMarks() {
         const marks = [...this.#readMarks];
         this.#readMarks.clear();
