@@ -170,3 +170,19 @@ for (const hasLocks of [true, false]) {
         for (const { chat } of tabs) chat.close();
     });
 }
+
+Deno.test('without Web Locks a tab that is closed frees the lease at once', async () => {
+    const server = new FakeServer();
+    server.addThread([server.addUser('Ann'), server.addUser('Ben')]);
+    const browser = new Browser(server, false);
+    const first = await browser.open();
+    await first.chat.signIn({ username: 'ann', password: 'a river of tea' });
+    await eventually(() => server.waitingPolls === 1);
+    const second = await browser.open();
+    globalThis.dispatchEvent(new Event('pagehide'));
+    await new Promise((resolve) => setTimeout(resolve));
+    first.end.abort();
+    browser.tabs.delete(first);
+    await eventually(() => server.waitingPolls === 1, 1);
+    for (const { chat } of [first, second]) chat.close();
+});

@@ -131,6 +131,12 @@ export class DatabaseStore {
             });
             throw error;
         }
+        try {
+            // A page that is being closed does not live to see the end of its requests.
+            transaction.commit();
+        } catch {
+            // The transaction has ended by itself.
+        }
         await done;
         if (topics.size > 0) this.#publish([...topics]);
         return result;

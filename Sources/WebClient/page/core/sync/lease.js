@@ -32,6 +32,12 @@ export async function leadByLease(store, tabs, lead, signal) {
             if (!leading.aborted && !await claim(store, holder)) lost.abort();
         }
     })().catch(() => lost.abort());
+    // A tab that is closed or reloaded frees the lease at once. One that comes back claims it again within 2 s, or stops.
+    const leave = () => {
+        void store.write(['meta'], (tx) => tx.delete('meta', 'lease'));
+        tabs.send({ kind: 'released' });
+    };
+    globalThis.addEventListener('pagehide', leave, { signal: leading });
     try {
         await lead(leading);
     } finally {
