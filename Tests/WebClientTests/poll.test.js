@@ -36,6 +36,44 @@ Deno.test('events arrive, and counts are exact', async () => {
     chat.close();
 });
 
+Deno.test('a store that cannot write is reported once, and the connection stays', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
+    const full = new DOMException('The disk is full.', 'QuotaExceededError');
+    let isFull = false;
+    class Disk extends MemoryStore {
+        /** @override @type {MemoryStore['write']} */
+        write(names, work) {
+            return isFull ? Promise.reject(full) : super.write(names, work);
+        }
+        /** @override @type {MemoryStore['read']} */
+        read(names, work) {
+            return super.write(names, work);
+        }
+    }
+    const chat = new Chat({ fetch: server.fetch, openStore: (publish) => Promise.resolve(new Disk(publish)) });
+    /** @type {unknown[]} */
+    const failures = [];
+    chat.onfailure = (error) => failures.push(error);
+    await chat.start();
+    await chat.signIn({ username: 'ann', password: 'a river of tea' });
+    await until(chat.connection, (connection) => connection === 'connected');
+    /** @type {string[]} */
+    const connections = [];
+    chat.connection.subscribe((connection) => connections.push(connection));
+    isFull = true;
+    server.say(thread, ben, 'hello');
+    await eventually(() => failures.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    isFull = false;
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 1);
+    assert.deepEqual(failures, [full]);
+    assert.deepEqual(connections, ['connected']);
+    chat.close();
+});
+
 Deno.test('after 410 only the named threads are fetched again', async () => {
     const { server, chat, thread, ann, ben } = await twoPeople();
     const other = server.addThread([ann, ben], { title: 'Other' });

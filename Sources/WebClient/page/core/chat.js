@@ -28,6 +28,8 @@ export class Chat extends Calls {
     /** @type {LiveValue<Session | null>} */
     session = new LiveValue();
     connection = new LiveValue({ value: /** @type {import('./types.js').Connection} */ ('connecting') });
+    /** Called with an error of the store. @type {(error: unknown) => void} */
+    onfailure = () => {};
     #environment;
     #sessionRead = Promise.resolve();
     #queries = new Queries();
@@ -72,6 +74,7 @@ export class Chat extends Calls {
             session: this.session,
             onConnection: (connection) => this.#setConnection(connection),
             onPassing: (events) => this.#receiveEvents(events),
+            onFailure: (error) => this.onfailure(error),
             hasAlerts: () => this.#push.state.value === 'on',
             renewFileAccess: () => this.renewFileAccess(),
         });

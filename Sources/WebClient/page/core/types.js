@@ -120,6 +120,8 @@
  * `core/http/problem.js` the error class `Problem` (a ProblemShape) that its promises reject with.
  * @typedef {object} ChatShape
  * @property {() => Promise<void>} start opens the store, joins the other tabs, syncs if signed in
+ * @property {(error: unknown) => void} onfailure is called with an error of the browser's store, if it keeps events from
+ * being stored
  * @property {Live<Session | null>} session null: signed out
  * @property {Live<Connection>} connection
  * @property {Live<Inbox>} inbox

@@ -19,6 +19,7 @@ export class Poll {
     #http;
     #onConnection;
     #onPassing;
+    #onFailure;
     #backOff = new BackOff();
     /** Ends the current request or wait. */
     #turn = new AbortController();
@@ -26,13 +27,15 @@ export class Poll {
     #isPaused = false;
 
     /** @param {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP,
-     * onConnection: (connection: Connection) => void, onPassing: (events: Event[]) => void}} options `onPassing` receives
-     * typing and presence */
-    constructor({ store, http, onConnection, onPassing }) {
+     * onConnection: (connection: Connection) => void, onPassing: (events: Event[]) => void,
+     * onFailure?: (error: unknown) => void}} options `onPassing` receives typing and presence, `onFailure` an error of the
+     * store, once until an answer is stored again */
+    constructor({ store, http, onConnection, onPassing, onFailure = () => {} }) {
         this.#store = store;
         this.#http = http;
         this.#onConnection = onConnection;
         this.#onPassing = onPassing;
+        this.#onFailure = onFailure;
     }
 
     /** Syncs until the signal aborts or the session ends.
@@ -41,6 +44,7 @@ export class Poll {
     async run(userID, signal) {
         let isPrepared = false;
         let isNudged = false;
+        let hasFailed = false;
         this.#connect(false, 'connecting');
         while (!signal.aborted) {
             const turn = this.#turn = new AbortController();
@@ -58,15 +62,18 @@ export class Poll {
                 this.#connect(true, 'connected');
                 if (!isPrepared) await this.#prepare(signal);
                 isPrepared = true;
+                hasFailed = false;
             } catch (error) {
                 if (signal.aborted) return;
-                const problem = problemOf(error);
-                if (problem === error) {
-                    if (problem.isSignedOut) return;
-                } else {
-                    console.error('storing events failed; retrying', error);
+                if (error instanceof Problem) {
+                    if (error.isSignedOut) return;
+                    await this.#waitAfter(error, turn, signal);
+                    continue;
                 }
-                await this.#waitAfter(problem, turn, signal);
+                console.error('storing events failed; retrying', error);
+                if (!hasFailed) this.#onFailure(error);
+                hasFailed = true;
+                await sleep(this.#backOff.next(), signal, turn.signal);
             }
         }
     }

@@ -12,7 +12,7 @@ import { ReadMarkSender } from './read-marks.js';
 /** @typedef {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP,
  * tabs: import('./tabs.js').Tabs, locks: LockManager | null, session: import('../live.js').LiveValue<Session | null>,
  * onConnection: (connection: Connection) => void, onPassing: (events: import('../state/records.js').Event[]) => void,
- * hasAlerts: () => boolean, renewFileAccess: () => Promise<void>}} Options `hasAlerts`: whether the server sends alerts to
+ * onFailure: (error: unknown) => void, hasAlerts: () => boolean, renewFileAccess: () => Promise<void>}} Options `hasAlerts`: whether the server sends alerts to
  * this device */
 
 export class Sync {

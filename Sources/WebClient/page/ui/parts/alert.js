@@ -40,6 +40,8 @@ export function hideConnectionProblem() {
 function describe(error) {
     if (typeof error === 'string') return error;
     if (isOffline(error)) return t('shell.noConnection');
+    // What the browser refuses: its store has no room, or fails.
+    if (error instanceof DOMException) return t('shell.browserRefused', { reason: error.message });
     const { detail, errors } = /** @type {Partial<import('../../core/types.js').ProblemShape>} */ (error ?? {});
     if (!detail) console.error(error);
     const fields = errors?.map((each) => each.detail).filter((each) => each && each !== detail) ?? [];

@@ -4,7 +4,7 @@ import { Component, div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { Inbox } from '../inbox/inbox.js';
 import { attempt, loaded } from '../parts/action.js';
-import { hideConnectionProblem } from '../parts/alert.js';
+import { hideConnectionProblem, showProblem } from '../parts/alert.js';
 import { threadSubject } from '../parts/avatar.js';
 import { icon } from '../parts/icon.js';
 import { closeThread, currentRoute, followRoute } from './router.js';
@@ -36,6 +36,7 @@ export class App extends Component {
     }
 
     connectedCallback() {
+        this.chat.onfailure = showProblem;
         this.follow(this.chat.connection, (connection) => this.#showConnection(connection));
         this.follow(this.chat.session, (session) => this.#showSession(session));
         this.follow(this.chat.inbox, ({ unreadTotal }) => {
