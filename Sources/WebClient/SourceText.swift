@@ -51,7 +51,7 @@ enum SourceText {
         return kept
     }
 
-    private static func isPunctuation(_ byte: UInt8) -> Bool { "=,{}():;?<>&|![]".utf8.contains(byte) }
+    private static func isPunctuation(_ byte: UInt8) -> Bool { "=,{}():;?<>&|![]'".utf8.contains(byte) }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 

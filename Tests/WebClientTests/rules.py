@@ -32,7 +32,7 @@ PHYSICAL = re.compile(
     r"(?:margin|padding|border)-(?:left|right)\b|(?<![-\w])(?:left|right)\s*:|text-align\s*:\s*(?:left|right)"
     r"|(?<![-\w])(?:float|clear)\s*:\s*(?:left|right)|border-(?:top|bottom)-(?:left|right)-radius")
 # The spaces that SourceText.swift removes, and what keeps it from a line.
-SPACES = re.compile(r"(?<=[=,{}():;?<>&|!\[\]])[ \t]+|[ \t]+(?=[=,{}():;?<>&|!\[\]])")
+SPACES = re.compile(r"(?<=[=,{}():;?<>&|!\[\]'])[ \t]+|[ \t]+(?=[=,{}():;?<>&|!\[\]'])")
 LITERAL = re.compile(r"[/`\"]")
 
 
@@ -58,7 +58,7 @@ def sent(path):
             # Every second part stands in quotes.
             parts = rest.split("'")
             if "\\" not in rest and not any(LITERAL.search(part) for part in parts[::2]):
-                parts[::2] = (SPACES.sub("", part) for part in parts[::2])
+                parts[::2] = (SPACES.sub("", f"'{part}'")[1:-1] for part in parts[::2])
                 rest = "'".join(parts)
         kept.append(rest + "\n")
     return "".join(kept)

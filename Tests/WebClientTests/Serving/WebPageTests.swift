@@ -93,9 +93,9 @@ struct WebPageTests {
         arguments: [
             ("const { a, b } = c;\n  f(a ? b : [ 'a, b' ], d);\n", "const{a,b}=c;\nf(a?b:['a, b'],d);\n"),
             ("const a = /** @type {X} */ (/** @type {Y} */ (b));\n", "const a=((b));\n"),
-            ("import { a } from './b.js';\n", "import{a}from './b.js';\n"),
+            ("import { a } from './b.js';\n", "import{a}from'./b.js';\n"),
             ("a = 'it\\'s, ' + b;\n", "a = 'it\\'s, ' + b;\n"), ("return x + -y; // c\n", "return x + -y; // c\n"),
-            ("a = b + ++c;\n", "a=b + ++c;\n"),
+            ("a = b + ++c;\n", "a=b + ++c;\n"), ("a = 'b' in c;\n", "a='b'in c;\n"),
             ("f(`a, b`, / = /, \"c, d\");\n", "f(`a, b`, / = /, \"c, d\");\n"), ("/** a */\n", "\n"),
         ])
     func modules(_ source: String, _ sent: String) {
