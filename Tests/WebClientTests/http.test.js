@@ -1,8 +1,8 @@
 // Requests: what is repeated, what is not, and what refusals say.
 
 import assert from 'node:assert/strict';
-import { deviceName } from '../../Sources/WebClient/page/core/device-name.js';
 import { newID } from '../../Sources/WebClient/page/core/id.js';
+import { deviceName } from '../../Sources/WebClient/page/core/sign-in.js';
 import { BackOff } from '../../Sources/WebClient/page/core/http/back-off.js';
 import { HTTP } from '../../Sources/WebClient/page/core/http/http.js';
 import { Problem } from '../../Sources/WebClient/page/core/http/problem.js';

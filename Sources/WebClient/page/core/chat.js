@@ -5,7 +5,6 @@ import { LiveValue, Queries } from './live.js';
 import { fetchMembers } from './sync/commit.js';
 import { changeEntry, putMessage } from './sync/outbox.js';
 import { openStore } from './store/open.js';
-import { tables } from './store/schema.js';
 import { Push, setBadge } from './sync/push.js';
 import { Passing } from './sync/passing.js';
 import { putReadMark } from './sync/read-marks.js';
@@ -149,18 +148,8 @@ export class Chat extends Calls {
 
     /** @param {string} path @param {object} body */
     async #begin(path, body) {
-        const { deviceName } = await import('./device-name.js');
-        const json = { ...body, device_name: deviceName() };
-        const response = await this.http.send('POST', path, { json, isAnonymous: true });
-        // 202: a code is on its way.
-        if (response.status === 202) return;
-        const { user, session } = await response.json();
-        await this.store.write(tables, (tx) => {
-            for (const table of tables) if (table !== 'meta') tx.clear(table);
-            for (const key of ['cursor', 'account']) tx.delete('meta', key);
-            tx.put('meta', { key: 'session', value: { ...session, user } });
-            tx.publish('session');
-        });
+        const { beginSession } = await import('./sign-in.js');
+        if (!await beginSession(this.http, this.store, path, body)) return;
         await this.#readSession();
         await this.renewFileAccess().catch(() => {});
     }
