@@ -309,6 +309,8 @@ extension VectorStage {
         try await call("DELETE", "/sessions/\(phone.session)", as: laptop)
         try await check()
         try await call("DELETE", "/users/me?messages=keep", as: cleo)
+        // The server erases the account after its answer. In the end the account leaves both threads.
+        try await wait(count: 2) { $0["type"] == "member.updated" && $0["data"]["status"] == "left" }
     }
 
     fileprivate mutating func playHoles() async throws {

@@ -116,10 +116,10 @@ struct VectorStage {
         device.expectMessages()
     }
 
-    /// Follows the log until it has brought an event.
-    mutating func wait(for isWanted: (JSON) -> Bool) async throws {
-        let count = events.filter(isWanted).count
-        try await follow { $0.filter(isWanted).count > count }
+    /// Follows the log until it has brought some events of a kind.
+    mutating func wait(count: Int = 1, for isWanted: (JSON) -> Bool) async throws {
+        let earlierCount = events.filter(isWanted).count
+        try await follow { $0.filter(isWanted).count >= earlierCount + count }
     }
 
     /// Follows the log until others have read the first message of a large thread: their marks come together, in one
