@@ -41,6 +41,8 @@ export class Chat extends Calls {
     #push = new Push({ http: this.http, onAlert: () => this.#sync?.nudge() });
     /** @type {Set<ThreadTimeline>} */
     #timelines = new Set();
+    /** @type {Promise<any[]> | null} */
+    #drafts = null;
     /** Read marks that are not in the store yet. @type {Map<string, number>} */
     #readMarks = new Map();
 
@@ -237,9 +239,18 @@ export class Chat extends Calls {
     /** @param {string} threadID @returns {LiveValue<Draft>} */
     draft(threadID) {
         return this.#queries.live('draft/' + threadID, async () => {
-            const draft = await this.store.read(['drafts'], (tx) => tx.get('drafts', threadID));
+            const draft = (await this.#readDrafts()).find(({ thread_id }) => thread_id === threadID);
             return { text: draft?.text ?? '', replyTo: draft?.replyTo ?? null };
         });
+    }
+
+    /** Reads all drafts. The rows of the inbox, which request theirs at the same moment, share one transaction. */
+    #readDrafts() {
+        this.#drafts ??= Promise.resolve().then(() => {
+            this.#drafts = null;
+            return this.store.read(['drafts'], (tx) => tx.all('drafts'));
+        });
+        return this.#drafts;
     }
 
     /** @param {string} threadID @param {Draft} draft */
