@@ -35,6 +35,29 @@ Deno.test('messages arrive once and in order while requests and answers are lost
     chat.close();
 });
 
+Deno.test('a message in the outbox moves its conversation to the top of the inbox, and it stays there', async () => {
+    const { server, chat, thread } = await twoPeople();
+    const [ann, ben] = server.users.values();
+    const other = server.addThread([ann, ben], { title: 'Other' });
+    server.say(thread, ben, 'earlier');
+    server.say(other, ben, 'later');
+    const order = () => chat.inbox.value?.threads.map(({ id }) => id);
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 2);
+    assert.deepEqual(order(), [other.id, thread.id]);
+    server.goAway();
+    await chat.send(thread.id, { text: 'on its way' });
+    await until(chat.inbox, ({ threads }) => threads[0].last_message?.payload?.text === 'on its way', 1);
+    assert.deepEqual(order(), [thread.id, other.id]);
+    /** @type {Set<string | undefined>} */
+    const first = new Set();
+    chat.inbox.subscribe(({ threads }) => first.add(threads[0].id));
+    server.isAway = false;
+    await until(chat.inbox, ({ threads }) => (threads[0].last_message?.seq ?? 0) > 0);
+    await until(chat.connection, (connection) => connection === 'connected');
+    assert.deepEqual(first, new Set([thread.id]));
+    chat.close();
+});
+
 Deno.test('a row keeps its key from the outbox to the log', async () => {
     const { server, chat, thread } = await twoPeople();
     const timeline = chat.openTimeline(thread.id);

@@ -347,7 +347,7 @@ export class Chat extends Calls {
     #storeChanged(topics) {
         if (topics.includes('session')) void this.#readSession();
         if (topics.includes('inbox')) void this.#threads.refreshAll();
-        const ids = topics.filter((topic) => /^(thread|mark)\//.test(topic)).map((topic) => topic.split('/')[1]);
+        const ids = topics.filter((topic) => /^(thread|mark|outbox)\//.test(topic)).map((topic) => topic.split('/')[1]);
         if (ids.length > 0) void this.#threads.refresh(ids);
         if (topics.includes('account') && this.blocks.hasSubscribers) void this.loadBlocks();
         this.#queries.changed(topics);

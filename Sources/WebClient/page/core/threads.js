@@ -19,6 +19,9 @@ export class Threads {
     #values = new Map();
     /** @type {Set<string>} */
     #changed = new Set();
+    /** Threads with a message that is sent and not among their events yet: when it was written, and the threads' activity
+     * before it. @type {Map<string, {at: string, before: string}>} */
+    #sent = new Map();
     #isReadingAll = false;
     /** Counts sessions: what was read for an earlier one is dropped. */
     #generation = 0;
@@ -64,6 +67,7 @@ export class Threads {
     clear() {
         this.#generation += 1;
         this.#threads.clear();
+        this.#sent.clear();
         this.inbox.reset();
         for (const value of this.#values.values()) value.set(null);
         this.#values.clear();
@@ -87,8 +91,10 @@ export class Threads {
         const ids = [...this.#changed];
         this.#isReadingAll = false;
         this.#changed.clear();
-        const { cursor, threads, marks } = await this.#store.read(['meta', 'threads', 'marks'], async (tx) => ({
+        const tables = /** @type {import('./store/schema.js').Table[]} */ (['meta', 'threads', 'marks', 'outbox']);
+        const { cursor, threads, marks, outbox } = await this.#store.read(tables, async (tx) => ({
             cursor: await tx.get('meta', 'cursor'),
+            outbox: await tx.all('outbox'),
             threads: isAll ? await tx.all('threads') : await Promise.all(ids.map((id) => tx.get('threads', id))),
             marks: new Map((await tx.all('marks')).map((mark) => [mark.thread_id, mark])),
         }));
@@ -96,11 +102,27 @@ export class Threads {
         if (isAll) this.#threads.clear();
         else for (const id of ids) this.#threads.delete(id);
         for (const thread of threads) {
-            if (thread) this.#threads.set(thread.id, withReadMark(thread, marks.get(thread.id)));
+            if (!thread) continue;
+            const entry = outbox.findLast(({ thread_id, state }) => thread_id === thread.id && state === 'sending');
+            this.#threads.set(thread.id, this.#withEntry(withReadMark(thread, marks.get(thread.id)), entry));
         }
         // Without a cursor nothing is known yet, not even that there are no threads.
         if (!cursor) return;
         this.inbox.set(inboxOf([...this.#threads.values()]));
         for (const id of isAll ? this.#values.keys() : ids) this.#values.get(id)?.set(this.#threads.get(id) ?? null);
+    }
+
+    /** Returns the thread with a message of the outbox as its last one. Its place in the inbox stays until the event of the
+     * message comes.
+     * @param {StoredThread} thread
+     * @param {import('./sync/outbox.js').OutboxEntry | undefined} entry
+     * @returns {StoredThread} */
+    #withEntry(thread, entry) {
+        const { id, last_activity_at: before } = thread;
+        if (entry) this.#sent.set(id, { at: entry.message.timestamp, before });
+        const sent = this.#sent.get(id);
+        if (sent?.before !== before) this.#sent.delete(id);
+        const last_activity_at = sent?.before === before && sent.at > before ? sent.at : before;
+        return { ...thread, last_activity_at, last_message: entry?.message ?? thread.last_message };
     }
 }
