@@ -101,11 +101,6 @@ export class Chat extends Calls {
         globalThis.location?.reload();
     }
 
-    /** @protected @override */
-    get sessionID() {
-        return this.session.value?.id;
-    }
-
     /** @protected @override @param {string} id */
     readThread(id) {
         return this.#threads.refresh([id]);

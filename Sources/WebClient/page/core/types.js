@@ -116,7 +116,7 @@
  * @property {{field: string, detail: string}[]} errors
  */
 
-/** Everything that the user interface may ask of the core; `core/chat.js` exports the class `Chat` that implements it, and
+/** What the user interface may ask of the core, besides the functions of `core/requests.js`; `core/chat.js` exports the class `Chat` that implements it, and
  * `core/http/problem.js` the error class `Problem` (a ProblemShape) that its promises reject with.
  * @typedef {object} ChatShape
  * @property {() => Promise<void>} start opens the store, joins the other tabs, syncs if signed in
@@ -124,6 +124,7 @@
  * being stored
  * @property {Live<Session | null>} session null: signed out
  * @property {Live<Connection>} connection
+ * @property {import('./http/http.js').HTTP} http sends requests with the session's token: core/requests.js
  * @property {Live<Inbox>} inbox
  * @property {Live<Person & {preferences?: {push?: string, share_presence?: boolean}}>} me
  * @property {(threadID: string) => Live<Thread | null>} thread null: not the caller's (any more)
@@ -137,39 +138,20 @@
  * @property {(account: {name: string, username: string, password: string} | {name: string, email: string}) => Promise<void>} register
  * @property {(email: string) => Promise<void>} requestCode
  * @property {() => Promise<void>} signOut ends the session and removes everything that the browser has stored
- * @property {() => Promise<Device[]>} devices
- * @property {(sessionID: string) => Promise<void>} signOutDevice
- * @property {() => Promise<void>} signOutOtherDevices
- * @property {(query: string) => Promise<Person[]>} findPeople
- * @property {(query: string) => Promise<{id: string, title: string, member_count: number}[]>} findRooms
- * @property {(thread: {kind: 'direct' | 'group', title?: string, members: string[], invite?: boolean}) => Promise<Thread>} createThread
- * @property {(title: string) => Promise<Thread>} joinRoom
- * @property {(threadID: string) => Promise<void>} acceptInvitation
- * @property {(threadID: string) => Promise<void>} leaveThread also declines an invitation
- * @property {(threadID: string, change: {title?: string, image?: File | null, retention?: Retention}) => Promise<void>} updateThread
- * @property {(threadID: string, userID: string, change: {role?: string, status?: string}) => Promise<void>} setMember
- * @property {(threadID: string, userID: string) => Promise<void>} removeMember
- * @property {(threadID: string, change: {muted_until?: string | null, archived?: boolean, pinned?: boolean, hidden_before_seq?: number}) => Promise<void>} updateSettings
  * @property {(threadID: string, message: Outgoing) => Promise<string>} send returns the message's id once it is in the outbox
  * @property {(messageID: string) => Promise<void>} retry
  * @property {(messageID: string) => Promise<void>} discard also cancels a message that is being sent
  * @property {(threadID: string, messageID: string) => Promise<Message | null>} message one message, such as the original
  * of a reply: from the store, else from the server; null if it does not exist for the caller
  * @property {(message: Message, text: string) => Promise<void>} edit
- * @property {(message: Message, audience: 'everyone' | 'me') => Promise<void>} deleteMessage
  * @property {(message: Message, emoji: string, isPut: boolean) => Promise<void>} react
  * @property {(threadID: string, seq: number) => void} markRead the message has been in view; calls are combined
  * @property {(threadID: string, seq: number) => Promise<void>} markUnread
  * @property {(threadID: string) => void} reportTyping one request each 4 s at most
- * @property {(query: string, threadID?: string) => Promise<{message: Message, excerpt: string}[]>} search `excerpt`: escaped
- * text with `<mark>` around the matching words
- * @property {(message: Message) => Promise<{user: Person, read_at: string | null, delivered_at: string | null}[]>} receipts
  * @property {Live<Person[]>} blocks
+ * @property {(thread: Thread) => Promise<Thread>} storeThread stores a thread that the server has just returned
  * @property {(userID: string) => Promise<void>} block
  * @property {(userID: string) => Promise<void>} unblock
- * @property {(change: {name?: string, status_text?: string | null, profile_image?: File | null, preferences?: object}) => Promise<void>} updateProfile
- * @property {(change: {current: string, new: string}) => Promise<void>} changePassword
- * @property {() => Promise<Blob>} exportData
  * @property {(messages: 'keep' | 'erase') => Promise<void>} eraseAccount
  * @property {Live<'unsupported' | 'off' | 'on' | 'denied'>} push
  * @property {() => Promise<void>} enablePush

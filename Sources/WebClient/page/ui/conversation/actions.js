@@ -1,5 +1,6 @@
 // What can be done with a message: the menu and its dialogs.
 
+import * as requests from '../../core/requests.js';
 import { p } from '../dom.js';
 import { openReactionDialog } from '../../emoji/picker.js';
 import { attempt } from '../parts/action.js';
@@ -35,7 +36,7 @@ export function openActions(row, button, thread, log) {
         ['seenBy', 'checks', () => showReceipts(chat, message)],
         ['markUnread', 'unread', () => attempt(() => chat.markUnread(message.thread_id, message.seq))],
         ['deleteForEveryone', 'trash', () => deleteForEveryone(chat, message)],
-        ['deleteForMe', 'trash', () => attempt(() => chat.deleteMessage(message, 'me'))],
+        ['deleteForMe', 'trash', () => attempt(() => requests.deleteMessage(chat, message, 'me'))],
         ['cancelSending', 'close', () => attempt(() => chat.discard(row.key))],
     ];
     const items = actions.filter(([name]) => may[name]).map(([name, icon, onselect]) => (
@@ -65,13 +66,13 @@ async function deleteForEveryone(chat, message) {
         text: t('conversation.deleteText'),
         action: t('conversation.delete'),
     };
-    if (await confirm(question)) attempt(() => chat.deleteMessage(message, 'everyone'));
+    if (await confirm(question)) attempt(() => requests.deleteMessage(chat, message, 'everyone'));
 }
 
 /** @param {Chat} chat @param {Message} message */
 async function showReceipts(chat, message) {
     await attempt(async () => {
-        const receipts = (await chat.receipts(message)).filter(({ read_at }) => read_at !== null);
+        const receipts = (await requests.receipts(chat, message)).filter(({ read_at }) => read_at !== null);
         const readers = receipts.map(({ user, read_at }) =>
             item(avatar(personSubject(user), chat, 'small'), user.name, [shortTime(read_at ?? '')])
         );

@@ -1,5 +1,6 @@
 // The dialog about one conversation: its people, its settings, and leaving it.
 
+import * as requests from '../../core/requests.js';
 import { div, element, p, words } from '../dom.js';
 import { formatDuration, t } from '../../language/index.js';
 import { isMuted } from '../inbox/thread-list.js';
@@ -31,7 +32,7 @@ export function openDetails(chat, threadID) {
     const isDirect = kind === 'direct';
     const mayEdit = isDirect || me.role !== 'member';
     const subject = threadSubject(thread.value);
-    const changePicture = (/** @type {File | null} */ image) => chat.updateThread(threadID, { image });
+    const changePicture = (/** @type {File | null} */ image) => requests.updateThread(chat, threadID, { image });
     const isEditor = mayEdit && !isDirect;
     const dialog = openDialog(
         { title: t('details.title'), class: 'details' },
@@ -69,7 +70,7 @@ function head(chat, thread) {
  */
 function titleForm(chat, { id, title }) {
     const attributes = { name: 'title', required: true, maxlength: 128, value: title ?? '' };
-    const rename = (/** @type {Record<string, string>} */ { title }) => chat.updateThread(id, { title });
+    const rename = (/** @type {Record<string, string>} */ { title }) => requests.updateThread(chat, id, { title });
     return form([field(t('details.conversationTitle'), attributes)], t('details.rename'), rename);
 }
 
@@ -87,7 +88,8 @@ function retentionField(chat, { id, retention = { keep: 'forever' } }, mayEdit) 
         ...times.map((seconds) => ({ keep: /** @type {const} */ ('seconds'), seconds })),
         { keep: 'until_delivered' },
     ];
-    const onchange = () => attempt(() => chat.updateThread(id, { retention: choices[select.selectedIndex] }), select);
+    const onchange = () =>
+        attempt(() => requests.updateThread(chat, id, { retention: choices[select.selectedIndex] }), select);
     const select = element(
         'select',
         { class: 'input', disabled: !mayEdit, onchange },

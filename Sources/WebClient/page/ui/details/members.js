@@ -1,5 +1,6 @@
 // The people of a group or room, with what the user may do to each.
 
+import * as requests from '../../core/requests.js';
 import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt, button, iconButton } from '../parts/action.js';
@@ -72,14 +73,14 @@ function menu(chat, threadID, { user, role, status }, ownRole) {
     const { id, name } = user;
     const isInvited = status === 'invited';
     const write = async () => {
-        const thread = await chat.createThread({ kind: 'direct', members: [id] });
+        const thread = await requests.createThread(chat, { kind: 'direct', members: [id] });
         document.querySelector('dialog')?.close();
         writeIn(thread.id);
     };
     const title = t(isInvited ? 'details.withdraw' : 'details.remove');
     const remove = async () => {
         const question = { title, text: t('details.removeText', { name }), action: t('details.removeAction') };
-        if (isInvited || await confirm(question)) await chat.removeMember(threadID, id);
+        if (isInvited || await confirm(question)) await requests.removeMember(chat, threadID, id);
     };
     const isOwner = ownRole === 'owner';
     const others = isOwner && !isInvited ? roles.filter((each) => each !== role) : [];
@@ -89,7 +90,7 @@ function menu(chat, threadID, { user, role, status }, ownRole) {
         ...others.map((role) => ({
             name: t(`details.make.${role}`),
             icon: /** @type {const} */ ('people'),
-            onselect: () => attempt(() => chat.setMember(threadID, id, { role })),
+            onselect: () => attempt(() => requests.setMember(chat, threadID, id, { role })),
         })),
         ...(mayRemove
             ? [{
@@ -112,7 +113,7 @@ function openAddPeople(chat, threadID, members) {
     let people = [];
     const picker = peoplePicker(chat, new Set(members.map(({ user }) => user.id)), (chosen) => people = chosen);
     const put = async (/** @type {'joined' | 'invited'} */ status) => {
-        for (const { id } of people) await chat.setMember(threadID, id, { status });
+        for (const { id } of people) await requests.setMember(chat, threadID, id, { status });
         dialog.close();
     };
     const content = [picker, p('hint', t('details.inviteHint'))];

@@ -1,5 +1,6 @@
 // The dialogs that begin a conversation: with people, or by joining a room.
 
+import * as requests from '../../core/requests.js';
 import { element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt } from '../parts/action.js';
@@ -35,7 +36,7 @@ export function openNewConversation(chat) {
             if (kind() === 'nothing') throw t('inbox.chooseSomebody');
             const members = people.map(({ id }) => id);
             const group = { kind: /** @type {const} */ ('group'), members, title: title.value.trim() || allNames() };
-            const { id } = await chat.createThread(kind() === 'direct' ? { kind: 'direct', members } : group);
+            const { id } = await requests.createThread(chat, kind() === 'direct' ? { kind: 'direct', members } : group);
             return () => writeIn(id);
         },
     );
@@ -81,14 +82,14 @@ export function openJoinRoom(chat) {
     async function suggest(text) {
         if (text !== title.value) return;
         try {
-            const found = await chat.findRooms(text.trim());
+            const found = await requests.findRooms(chat, text.trim());
             if (text === title.value) fill(rooms, ...found.slice(0, roomsMax).map(suggestion));
         } catch (error) {
             if (dialog.open) showProblem(error);
         }
     }
 
-    /** @param {Awaited<ReturnType<typeof chat.findRooms>>[number]} room */
+    /** @param {Awaited<ReturnType<typeof requests.findRooms>>[number]} room */
     function suggestion({ id, title: name, member_count: count }) {
         const onclick = () => attempt(() => join(name), choice);
         const parts = [avatar({ id, name }, chat, 'small'), names(name, [t('inbox.members', { count })])];
@@ -98,7 +99,7 @@ export function openJoinRoom(chat) {
 
     /** @param {string} text */
     async function join(text) {
-        const { id } = await chat.joinRoom(text.trim());
+        const { id } = await requests.joinRoom(chat, text.trim());
         dialog.close();
         writeIn(id);
     }

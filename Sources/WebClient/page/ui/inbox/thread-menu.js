@@ -1,5 +1,6 @@
 // What a user can do with a conversation as a whole.
 
+import * as requests from '../../core/requests.js';
 import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt, button } from '../parts/action.js';
@@ -10,7 +11,7 @@ import { isMuted } from './thread-list.js';
 
 /** @import {ChatShape, Thread} from '../../core/types.js' */
 /** @import {MenuItem} from '../parts/menu.js' */
-/** @typedef {Parameters<ChatShape['updateSettings']>[1]} Settings */
+/** @typedef {Parameters<typeof requests.updateSettings>[2]} Settings */
 
 const hour = 3_600_000;
 const always = '9999-12-31T00:00:00.000Z';
@@ -34,7 +35,7 @@ function menu(chat, thread) {
     const isRead = thread.unread_count === 0;
     const mayUnread = last?.sender && last.sender.id !== chat.session.value?.user.id && !last.deleted_at;
     const { pinned, archived } = me;
-    const set = (/** @type {Settings} */ change) => () => attempt(() => chat.updateSettings(id, change));
+    const set = (/** @type {Settings} */ change) => () => attempt(() => requests.updateSettings(chat, id, change));
     const unread = () => attempt(() => chat.markUnread(id, last?.seq ?? head));
     return [
         !isRead && { name: t('inbox.markRead'), icon: 'check', onselect: () => chat.markRead(id, head) },
@@ -61,9 +62,9 @@ function menu(chat, thread) {
  * @returns {MenuItem[]}
  */
 function invitationMenu(chat, { id }) {
-    const decline = () => attempt(() => chat.leaveThread(id));
+    const decline = () => attempt(() => requests.leaveThread(chat, id));
     return [
-        { name: t('shell.accept'), icon: 'check', onselect: () => attempt(() => chat.acceptInvitation(id)) },
+        { name: t('shell.accept'), icon: 'check', onselect: () => attempt(() => requests.acceptInvitation(chat, id)) },
         { name: t('shell.decline'), icon: 'close', isDangerous: true, onselect: decline },
     ];
 }
@@ -83,8 +84,8 @@ export function invitation(chat, thread) {
         kind !== 'direct' && p('hint', t('inbox.members', { count })),
         div(
             'actions',
-            button(t('shell.decline'), () => chat.leaveThread(id)),
-            button(t('shell.accept'), () => chat.acceptInvitation(id), 'primary'),
+            button(t('shell.decline'), () => requests.leaveThread(chat, id)),
+            button(t('shell.accept'), () => requests.acceptInvitation(chat, id), 'primary'),
         ),
     );
 }
@@ -96,7 +97,7 @@ export function invitation(chat, thread) {
  */
 export function muteMenu(chat, thread) {
     const set = (/** @type {string | null} */ until) =>
-        attempt(() => chat.updateSettings(thread.id, { muted_until: until }));
+        attempt(() => requests.updateSettings(chat, thread.id, { muted_until: until }));
     const after = (/** @type {number} */ hours) => new Date(Date.now() + hours * hour).toISOString();
     if (isMuted(thread)) return [{ name: t('inbox.unmute'), icon: 'bell', onselect: () => set(null) }];
     return [
@@ -113,5 +114,5 @@ export function muteMenu(chat, thread) {
 export async function leave(chat, { id, title, kind }) {
     const text = t(kind === 'room' ? 'inbox.leaveRoomText' : 'inbox.leaveText', { title: title ?? '' });
     const question = { title: t('inbox.leave'), text, action: t('inbox.leaveAction') };
-    if (await confirm(question)) await attempt(() => chat.leaveThread(id));
+    if (await confirm(question)) await attempt(() => requests.leaveThread(chat, id));
 }

@@ -1,5 +1,6 @@
 // A search for people in which several can be chosen.
 
+import * as requests from '../../core/requests.js';
 import { div, element, fill } from '../dom.js';
 import { t } from '../../language/index.js';
 import { showProblem } from './alert.js';
@@ -38,7 +39,7 @@ export function peoplePicker(chat, excluded, onchange) {
     async function find(text) {
         if (text !== search.value) return;
         try {
-            const found = text.trim() ? await chat.findPeople(text.trim()) : suggested();
+            const found = text.trim() ? await requests.findPeople(chat, text.trim()) : suggested();
             if (text === search.value) show(found);
         } catch (error) {
             showProblem(error);

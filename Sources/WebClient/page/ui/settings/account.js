@@ -1,5 +1,6 @@
 // What concerns the account as a whole; each in a dialog of its own.
 
+import * as requests from '../../core/requests.js';
 import { div, element, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { button } from '../parts/action.js';
@@ -32,7 +33,7 @@ function openPassword(chat) {
         p('hint', t('settings.passwordHint')),
     ];
     const change = (/** @type {Record<string, string>} */ values) =>
-        chat.changePassword({ current: values.current, new: values.new });
+        requests.changePassword(chat, { current: values.current, new: values.new });
     openForm(t('settings.password'), content, t('settings.changePassword'), change);
 }
 
@@ -52,7 +53,7 @@ function openBlocked(chat) {
 
 /** @param {ChatShape} chat */
 async function saveExport(chat) {
-    const href = URL.createObjectURL(await chat.exportData());
+    const href = URL.createObjectURL(await requests.exportData(chat));
     element('a', { href, download: 'parley-export.ndjson' }).click();
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }

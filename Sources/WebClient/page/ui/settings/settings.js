@@ -1,5 +1,6 @@
 // The dialog "Settings": the profile, this device, other devices and the account.
 
+import * as requests from '../../core/requests.js';
 import { div, element, fill, p } from '../dom.js';
 import { t } from '../../language/index.js';
 import { attempt, button } from '../parts/action.js';
@@ -30,7 +31,7 @@ export function openSettings(chat) {
         element('option', { value, selected: value === push }, t(`settings.push.${value}`))
     );
     const save = (/** @type {Record<string, string>} */ { name, status, presence, push }) =>
-        chat.updateProfile({
+        requests.updateProfile(chat, {
             name,
             status_text: status.trim() || null,
             profile_image: picture,
@@ -73,12 +74,12 @@ function themeField() {
  */
 function deviceList(chat) {
     const devices = list(t('settings.devices'));
-    const others = button(t('settings.removeOthers'), () => chat.signOutOtherDevices().then(load));
+    const others = button(t('settings.removeOthers'), () => requests.signOutOtherDevices(chat).then(load));
     attempt(load);
     return div('devices', devices, others);
 
     async function load() {
-        const all = await chat.devices();
+        const all = await requests.devices(chat);
         all.sort((one, other) => Number(isCurrent(other)) - Number(isCurrent(one)));
         fill(devices, ...all.map(deviceItem));
         others.hidden = all.length < 2;
@@ -96,7 +97,7 @@ function deviceList(chat) {
         const label = { 'aria-label': t('settings.removeDevice', { device: name }) };
         const remove = button(
             t('settings.remove'),
-            () => chat.signOutDevice(device.id).then(load),
+            () => requests.signOutDevice(chat, device.id).then(load),
             'quiet warn',
             label,
         );
