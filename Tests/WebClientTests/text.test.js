@@ -25,6 +25,7 @@ const inlineShown = (text) => shown(text).replace(/^paragraph\((.*)\)$/su, '$1')
 Deno.test('styles need a mark on both sides of a word', () => {
     assert.equal(inlineShown('a **b c** d'), 'a bold(b c) d');
     assert.equal(inlineShown('*a* _b_ ~c~ ~~d~~'), 'italic(a) italic(b) strike(c) strike(d)');
+    assert.equal(inlineShown('و**نعناع**'), 'وbold(نعناع)');
     assert.equal(inlineShown('***both***'), 'bold(italic(both))');
     assert.equal(inlineShown('**a *b* c**'), 'bold(a italic(b) c)');
     assert.equal(inlineShown('(*a*), "_b_"!'), '(italic(a)), "italic(b)"!');

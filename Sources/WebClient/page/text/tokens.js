@@ -150,8 +150,11 @@ function inlineOfLine(line, mentions) {
             const mark = isDouble ? character.repeat(2) : character;
             const after = line[at + mark.length] ?? '';
             const index = open.findIndex((style) => style.mark === mark);
-            const mayClose = /\S/.test(before) && (after === character || !wordCharacter.test(after));
-            const mayOpen = /\S/.test(after) && (before === character || !wordCharacter.test(before));
+            // In Arabic, "and" is part of the next word: `**` counts within words, as in CommonMark.
+            const isEdge = (/** @type {string} */ next) =>
+                mark === '**' || next === character || !wordCharacter.test(next);
+            const mayClose = /\S/.test(before) && isEdge(after);
+            const mayOpen = /\S/.test(after) && isEdge(before);
             position = at + mark.length;
             if (index > 0 && mayClose && !isEmpty(open, index)) {
                 while (open.length > index + 1) closeUnmatched();
