@@ -116,7 +116,8 @@
  * @property {{field: string, detail: string}[]} errors
  */
 
-/** What the user interface may ask of the core, besides the functions of `core/requests.js`; `core/chat.js` exports the class `Chat` that implements it, and
+/** What the user interface may ask of the core, besides the functions of `core/requests.js`. `core/chat.js` exports the class
+ * `Chat` that implements it, and
  * `core/http/problem.js` the error class `Problem` (a ProblemShape) that its promises reject with.
  * @typedef {object} ChatShape
  * @property {() => Promise<void>} start opens the store, joins the other tabs, syncs if signed in
