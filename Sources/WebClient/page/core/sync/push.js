@@ -34,6 +34,8 @@ export class Push {
     async enable() {
         const registration = await this.#worker;
         if (!registration?.pushManager) return;
+        // First, because browsers show the question right after a click only.
+        if (await Notification.requestPermission() !== 'granted') return await this.#show();
         await (await import('./subscribe.js')).subscribe(registration.pushManager, this.#http);
         await this.#show();
     }

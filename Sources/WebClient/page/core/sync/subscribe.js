@@ -2,11 +2,10 @@
 
 /** @typedef {import('../http/http.js').HTTP} HTTP */
 
-/** Requests the person's permission, subscribes at the browser's push service, and registers the device.
+/** Subscribes at the browser's push service, and registers the device.
  * @param {PushManager} service
  * @param {HTTP} http */
 export async function subscribe(service, http) {
-    if (await Notification.requestPermission() !== 'granted') return;
     const { public_key: key } = await http.get('/v1/push/webpush-key');
     const options = { userVisibleOnly: true, applicationServerKey: key };
     const subscription = await service.subscribe(options).catch(async () => {
