@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { safeHref } from '../../Sources/WebClient/page/text/links.js';
 import { mentionable, mentionedIDs } from '../../Sources/WebClient/page/text/mentions.js';
-import { tokenize, visibleText } from '../../Sources/WebClient/page/text/tokens.js';
+import { tokenize } from '../../Sources/WebClient/page/text/tokens.js';
 
 /** @typedef {import('../../Sources/WebClient/page/text/tokens.js').Token} Token */
+
+/** What a reader sees: the `textContent` of the nodes.
+ * @param {Token[]} tokens @returns {string} */
+function visibleText(tokens) {
+    return tokens.map((token) => 'children' in token ? visibleText(token.children) : token.text).join('');
+}
 
 /** A short notation of tokens for expectations: `bold(…)`, `<href>`, `@id`.
  * @param {Token[]} tokens @returns {string} */

@@ -93,7 +93,7 @@ function list(lines, mentions) {
 /** Returns the tokens within a paragraph. Styles do not reach over the end of a line.
  * @param {string} text @param {Mentionable[]} mentions @returns {Token[]}
  */
-export function inline(text, mentions = []) {
+function inline(text, mentions = []) {
     const lines = text.split('\n');
     /** @type {Token[]} */
     const tokens = [];
@@ -199,11 +199,4 @@ function add(tokens, text) {
     const last = tokens[tokens.length - 1];
     if (last?.type === 'text') last.text += text;
     else tokens.push({ type: 'text', text });
-}
-
-/** The text that a reader sees: what `textContent` of the rendered nodes is, with a line end between blocks.
- * @param {Token[]} tokens @returns {string}
- */
-export function visibleText(tokens) {
-    return tokens.map((token) => 'children' in token ? visibleText(token.children) : token.text).join('');
 }

@@ -9,10 +9,6 @@ export class BackOff {
         this.#failures = 0;
     }
 
-    get failures() {
-        return this.#failures;
-    }
-
     /** Counts a failure and returns the wait in milliseconds.
      * @param {{retryAfter?: number | null}} [problem] */
     next(problem) {

@@ -128,7 +128,7 @@ export class OutboxSender {
 /** All messages that are not stored by the server, in the order in which they were written.
  * @param {Store} store
  * @returns {Promise<OutboxEntry[]>} */
-export function entriesOf(store) {
+function entriesOf(store) {
     return store.read(['outbox'], (tx) => tx.all('outbox'));
 }
 
