@@ -121,8 +121,11 @@ export class Threads {
         const { id, last_activity_at: before } = thread;
         if (entry) this.#sent.set(id, { at: entry.message.timestamp, before });
         const sent = this.#sent.get(id);
-        if (sent?.before !== before) this.#sent.delete(id);
-        const last_activity_at = sent?.before === before && sent.at > before ? sent.at : before;
+        if (sent?.before !== before) {
+            this.#sent.delete(id);
+            return thread;
+        }
+        const last_activity_at = sent.at > before ? sent.at : before;
         return { ...thread, last_activity_at, last_message: entry?.message ?? thread.last_message };
     }
 }

@@ -56,20 +56,13 @@ export class Composer extends Component {
     connectedCallback() {
         this.#row.append(
             iconButton('attach', t('conversation.attach'), () => this.#picker.click()),
-            iconButton(
-                'location',
-                t('conversation.shareLocation'),
-                () => this.#shareLocation(),
-            ),
+            iconButton('location', t('conversation.shareLocation'), () => this.#shareLocation()),
             this.#picker,
             this.#text,
-            iconButton(
-                'emoji',
-                t('conversation.insertEmoji'),
-                async () =>
-                    (await loaded(import('../../emoji/picker.js'))).openEmojiDialog((emoji) => this.#insert(emoji)),
-                { class: 'icon-button emoji-button' },
-            ),
+            iconButton('emoji', t('conversation.insertEmoji'), async () => {
+                const { openEmojiDialog } = await loaded(import('../../emoji/picker.js'));
+                openEmojiDialog((emoji) => this.#insert(emoji));
+            }, { class: 'icon-button emoji-button' }),
             iconButton('send', t('conversation.sendButton'), () => {}, {
                 type: 'submit',
                 class: 'icon-button primary',
