@@ -18,6 +18,7 @@ def generate(document, folder):
     environment = os.environ | {"PATH": ":".join(programs + [os.environ["PATH"]])}
     line = [sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", "--path", document]
     line += ["--output-path", os.path.join(folder, "parley_client")]
+    line += ["--config", os.path.join(os.path.dirname(os.path.abspath(__file__)), "generator.yaml")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     done = subprocess.run(line, env=environment, check=False, **pipes)
     print(*done.stdout.splitlines()[1:], sep="\n", end="")
