@@ -76,7 +76,9 @@ async function alert({ event, thread_id, message_id, seq, read_up_to, badge, tit
         for (const alert of shown) if ((alert.data?.seq ?? 0) <= (read_up_to ?? 0)) alert.close();
     } else {
         const data = { thread_id, message_id, seq };
-        await worker.registration.showNotification(title ?? 'Parley', { body, data, tag: thread_id, renotify: true });
+        // Browsers refuse `renotify` without a tag.
+        const place = thread_id ? { tag: thread_id, renotify: true } : {};
+        await worker.registration.showNotification(title ?? 'Parley', { body, data, ...place });
     }
     // Open pages that have paused their poll fetch the message.
     for (const page of await pages()) page.postMessage({ kind: 'push' });
