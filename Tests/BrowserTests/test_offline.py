@@ -16,12 +16,6 @@ class Offline(BrowserTest):
         self.ann, self.ben = self.account("Ann"), self.account("Ben")
         self.thread = self.ann.direct(self.ben)
 
-    def wait_for_service_worker(self, chat):
-        chat.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-        eventually("the page to be cached", lambda: chat.page.evaluate(
-            "caches.keys().then(async (names) => (await Promise.all(names.map(async (name) =>"
-            " (await (await caches.open(name)).keys()).length))).some((count) => count > 5))"))
-
     def test_five_messages_sent_offline_survive_a_reload_and_arrive_once_in_order(self):
         self.ben.send(self.thread, "before")
         chat = self.signed_in(self.ann).enter("Ben")

@@ -4,6 +4,7 @@ import urllib.parse
 
 from .api import Api
 from .chat import Chat
+from .processes import eventually
 from .world import World
 
 
@@ -58,6 +59,13 @@ class BrowserTest(unittest.TestCase):
     def signed_in(self, person, **options):
         """A person with a new browser, signed in."""
         return self.page(self.browser(**options), person).open().sign_in()
+
+    def wait_for_service_worker(self, chat):
+        """Waits until the page opens without a network."""
+        chat.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        eventually("the page to be cached", lambda: chat.page.evaluate(
+            "caches.keys().then(async (names) => (await Promise.all(names.map(async (name) =>"
+            " (await (await caches.open(name)).keys()).length))).some((count) => count > 5))"))
 
     def end_contexts(self):
         for context in self.contexts:
