@@ -27,7 +27,12 @@ UPLOADS_SEED ?=
 WORKLOAD ?= send
 FLAGS ?=
 
-.PHONY: help run test check targets chaos uploads bench deps testdeps build release lint format docs schema image clean
+# The modules of tests that `make browser` runs; empty: all. The folder for `make screenshots`.
+TESTS ?=
+FOLDER ?= .build/screenshots
+
+.PHONY: help run test check targets chaos uploads vectors web page browser screenshots bench deps testdeps build release lint format
+.PHONY: docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
@@ -61,6 +66,24 @@ uploads: deps build release ## cut and resume uploads, and download 1 GiB: make 
 	@PARLEY_ATTACHMENT_CUTS=$(CUTS) PARLEY_ATTACHMENT_SEED=$(UPLOADS_SEED) PARLEY_ATTACHMENT_DOWNLOAD_MIB=1024 \
 	    PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
 	    $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'SystemTests/(InterruptedUploads|UploadMemory)'
+
+web: testdeps ## check the web client's modules: format, lint, types, sizes, unit tests (10 s, no build)
+	@Tests/WebClientTests/run.sh
+
+page: ## serve the web client from its sources for a node on port 8080: edit, reload; no build
+	@Sources/WebClient/dev-server.py
+
+browser: testdeps release ## use the web client in a real browser: make browser TESTS=test_offline
+	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley Tests/BrowserTests/run.py $(TESTS)
+
+screenshots: testdeps release ## take pictures of the web client's screens: make screenshots FOLDER=.build/screenshots
+	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley Tests/BrowserTests/screenshots.py $(FOLDER)
+
+# A story at a time: people who act at the same time would make two recordings differ.
+vectors: deps build release ## record Tests/ClientVectors from running nodes
+	@PARLEY_VECTORS=$(CURDIR)/Tests/ClientVectors PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
+	    $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter SystemTests/ClientVectors
+	@python3 Tests/ClientVectors/replay.py Tests/ClientVectors/*.json
 
 bench: deps release ## measure a node on a private PostgreSQL: make bench WORKLOAD=send FLAGS="--seconds 20"
 	@Tests/Measure/bench.sh $(WORKLOAD) $(FLAGS)

@@ -9,6 +9,7 @@ import Push
 import ServiceConfiguration
 import Store
 import Transport
+import WebClient
 import Workers
 
 /// The parts of a node. Each is listed once, in `parts`; running, metrics and failure counts follow from that list.
@@ -100,7 +101,8 @@ package struct Node: Sendable {
             push: PushRegistration(
                 webPushKey: pushKeys.publicText,
                 rules: PushTargetRules(allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint)),
-            reads: reads, attachments: attachments.services)
+            reads: reads, attachments: attachments.services,
+            webClient: settings.webClientEnabled ? .embedded : nil)
         sync = SyncEndpoint(
             authenticator: authenticator, hub: log.hub, store: store, reads: reads, catchUp: log.tail.catchUp,
             streams: streams, logger: logger)

@@ -46,7 +46,7 @@ struct ShowingSettings {
     func effective() throws {
         let settings = try Settings.load(
             arguments: ["--http-port=81"], environment: ["PARLEY_ADMIN_TOKEN": "s3cret-and-so-long"])
-        #expect(settings.effectiveDescription.hasPrefix("http_host=127.0.0.1 http_port=81 connections_max="))
+        #expect(settings.effectiveDescription.hasPrefix("http_host=127.0.0.1 http_port=81 web=on connections_max="))
         #expect(!settings.effectiveDescription.contains("database_url"))
         #expect(!settings.effectiveDescription.contains("s3cret"))
         #expect(settings.effectiveMetadata["http_port"] == "81")

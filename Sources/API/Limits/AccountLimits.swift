@@ -34,7 +34,7 @@ extension OperationID {
         case .adminCreateUser, .adminListUsers, .adminGetUser, .adminEraseUser, .adminSuspendUser, .adminUnsuspendUser,
             .adminCreateSession, .adminGetThread, .adminDeleteMessage, .adminGetStats, .adminListAudit:
             []
-        case .none, .getLiveness, .getReadiness, .getMetrics, .getOpenAPI: []
+        case .none, .getLiveness, .getReadiness, .getMetrics, .getOpenAPI, .getWebClient: []
         }
     }
 }

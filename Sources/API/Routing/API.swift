@@ -6,6 +6,7 @@ import Log
 import Logging
 import Store
 import Telemetry
+import WebClient
 
 /// The calls of the HTTP contract. Each feature is an extension in the file named after it.
 package struct API: Sendable {
@@ -30,6 +31,7 @@ package struct API: Sendable {
     let reads: AccountReads
     let searches: SearchSlots
     let attachments: AttachmentServices
+    let webClient: WebPage?
     let signers: AccessSigners
     let uploads: TransferSlots
     let downloads: TransferSlots
@@ -45,6 +47,7 @@ package struct API: Sendable {
     ///   - push: the settings of alerts that registration depends on.
     ///   - reads: the limit on concurrent reads of an account, shared with `SyncEndpoint`.
     ///   - attachments: what uploads and downloads need besides the database.
+    ///   - webClient: the page that browsers get at `/`. Nil for a service without one.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
@@ -52,7 +55,7 @@ package struct API: Sendable {
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         requestMetrics: RequestMetrics, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads,
-        attachments: AttachmentServices = AttachmentServices()
+        attachments: AttachmentServices = AttachmentServices(), webClient: WebPage? = nil
     ) {
         self.store = store
         self.reads = reads
@@ -75,6 +78,7 @@ package struct API: Sendable {
         self.metricsAccess = metricsAccess
         self.push = push
         self.attachments = attachments
+        self.webClient = webClient
         signers = AccessSigners(store)
         uploads = TransferSlots(
             "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax)

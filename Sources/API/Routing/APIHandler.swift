@@ -10,6 +10,7 @@ package struct APIHandler: RequestHandler {
     private let sync: SyncEndpoint
     private let send: SendEndpoint
     private let preflights: Preflights
+    private let webClient: WebClientPage?
     private let responder: RouteResponder
     private let router: RouterAdapter<RouteResponder>
     private let requestMetrics: RequestMetrics
@@ -20,6 +21,7 @@ package struct APIHandler: RequestHandler {
         self.sync = sync
         let table = RouteTable(api.routes)
         preflights = Preflights(policy: crossOrigin, table: table)
+        webClient = api.webClient.map(WebClientPage.init)
         send = api.send
         let logger = api.logger
         requestMetrics = api.requestMetrics
@@ -34,10 +36,12 @@ package struct APIHandler: RequestHandler {
 
     package func decide(_ head: InboundRequest) -> BodyDecision {
         if head.method == .options, let answer = preflights.answer(head) { return .answer(answer) }
+        if let answer = webClient?.answer(head) { return .answer(answer) }
         return responder.decide(head)
     }
 
     package func handle(_ request: InboundRequest, _ reply: Reply) {
+        if let answer = webClient?.answer(request) { return reply.send(answer) }
         switch request.method {
         case .get where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
         case .post where send.handle(request, reply): break

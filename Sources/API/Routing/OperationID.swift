@@ -1,6 +1,6 @@
 // The names of the API's calls, as in openapi.yaml. Requests are counted and logged by them.
 
-/// The `operationId` of a call in openapi.yaml.
+/// The `operationId` of a call in openapi.yaml, and two names for requests that are no calls.
 package enum OperationID: UInt8, CaseIterable, Sendable {
     /// Requests for unknown paths, and requests that the transport refused.
     case none
@@ -23,4 +23,6 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case adminCreateUser, adminListUsers, adminGetUser, adminEraseUser, adminSuspendUser, adminUnsuspendUser
     case adminCreateSession, adminGetThread, adminDeleteMessage, adminGetStats, adminListAudit
     case getLiveness, getReadiness, getMetrics, getOpenAPI
+    /// Files of the web client, which are not in openapi.yaml.
+    case getWebClient
 }

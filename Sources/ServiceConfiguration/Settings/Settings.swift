@@ -64,6 +64,8 @@ package struct Settings: Sendable, Equatable {
     package var tlsKeyFile: String?
     /// Web origins that may call the API; `*` alone for any.
     package var corsOrigins: [String] = []
+    /// Whether the node serves the web client.
+    package var webClientEnabled = true
     /// Maximum open client connections of a node.
     package var connectionCountMax = 20_000
     /// Maximum share of one client address while the node is nearly full, in percent; 100 means no limit.

@@ -26,6 +26,8 @@ extension SettingGroup {
                 "web origins that may call the API (CORS), separated by commas; *: any origin; unset: only the "
                     + "service's own"),
             Setting(
+                "web", \.webClientEnabled, .onOrOff, "on|off", "on: serve the web client at /; off: serve only the API"),
+            Setting(
                 "connections_max", \.connectionCountMax, .integer(1...1_000_000), "COUNT",
                 "maximum open client connections; a new one closes the longest idle one, or gets 503 if none is idle"),
             Setting(

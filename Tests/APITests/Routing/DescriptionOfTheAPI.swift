@@ -51,6 +51,41 @@ struct DescriptionOfTheAPI {
         }
     }
 
+    @Test("names the schema of each request and answer, describes the items of arrays, and has no operation twice")
+    func isReadyForGenerators() throws {
+        let description = try description()
+        var operations: [String] = []
+        var mistakes: [String] = []
+        func check(_ body: Node?, of operation: String) {
+            for (type, content) in body.map({ Self.resolve($0, in: description) })?["content"]?.mapping ?? [:]
+            where content["schema"]?["$ref"] == nil {
+                mistakes.append("\(operation): the schema of \(type.string ?? "") has no name")
+            }
+        }
+        for (_, item) in try #require(description["paths"]?.mapping) {
+            for (method, operation) in try #require(item.mapping) where Self.methods.contains(method.string ?? "") {
+                let name = operation["operationId"]?.string ?? ""
+                operations.append(name)
+                check(operation["requestBody"], of: name)
+                for (_, response) in operation["responses"]?.mapping ?? [:] { check(response, of: name) }
+            }
+        }
+        #expect(mistakes == [])
+        #expect(Set(operations).count == operations.count)
+        #expect(Self.arraysWithoutItems(description) == 0)
+    }
+
+    private static func arraysWithoutItems(_ node: Node) -> Int {
+        switch node {
+        case .mapping(let mapping):
+            let types = mapping["type"].map { $0.sequence?.compactMap(\.string) ?? [$0.string ?? ""] } ?? []
+            let isBare = types.contains("array") && mapping["items"] == nil
+            return mapping.values.reduce(isBare ? 1 : 0) { $0 + arraysWithoutItems($1) }
+        case .sequence(let items): return items.reduce(0) { $0 + arraysWithoutItems($1) }
+        case .scalar, .alias: return 0
+        }
+    }
+
     @Test("lists each problem code")
     func listsCodes() throws {
         let codes = try description()["components"]?["schemas"]?["ProblemCode"]?["enum"]?.sequence?.compactMap(\.string)

@@ -4,7 +4,8 @@ import Testing
 
 /// Some people with two devices each, on some nodes. Plays a history a few operations at a time, which happen at once.
 struct HistoryPlayer: Names, Sendable {
-    static let personCount = 4
+    private static let names = ["Ann", "Ben", "Cleo", "Dan"]
+    static let personCount = names.count
     static let deviceCount = 2 * personCount
 
     enum Part: Sendable { case invited, joined }
@@ -23,7 +24,7 @@ struct HistoryPlayer: Names, Sendable {
         let person: Int
     }
 
-    private let people: [Person]
+    let people: [Person]
     let population: [String]
     private(set) var devices: [FoldingDevice] = []
     /// By device and node: `callers` for operations, `followers` to follow the log.
@@ -34,11 +35,11 @@ struct HistoryPlayer: Names, Sendable {
     /// The number of accepted operations, by name.
     private(set) var doneCounts: [String: Int] = [:]
 
-    init(at addresses: [Address], population: [String]) async throws {
+    init(at addresses: [Address], population: [String], recordedDevice: Int? = nil) async throws {
         let connection = Connection(addresses[0])
         var people: [Person] = []
-        for number in 0..<Self.personCount {
-            let person = try await connection.register("Person\(number)")
+        for name in Self.names {
+            let person = try await connection.register(name)
             people += [person, try await connection.logIn(again: person)]
         }
         self.people = people
@@ -46,7 +47,8 @@ struct HistoryPlayer: Names, Sendable {
         callers = people.map { _ in addresses.map(Connection.init) }
         followers = people.map { _ in addresses.map(Connection.init) }
         for (number, person) in people.enumerated() {
-            devices.append(try await FoldingDevice(number, person, at: connection))
+            let isRecorded = number == recordedDevice
+            devices.append(try await FoldingDevice(number, person, at: connection, isRecorded: isRecorded))
         }
     }
 
@@ -85,6 +87,11 @@ struct HistoryPlayer: Names, Sendable {
         }
     }
 
+    /// Adds the content of all stored messages to the recordings.
+    mutating func expectMessages() {
+        for number in devices.indices { devices[number].expectMessages() }
+    }
+
     private enum Outcome: Sendable {
         case answer(Answer)
         case device(FoldingDevice)
@@ -99,6 +106,10 @@ struct HistoryPlayer: Names, Sendable {
         case .poll(let pages, let limit, let waitS):
             try await device.follow(pages: pages, limit: limit, waitS: waitS, at: follower)
         case .reload: try await device.reload(at: follower)
+        case .scroll(let thread, let limit):
+            guard let thread = threads[thread] else { return .nothing }
+            let before = device.fold.messages(of: thread.id).first?["seq"].int
+            try await device.scroll(thread.id, before: before, limit: limit, at: follower)
         case .disconnect:
             await follower.close()
             return .nothing
@@ -150,7 +161,7 @@ struct HistoryPlayer: Names, Sendable {
         case .openDirect(let other, let invite): open(answer, operation, [other], invite ? .invited : .joined)
         case .openRoom: open(answer, operation, [], .joined)
         case .thread(let thread, let kind): note(kind, in: thread, by: person, operation.number, answer)
-        case .profile, .message, .poll, .reload, .disconnect, .check: break
+        case .profile, .message, .poll, .reload, .scroll, .disconnect, .check: break
         }
     }
 

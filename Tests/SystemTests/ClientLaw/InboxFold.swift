@@ -5,8 +5,9 @@
 /// - Counts come from the server: from the inbox, and as absolute numbers with `thread.created`, `settings.updated`, the
 ///   user's own `receipt.updated`, and `message.deleted` for the user alone. After the last of these, each message of
 ///   others adds one, and each tombstone of an unread message subtracts one. This needs no stored messages.
-/// - The device stores the messages that were the last of their thread at some time. It fetches the newest page when the
-///   last stored message is removed, and after it joins a thread: no event carries earlier messages.
+/// - The device stores messages of events, of pages, and the last messages of an inbox. It fetches the newest page when it
+///   has removed the last message that it knows, and after it joins a thread: no event carries earlier messages.
+/// - Pages of the inbox after the first are later than the cursor. Events of the time between are not counted twice.
 struct InboxFold: Sendable {
     fileprivate struct Message: Sendable {
         /// As in events: reactions have a count, but not whether the caller is among them.
@@ -20,27 +21,52 @@ struct InboxFold: Sendable {
         var me: [String: JSON]
         /// By seq.
         var known: [Int: Message] = [:]
-        /// The server has returned a page without messages.
-        var isKnownEmpty = false
+        /// From this seq on, `known` has every message that the user sees; nil if the newest messages are missing.
+        var knownFrom: Int?
+        /// The counts include the messages up to this seq, although their events may still arrive.
+        var countedSeq = 0
 
         subscript(key: String) -> Int { shown[key]?.int ?? 0 }
         var hiddenBefore: Int { me["hidden_before_seq"]?.int ?? 0 }
-        var lastSeq: Int? { known.keys.filter { $0 >= hiddenBefore }.max() }
+        var firstVisible: Int { max(1, hiddenBefore) }
+        var lastSeq: Int? { knownFrom.flatMap { first in known.keys.filter { $0 >= first }.max() } }
         var isJoined: Bool { me["status"] == "joined" }
     }
 
     private let user: String
     private var threads: [String: Entry] = [:]
+    /// Threads that events named and no page of the inbox had: they have to be fetched.
+    private(set) var unknownThreads: Set<String> = []
 
     init(_ inbox: JSON, of user: String) {
         self.user = user
+        add(inbox)
+    }
+
+    /// Takes in a page of the inbox.
+    mutating func add(_ inbox: JSON) {
         for thread in inbox["threads"].items {
             var entry = Entry(shown: Self.withoutPresence(thread.members), me: thread["me"].members)
             entry.shown["me"] = nil
             entry.shown["last_message"] = nil
-            entry.learn(thread["last_message"])
-            threads[thread["id"].string ?? ""] = entry
+            entry.countedSeq = entry["head"]
+            let id = thread["id"].string ?? ""
+            unknownThreads.remove(id)
+            if let stored = threads[id] { (entry.known, entry.knownFrom) = (stored.known, stored.knownFrom) }
+            // No message after the last one is visible; none is if there is no last one.
+            let last = thread["last_message"]
+            let page: JSON = ["messages": .array(last == .null ? [] : [last]), "end": .bool(last == .null)]
+            if entry.isJoined { entry.learn(page) }
+            entry.hide()
+            threads[id] = entry
         }
+    }
+
+    /// Takes in the inbox that follows an answer 410. Messages of the threads named by the answer are deleted.
+    mutating func reload(_ inbox: JSON, stale: Set<String>) {
+        let ids = inbox["threads"].items.compactMap { $0["id"].string }
+        threads = threads.filter { ids.contains($0.key) && !stale.contains($0.key) }
+        add(inbox)
     }
 
     // MARK: The inbox
@@ -83,19 +109,30 @@ struct InboxFold: Sendable {
     /// A thread's last seq; 0 without such a thread.
     func head(of thread: String) -> Int { threads[thread]?["head"] ?? 0 }
 
-    // MARK: Missing messages
+    /// The stored messages of a thread, ascending.
+    func messages(of thread: String) -> [JSON] {
+        (threads[thread]?.known ?? [:]).sorted { $0.key < $1.key }.map(\.value.inbox)
+    }
+
+    /// The threads of which messages may be read.
+    var joinedThreads: [String] { threads.filter(\.value.isJoined).map(\.key).sorted() }
+
+    // MARK: Missing threads and messages
+
+    /// The thread was fetched, or the user is not in it any more.
+    mutating func forgetUnknown(_ thread: String) { unknownThreads.remove(thread) }
 
     /// Threads whose last message is unknown and has to be fetched.
     var threadsToAsk: [String] {
         threads.filter { _, entry in
-            entry.isJoined && entry.lastSeq == nil && !entry.isKnownEmpty
-                && entry["head"] >= max(1, entry.hiddenBefore)
-        }.map(\.key)
+            let first = entry.firstVisible
+            return entry.isJoined && entry.lastSeq == nil && entry["head"] >= first && entry.knownFrom ?? .max > first
+        }.map(\.key).sorted()
     }
 
-    /// Takes in the newest page of a thread's messages.
-    mutating func learn(_ page: JSON, of thread: String) {
-        threads[thread]?.learn(page["messages"].items.last ?? .null)
+    /// Takes in a page of a thread's messages: the newest page, or the messages before a seq or after one.
+    mutating func learn(_ page: JSON, of thread: String, before: Int? = nil, after: Int? = nil) {
+        threads[thread]?.learn(page, before: before, after: after)
     }
 
     // MARK: Events
@@ -103,6 +140,7 @@ struct InboxFold: Sendable {
     mutating func apply(_ event: JSON) {
         let data = event["data"]
         let id = event["thread_id"].string ?? ""
+        if !id.isEmpty, threads[id] == nil, event["type"] != "thread.created" { unknownThreads.insert(id) }
         switch event["type"].string {
         case "thread.created": threads[id] = created(data)
         case "thread.updated": threads[id]?.update(data)
@@ -119,7 +157,7 @@ struct InboxFold: Sendable {
             if own != .null { threads[id]?.me["delivered_seq"] = own["delivered_seq"] }
         case "settings.updated":
             threads[id]?.set(["muted_until", "archived", "pinned", "hidden_before_seq"], countsFrom: data)
-            threads[id]?.isKnownEmpty = false
+            threads[id]?.hide()
         case "user.updated" where event["thread_id"] != .null: threads[id]?.rename(data)
         case "user.updated":
             // The user's own account. Other people's changes come as one event per thread and apply to that thread only.
@@ -139,7 +177,9 @@ struct InboxFold: Sendable {
     private func created(_ data: JSON) -> Entry {
         var shown = data.members
         shown["members"] = nil
-        if case .object(let me)? = shown.removeValue(forKey: "me") { return Entry(shown: shown, me: me) }
+        if case .object(let me)? = shown.removeValue(forKey: "me") {
+            return Entry(shown: Self.withoutPresence(shown), me: me, countedSeq: data["head"].int ?? 0)
+        }
         // The thread is new, has all its members, and has no messages.
         let members = data["members"].items
         let mine = members.first { $0["user"]["id"].string == user } ?? .null
@@ -166,14 +206,36 @@ extension InboxFold.Entry {
         return .object(inbox)
     }
 
-    /// Stores a message as a GET returns it; null means that the thread has none.
-    fileprivate mutating func learn(_ message: JSON) {
-        guard let seq = message["seq"].int else { return isKnownEmpty = true }
-        let own = message["reactions"].members.filter { $0.value["me"] == true }
-        var shown = message.members
-        shown["reactions"] = .object(message["reactions"].members.mapValues { ["count": $0["count"]] })
-        known[seq] = InboxFold.Message(shown: shown, ownReactions: Set(own.keys))
-        isKnownEmpty = false
+    /// Stores the messages of a page as a GET returns it.
+    fileprivate mutating func learn(_ page: JSON, before: Int? = nil, after: Int? = nil) {
+        let messages = page["messages"].items
+        let isEnd = page["end"] == true
+        for message in messages {
+            guard let seq = message["seq"].int else { continue }
+            let own = message["reactions"].members.filter { $0.value["me"] == true }
+            var shown = message.members
+            shown["reactions"] = .object(message["reactions"].members.mapValues { ["count": $0["count"]] })
+            known[seq] = InboxFold.Message(shown: keepingPayload(shown, seq), ownReactions: Set(own.keys))
+        }
+        // Joins the page's seqs to those from `knownFrom` on, if none is missing between them.
+        let first = after.map { $0 + 1 } ?? (isEnd ? firstVisible : messages.first?["seq"].int ?? .max)
+        let isNewest = before == nil && (after == nil || isEnd)
+        let last = before.map { $0 - 1 } ?? (isNewest ? .max : messages.last?["seq"].int ?? 0)
+        if isNewest || last >= (knownFrom ?? .max) - 1 { knownFrom = min(first, knownFrom ?? .max) }
+    }
+
+    /// The server may have forgotten a message's content, once all devices had it. The device's copy may be the last one.
+    private func keepingPayload(_ message: [String: JSON], _ seq: Int) -> [String: JSON] {
+        guard message["payload"] == .null, message["deleted_at"] == .null, let stored = known[seq]?.shown,
+            stored["id"] == message["id"]
+        else { return message }
+        return message.merging(["payload": stored["payload"] ?? .null]) { $1 }
+    }
+
+    /// Removes the messages below `hidden_before_seq`. They have to be fetched again if it goes back.
+    fileprivate mutating func hide() {
+        known = known.filter { $0.key >= hiddenBefore }
+        knownFrom = knownFrom.map { max($0, firstVisible) }
     }
 
     /// A direct thread has the other member's name and image.
@@ -201,19 +263,27 @@ extension InboxFold.Entry {
     fileprivate mutating func set(_ keys: [String], countsFrom data: JSON) {
         for key in keys { me[key] = data[key] }
         for key in ["unread_count", "mention_count"] { shown[key] = data[key] }
+        // Every later message is counted.
+        countedSeq = 0
     }
 
     fileprivate mutating func append(_ message: JSON, to user: String) {
         guard let seq = message["seq"].int else { return }
-        known[seq] = InboxFold.Message(shown: message.members)
-        shown["head"] = message["seq"]
-        shown["last_activity_at"] = message["timestamp"]
+        let isStored = known[seq]?.shown["id"] == message["id"]
+        known[seq] = InboxFold.Message(
+            shown: keepingPayload(message.members, seq), ownReactions: isStored ? known[seq]?.ownReactions ?? [] : [])
+        if seq >= (knownFrom ?? seq) - 1 { knownFrom = min(seq, knownFrom ?? seq) }
+        guard seq > countedSeq else { return }
+        if seq > self["head"] {
+            shown["head"] = message["seq"]
+            shown["last_activity_at"] = message["timestamp"]
+        }
         switch message["sender"]["id"].string {
         case user:
             // Sending a message marks everything as read.
             me["read_seq"] = message["seq"]
             me["delivered_seq"] = message["seq"]
-            for key in ["unread_count", "mention_count"] { shown[key] = 0 }
+            set([], countsFrom: ["unread_count": 0, "mention_count": 0] as JSON)
         case nil: break
         default:
             // A message withdrawn meanwhile arrives as a tombstone. It counts, too: its message.deleted is still to
@@ -226,7 +296,9 @@ extension InboxFold.Entry {
     }
 
     fileprivate mutating func change(_ message: JSON) {
-        message["seq"].int.map { known[$0]?.shown = message.members }
+        guard let seq = message["seq"].int else { return }
+        let shown = keepingPayload(message.members, seq)
+        known[seq]?.shown = shown
     }
 
     fileprivate mutating func delete(_ message: JSON, for user: String) {
@@ -239,7 +311,7 @@ extension InboxFold.Entry {
         known[seq]?.ownReactions = []
         let isUnread = seq > max(me["read_seq"]?.int ?? 0, hiddenBefore - 1)
         if isUnread, let sender = message["sender"]["id"].string, sender != user {
-            shown["unread_count"] = .init(self["unread_count"] - 1)
+            shown["unread_count"] = .init(max(0, self["unread_count"] - 1))
         }
     }
 

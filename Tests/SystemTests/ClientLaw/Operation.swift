@@ -15,6 +15,8 @@ struct Operation: Sendable, CustomStringConvertible {
         case poll(pages: Int, limit: Int, waitS: Int)
         /// Forgets everything and loads the inbox again.
         case reload
+        /// Fetches messages before the first one that the device has.
+        case scroll(Int, limit: Int)
         /// Disconnects.
         case disconnect
         /// Compares what the device shows with a fresh inbox.
@@ -56,7 +58,16 @@ struct Operation: Sendable, CustomStringConvertible {
         switch kind {
         case .thread(let thread, _), .message(in: let thread, _, _): thread
         case .openGroup, .openRoom, .openDirect: number
-        case .profile, .poll, .reload, .disconnect, .check: nil
+        case .profile, .poll, .reload, .scroll, .disconnect, .check: nil
+        }
+    }
+
+    /// Whether what follows depends on the moment: messages that expire, or that the server forgets once delivered.
+    var isTimed: Bool {
+        switch kind {
+        case .thread(_, .send(_, _, let expiresInS)): expiresInS != nil
+        case .thread(_, .retention(let text)): !text.contains("forever")
+        default: false
         }
     }
 
@@ -117,7 +128,7 @@ extension Operation {
         case .profile:
             let key = ["name", "profile_image", "status_text"][number % 3]
             return Call(method: "PATCH", path: "/v1/users/me", body: .object([key: "https://example.com/\(number)"]))
-        case .poll, .reload, .disconnect, .check:
+        case .poll, .reload, .scroll, .disconnect, .check:
             return nil
         }
     }

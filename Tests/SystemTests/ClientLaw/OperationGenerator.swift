@@ -19,19 +19,25 @@ struct OperationGenerator {
             number += 1
             let isQuiet = random.chance(3)
             // Never together with others: a message sent at the same time may be stored with the previous name.
-            let kind = isQuiet ? quiet() : count == 1 && random.chance(40) ? .profile : loud(device, player)
+            let isProfile = !isQuiet && count == 1 && random.chance(40)
+            let kind = isQuiet ? quiet(device, player) : isProfile ? .profile : loud(device, player)
             return Operation(number: number, device: device, node: random.below(nodeCount), kind: kind)
         }
     }
 
     /// Most devices follow the log all the time; some are offline for long, others load the inbox again.
-    private mutating func quiet() -> Operation.Kind {
+    private mutating func quiet(_ device: Int, _ player: HistoryPlayer) -> Operation.Kind {
         switch random.below(20) {
         case 0: return .reload
         case 1: return .disconnect
         case 2, 3: return .check
         case 4...7: return .poll(pages: 1 + random.below(3), limit: 1 + random.below(8), waitS: 0)
         case 8: return .poll(pages: 1, limit: 100, waitS: 1)
+        case 9, 10:
+            let person = HistoryPlayer.person(device)
+            let joined = player.threads.filter { $0.value.parts[person] == .joined }.map(\.key).sorted()
+            guard let thread = joined.randomElement(using: &random) else { fallthrough }
+            return .scroll(thread, limit: 1 + random.below(5))
         default: return .poll(pages: 100, limit: 1 + random.below(100), waitS: 0)
         }
     }

@@ -1,0 +1,13 @@
+// Ids that this device makes.
+
+/** Returns a random UUID (version 4). `crypto.randomUUID` exists in secure contexts only, and a page at a LAN address by
+ * plain http is none.
+ * @returns {string} */
+export function newID() {
+    if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,133 @@
+// Commits answers and events of the server to the store.
+
+import { foldEvents, foldInbox, foldMembers, foldMessage, foldPage, foldReload } from '../state/fold.js';
+import { lacksLastMessage } from '../state/thread.js';
+import { applyChanges, countVersions, raiseVersions, readerOf, recordTables, versionOf } from '../store/records.js';
+import { forgetReadMarks } from './read-marks.js';
+
+/** @typedef {import('../store/schema.js').Store} Store */
+/** @typedef {import('../store/schema.js').Table} Table */
+/** @typedef {import('../store/schema.js').Transaction} Transaction */
+/** @typedef {import('../state/records.js').Reader} Reader */
+/** @typedef {import('../state/records.js').Changes} Changes */
+/** @typedef {import('../http/http.js').HTTP} HTTP */
+/** @typedef {import('../types.js').Thread} Thread */
+/** @typedef {import('../types.js').Message} Message */
+
+const eventTables = /** @type {Table[]} */ ([...recordTables, 'outbox', 'files']);
+
+/** Commits the changes that a function of the reducer returns.
+ * @param {Store} store
+ * @param {(reader: Reader) => Promise<Changes> | Changes} fold */
+export function commit(store, fold) {
+    return store.write(recordTables, async (tx) => applyChanges(tx, await fold(readerOf(tx))));
+}
+
+/** Commits the events of one poll together with its cursor.
+ * @param {Store} store
+ * @param {{events: import('../state/records.js').Event[], cursor: string}} answer
+ * @param {string} before the cursor of the request
+ * @param {string} userID
+ * @returns {Promise<{unknown: string[], lacking: string[]} | null>} threads to load, and threads whose last message is to
+ * be fetched; null if another tab has moved the cursor meanwhile: then nothing is written */
+export function commitEvents(store, { events, cursor }, before, userID) {
+    return store.write(eventTables, async (tx) => {
+        if ((await tx.get('meta', 'cursor'))?.value !== before) return null;
+        const changes = await foldEvents(events, userID, readerOf(tx));
+        applyChanges(tx, changes);
+        await countVersions(tx, events);
+        await forgetReadMarks(tx, changes.threads);
+        await dropSent(tx, events.filter(({ type }) => type === 'message.created').map(({ data }) => data.id));
+        tx.put('meta', { key: 'cursor', value: cursor });
+        const lacking = [...changes.threads].filter(([, thread]) => thread && lacksLastMessage(thread));
+        return { unknown: changes.unknownThreads, lacking: lacking.map(([id]) => id) };
+    });
+}
+
+/** Commits a whole inbox: at the first start, and after the cursor has expired.
+ * @param {Store} store
+ * @param {{threads: Thread[], cursor: string, staleIDs: string[]}} inbox `staleIDs`: threads whose stored messages cannot be
+ * trusted */
+export function commitReload(store, { threads, cursor, staleIDs }) {
+    return store.write(recordTables, async (tx) => {
+        const changes = await foldReload(threads, staleIDs, readerOf(tx));
+        applyChanges(tx, changes);
+        await raiseVersions(tx, 'messages', staleIDs);
+        await raiseVersions(tx, 'members', staleIDs);
+        await forgetReadMarks(tx, changes.threads);
+        tx.put('meta', { key: 'cursor', value: cursor });
+        tx.publish('inbox');
+    });
+}
+
+/** Commits a thread as GET /v1/threads/{id} returns it.
+ * @param {Store} store @param {Thread} thread */
+export function commitThread(store, thread) {
+    return commit(store, (reader) => foldInbox([thread], reader));
+}
+
+/** Commits a message that the server has stored, and removes it from the outbox.
+ * @param {Store} store @param {Message} message */
+export function commitSent(store, message) {
+    return store.write(eventTables, async (tx) => {
+        applyChanges(tx, await foldMessage(message, readerOf(tx)));
+        await dropSent(tx, [message.id]);
+    });
+}
+
+/** Fetches a page of messages and commits it.
+ * @param {Store} store
+ * @param {HTTP} http
+ * @param {string} threadID
+ * @param {{before?: number, after?: number, limit?: number}} request
+ * @returns {Promise<void>} */
+export function fetchPage(store, http, threadID, request) {
+    const fetch = () => http.get(`/v1/threads/${threadID}/messages`, { limit: 50, ...request });
+    return commitAnswer(
+        store,
+        threadID,
+        'messages',
+        fetch,
+        (page, reader) => foldPage(page, request, threadID, reader),
+    );
+}
+
+/** Fetches the members of a thread, 1,000 at most, and commits them.
+ * @param {Store} store @param {HTTP} http @param {string} threadID
+ * @returns {Promise<void>} */
+export function fetchMembers(store, http, threadID) {
+    const fetch = () => http.list(`/v1/threads/${threadID}/members`, 'members');
+    return commitAnswer(store, threadID, 'members', fetch, (members, reader) => foldMembers(members, threadID, reader));
+}
+
+/** Commits an answer, unless an event has changed the thread since the request: the answer may be older than the event.
+ * Then the request is repeated.
+ * @template T
+ * @param {Store} store
+ * @param {string} threadID
+ * @param {'messages' | 'members'} kind
+ * @param {() => Promise<T>} fetch
+ * @param {(answer: T, reader: Reader) => Promise<Changes>} fold */
+async function commitAnswer(store, threadID, kind, fetch, fold) {
+    for (let tries = 1, isCommitted = false; !isCommitted && tries <= 5; tries += 1) {
+        const before = await store.read(['versions'], (tx) => versionOf(tx, threadID));
+        const answer = await fetch();
+        isCommitted = await store.write(recordTables, async (tx) => {
+            if ((await versionOf(tx, threadID))[kind] !== before[kind]) return false;
+            applyChanges(tx, await fold(answer, readerOf(tx)));
+            return true;
+        });
+    }
+}
+
+/** Removes messages from the outbox that the server has.
+ * @param {Transaction} tx @param {string[]} ids */
+async function dropSent(tx, ids) {
+    if (ids.length === 0) return;
+    for (const entry of await tx.all('outbox')) {
+        if (!ids.includes(entry.id)) continue;
+        tx.delete('outbox', entry.order);
+        for (const file of entry.files) tx.delete('files', file.id);
+        tx.publish('outbox/' + entry.thread_id);
+    }
+}

@@ -1,0 +1,213 @@
+// The poll loop: events and cursor from the server into the store.
+
+import { BackOff, forever, sleep } from '../http/back-off.js';
+import { Problem, problemOf } from '../http/problem.js';
+import { lacksLastMessage } from '../state/thread.js';
+import { foldAccount } from '../state/fold.js';
+import { commit, commitEvents, commitReload, commitThread, fetchPage } from './commit.js';
+
+/** @typedef {import('../types.js').Connection} Connection */
+/** @typedef {import('../state/records.js').Event} Event */
+
+const waitSeconds = 25;
+
+/** Types of events that are not stored. */
+const passing = new Set(['typing', 'presence.updated']);
+
+export class Poll {
+    #store;
+    #http;
+    #onConnection;
+    #onPassing;
+    #onFailure;
+    #backOff = new BackOff();
+    /** Ends the current request or wait. */
+    #turn = new AbortController();
+    #isConnected = false;
+    #isPaused = false;
+
+    /** @param {{store: import('../store/schema.js').Store, http: import('../http/http.js').HTTP,
+     * onConnection: (connection: Connection) => void, onPassing: (events: Event[]) => void,
+     * onFailure?: (error: unknown) => void}} options `onPassing` receives typing and presence, `onFailure` an error of the
+     * store, once until an answer is stored again */
+    constructor({ store, http, onConnection, onPassing, onFailure = () => {} }) {
+        this.#store = store;
+        this.#http = http;
+        this.#onConnection = onConnection;
+        this.#onPassing = onPassing;
+        this.#onFailure = onFailure;
+    }
+
+    /** Syncs until the signal aborts or the session ends.
+     * @param {string} userID
+     * @param {AbortSignal} signal */
+    async run(userID, signal) {
+        let isPrepared = false;
+        let isNudged = false;
+        let hasFailed = false;
+        this.#connect(false, 'connecting');
+        while (!signal.aborted) {
+            const turn = this.#turn = new AbortController();
+            const ended = AbortSignal.any([signal, turn.signal]);
+            try {
+                if (this.#isPaused && isPrepared && !isNudged) {
+                    await sleep(forever, ended);
+                    isNudged = true;
+                    continue;
+                }
+                isNudged = false;
+                const cursor = await this.#store.read(['meta'], async (tx) => (await tx.get('meta', 'cursor'))?.value);
+                if (cursor === undefined) await this.#load([], signal);
+                else await this.#ask(cursor, userID, signal, ended);
+                this.#connect(true, 'connected');
+                if (!isPrepared) await this.#prepare(signal);
+                isPrepared = true;
+                hasFailed = false;
+            } catch (error) {
+                if (signal.aborted) return;
+                if (error instanceof Problem) {
+                    if (error.isSignedOut) return;
+                    await this.#waitAfter(error, turn, signal);
+                    continue;
+                }
+                console.error('storing events failed; retrying', error);
+                if (!hasFailed) this.#onFailure(error);
+                hasFailed = true;
+                await sleep(this.#backOff.next(), signal, turn.signal);
+            }
+        }
+    }
+
+    /** Polls at once: the network may have changed, or a page is visible again. */
+    nudge() {
+        this.#backOff.reset();
+        this.#isConnected = false;
+        this.#turn.abort();
+    }
+
+    /** Polls only when nudged. The server sends alerts to devices that do not poll. */
+    pause() {
+        this.#isPaused = true;
+        this.#turn.abort();
+    }
+
+    resume() {
+        if (!this.#isPaused) return;
+        this.#isPaused = false;
+        this.nudge();
+    }
+
+    /** @param {boolean} isConnected @param {Connection} connection */
+    #connect(isConnected, connection) {
+        if (isConnected) this.#backOff.reset();
+        this.#isConnected = isConnected;
+        this.#onConnection(connection);
+    }
+
+    /** @param {import('../http/problem.js').Problem} problem
+     * @param {AbortController} turn
+     * @param {AbortSignal} signal */
+    async #waitAfter(problem, turn, signal) {
+        // The hint that ended the request is no failure.
+        if (turn.signal.aborted) return;
+        const wasConnected = this.#isConnected;
+        const isSilent = problem.status === 0;
+        // A node that restarts breaks its connections: the next try, which comes at once, often succeeds.
+        this.#connect(false, isSilent && !wasConnected ? 'offline' : 'connecting');
+        const wait = wasConnected && isSilent ? 200 + Math.random() * 200 : this.#backOff.next(problem);
+        await sleep(wait, signal, turn.signal);
+    }
+
+    /** @param {string} cursor
+     * @param {string} userID
+     * @param {AbortSignal} signal
+     * @param {AbortSignal} ended */
+    async #ask(cursor, userID, signal, ended) {
+        // The first request after a failure does not wait: its answer shows that the server is there.
+        const wait = this.#isConnected ? waitSeconds : 0;
+        let answer;
+        try {
+            const query = { cursor, wait, limit: 200 };
+            answer = await this.#http.call('GET', '/v1/sync', { query, seconds: wait + 15, signal: ended, tries: 1 });
+        } catch (error) {
+            const problem = problemOf(error);
+            if (problem.status !== 410) throw error;
+            const staleIDs = problem.body.threads.map((/** @type {{id: string}} */ { id }) => id);
+            return await this.#load(staleIDs, signal);
+        }
+        const stored = answer.events.filter((/** @type {Event} */ { type }) => !passing.has(type));
+        if (stored.length > 0 || answer.cursor !== cursor) {
+            const result = await commitEvents(this.#store, { ...answer, events: stored }, cursor, userID);
+            if (result) await this.#complete(result, signal);
+        }
+        const shown = answer.events.map((/** @type {Event} */ event) => passingOf(event, userID)).filter(Boolean);
+        if (shown.length > 0) this.#onPassing(shown);
+    }
+
+    /** Loads the whole inbox and the account.
+     * @param {string[]} staleIDs
+     * @param {AbortSignal} signal */
+    async #load(staleIDs, signal) {
+        const threads = [];
+        let cursor;
+        for await (const answer of this.#http.pages('/v1/inbox')) {
+            // Events after the first page's cursor may be in the later pages already; the reducer recognises them.
+            cursor ??= answer.cursor;
+            threads.push(...answer.threads);
+            if (signal.aborted) return;
+        }
+        await commitReload(this.#store, { threads, cursor, staleIDs });
+        await this.#loadAccount();
+    }
+
+    async #loadAccount() {
+        const user = await this.#http.get('/v1/users/me');
+        const blocks = await this.#http.list('/v1/users/me/blocks', 'blocks');
+        const account = { user, blocked: blocks.map((/** @type {any} */ { user }) => user.id) };
+        await commit(this.#store, (reader) => foldAccount(account, reader));
+    }
+
+    /** After the first answer: what an earlier run could not finish.
+     * @param {AbortSignal} signal */
+    async #prepare(signal) {
+        const { account, threads } = await this.#store.read(['meta', 'threads'], async (tx) => ({
+            account: await tx.get('meta', 'account'),
+            threads: await tx.all('threads'),
+        }));
+        if (!account) await this.#loadAccount();
+        await this.#complete({ unknown: [], lacking: threads.filter(lacksLastMessage).map(({ id }) => id) }, signal);
+    }
+
+    /** Fetches threads and last messages that no event carries.
+     * @param {{unknown: string[], lacking: string[]}} ids
+     * @param {AbortSignal} signal */
+    async #complete({ unknown, lacking }, signal) {
+        for (const id of unknown) {
+            await final(async () => commitThread(this.#store, await this.#http.get('/v1/threads/' + id)));
+        }
+        for (const id of lacking) {
+            if (signal.aborted) return;
+            await final(() => fetchPage(this.#store, this.#http, id, { limit: 1 }));
+        }
+    }
+}
+
+/** Returns the part of an event that goes to all tabs directly: typing, presence, the end of typing by a message, and the
+ * user's own read mark, which clears alerts.
+ * @param {Event} event @param {string} userID
+ * @returns {Event | null} */
+function passingOf(event, userID) {
+    const { type, data } = event;
+    if (passing.has(type) || type === 'receipt.updated' && data.user_id === userID) return event;
+    return type === 'message.created' && data.sender ? { ...event, data: { user_id: data.sender.id } } : null;
+}
+
+/** Ignores a final refusal: the thread may be gone, and its event is on the way.
+ * @param {() => Promise<unknown>} work */
+async function final(work) {
+    try {
+        await work();
+    } catch (error) {
+        if (!(error instanceof Problem) || error.isTemporary) throw error;
+    }
+}

@@ -1,0 +1,330 @@
+// The loaded part of a thread: a window over the stored messages that fetches what the store lacks.
+
+import { LiveValue } from './live.js';
+import { sleep } from './http/back-off.js';
+import { Problem, problemOf } from './http/problem.js';
+import { holes, rangeAt } from './state/ranges.js';
+import { fetchPage } from './sync/commit.js';
+
+/** @typedef {import('./types.js').Row} Row */
+/** @typedef {import('./types.js').TimelineView} TimelineView */
+/** @typedef {import('./types.js').Message} Message */
+/** @typedef {import('./state/records.js').StoredThread} StoredThread */
+/** @typedef {{store: import('./store/schema.js').Store, http: import('./http/http.js').HTTP, userID: string,
+ * shownThread: () => StoredThread | undefined, message: (threadID: string, id: string) => Promise<Message | null>,
+ * onClose: () => void}} Means `shownThread`: the thread with the read mark that
+ * is still on its way */
+
+const pageSize = 50;
+const mostRows = 200;
+
+/** A window from `#from` to `#to`, both included. A window that follows has no end: new messages come into it. */
+export class ThreadTimeline {
+    /** @type {LiveValue<TimelineView>} */
+    view = new LiveValue();
+    #means;
+    #from = 1;
+    #to = Infinity;
+    /** @type {number | null} */
+    #firstUnread = null;
+    #loads = 0;
+    #moves = 0;
+    #isOpen = false;
+    /** The read mark when the timeline was opened, if something was unread. @type {number | null} */
+    #readSeq = null;
+    #isRepairing = false;
+    #isOutOfReach = false;
+    #isDividerPlaced = false;
+    #end = new AbortController();
+    /** @type {Promise<void> | null} */
+    #refreshing = null;
+    #isDirty = false;
+
+    /** @param {string} threadID @param {Means} means */
+    constructor(threadID, means) {
+        this.threadID = threadID;
+        this.#means = means;
+    }
+
+    /** Opens at the first unread message, else at the newest. */
+    async open() {
+        const stored = await this.#means.store.read(['threads'], (tx) => tx.get('threads', this.threadID));
+        // A thread that is about to arrive opens then.
+        if (!stored || this.#moves > 0) return;
+        const { unread_count, me } = this.#means.shownThread() ?? stored;
+        if (unread_count > 0) {
+            this.#readSeq = me.read_seq;
+            this.#firstUnread = me.read_seq + 1;
+        }
+        try {
+            await this.goTo(this.#firstUnread === null ? 'newest' : { seq: this.#firstUnread });
+        } catch (error) {
+            // Offline, what the store has is shown.
+            if (!problemOf(error).isTemporary) throw error;
+        }
+    }
+
+    /** The store has changed. */
+    changed() {
+        if (this.#isOpen) void this.#refresh();
+        else if (!this.#end.signal.aborted) void this.open();
+    }
+
+    /** The server is there again: fetches what is missing. */
+    reconnected() {
+        this.#isOutOfReach = false;
+        if (this.#isOpen) void this.#refresh();
+    }
+
+    close() {
+        this.#end.abort();
+        this.#isOpen = false;
+        this.#means.onClose();
+    }
+
+    async loadOlder() {
+        await this.#loading(async () => {
+            const bottom = bottomOf(await this.#thread());
+            let isEmpty = true;
+            // A page may be empty: the user has deleted all of its messages.
+            while (isEmpty && this.#from > bottom) {
+                const first = Math.max(bottom, this.#from - pageSize);
+                await this.#ensure(first, this.#from - 1);
+                isEmpty = !await this.#messages(first, this.#from - 1).then(({ length }) => length);
+                this.#from = first;
+            }
+            await this.#endAt(this.#from + mostRows - 1);
+        });
+    }
+
+    async loadNewer() {
+        await this.#loading(async () => {
+            if (this.#to === Infinity) return;
+            const last = this.#to + pageSize;
+            await this.#ensure(this.#to + 1, last);
+            this.#from = Math.max(this.#from, last - mostRows + 1);
+            this.#to = last;
+            await this.#endAt(last);
+        });
+    }
+
+    /** @param {{seq: number} | {id: string} | 'newest'} place */
+    async goTo(place) {
+        await this.#loading(async () => {
+            const move = this.#moves += 1;
+            const { ranges, head, ...thread } = await this.#thread();
+            const middle = place === 'newest' ? head : 'seq' in place ? place.seq : await this.#seqOf(place.id);
+            // The last call decides where the window is.
+            if (move !== this.#moves) return;
+            this.#from = Math.max(bottomOf(thread), middle - pageSize + 1);
+            this.#to = Infinity;
+            await this.#endAt(middle + pageSize);
+            // Stored messages are shown at once, unless the place itself is missing: the user would see other messages
+            // first, and they would count as read.
+            if (rangeAt(ranges, middle)) {
+                this.#isOpen = !this.#end.signal.aborted;
+                await this.#refresh();
+            }
+            try {
+                await this.#ensure(this.#from, this.#to);
+            } catch (error) {
+                await this.#showNearest(middle);
+                throw error;
+            } finally {
+                this.#isOpen = !this.#end.signal.aborted;
+            }
+        });
+    }
+
+    /** Ends the window at a seq; at the thread's head it has no end.
+     * @param {number} seq */
+    async #endAt(seq) {
+        const { head } = await this.#thread();
+        this.#to = seq >= head ? Infinity : Math.min(this.#to, seq);
+    }
+
+    /** Offline: shows the stored messages nearest to a place that is not stored.
+     * @param {number} middle */
+    async #showNearest(middle) {
+        const { ranges } = await this.#thread();
+        const range = ranges.findLast(([first]) => first <= middle) ?? ranges[0];
+        if (!range || rangeAt(ranges, middle)) return;
+        this.#from = Math.max(range[0], Math.min(range[1], middle) - pageSize);
+        this.#to = Infinity;
+        await this.#endAt(range[1]);
+    }
+
+    /** Runs a load: shows that it runs, and its result.
+     * @param {() => Promise<void>} work */
+    async #loading(work) {
+        this.#loads += 1;
+        if (this.view.value) this.view.set({ ...this.view.value, isLoading: true });
+        try {
+            await work();
+        } finally {
+            this.#loads -= 1;
+            await this.#refresh();
+        }
+    }
+
+    /** Fetches the messages of an interval that the store lacks.
+     * @param {number} first @param {number} last */
+    async #ensure(first, last) {
+        const { store, http } = this.#means;
+        for (let requests = 0; requests < 10; requests += 1) {
+            const thread = await this.#thread();
+            const [hole] = holes(thread.ranges, Math.max(first, bottomOf(thread)), Math.min(last, thread.head));
+            if (!hole || this.#end.signal.aborted) return;
+            const limit = Math.min(200, hole[1] - hole[0] + 1);
+            await fetchPage(store, http, this.threadID, { after: hole[0] - 1, limit });
+        }
+    }
+
+    /** @param {string} id of a message */
+    async #seqOf(id) {
+        const message = await this.#means.message(this.threadID, id);
+        if (message) return message.seq;
+        throw new Problem({ status: 404, code: 'message_not_found', detail: 'There is no such message any more.' });
+    }
+
+    /** @returns {Promise<StoredThread>} */
+    async #thread() {
+        const thread = await this.#means.store.read(['threads'], (tx) => tx.get('threads', this.threadID));
+        // A thread that is not there (any more) is shown as an empty one.
+        return thread ?? { ranges: [], head: 0, me: { hidden_before_seq: 0 } };
+    }
+
+    /** @param {number} first @param {number} last @returns {Promise<Message[]>} */
+    #messages(first, last) {
+        const span = { from: [this.threadID, first], to: [this.threadID, last] };
+        return this.#means.store.read(['messages'], (tx) => tx.all('messages', span));
+    }
+
+    /** Shows the window as the store has it now. Calls while one runs make one more run.
+     * @returns {Promise<void>} */
+    #refresh() {
+        this.#isDirty = true;
+        this.#refreshing ??= (async () => {
+            try {
+                while (this.#isDirty && this.#isOpen) {
+                    this.#isDirty = false;
+                    await this.#show();
+                }
+            } finally {
+                this.#refreshing = null;
+            }
+        })();
+        return this.#refreshing;
+    }
+
+    async #show() {
+        const [start, to, moves] = [this.#from, this.#to, this.#moves];
+        // Before the messages: a message that is sent meanwhile is then in both, not in neither.
+        const waiting = await this.#waitingRows();
+        const thread = await this.#thread();
+        const { head, ranges } = thread;
+        // A window that follows loses rows above.
+        const from = to === Infinity ? Math.max(start, head - mostRows + 1) : start;
+        const messages = await this.#messages(from, to);
+        if (start !== this.#from || to !== this.#to || moves !== this.#moves) return void (this.#isDirty = true);
+        this.#from = from;
+        const missing = holes(ranges, from, Math.min(to, head));
+        const isBroken = missing.length > 0 && this.#loads === 0 && !this.#isOutOfReach;
+        if (isBroken && this.#isWithinReach(missing, head)) {
+            void this.#repair(missing);
+            // The rows on the screen stay until they are fetched again.
+            const shown = this.view.value?.rows.at(-1)?.message.seq ?? 0;
+            if (missing[0][0] <= shown) return;
+        }
+        this.#placeDivider(messages, ranges);
+        this.view.set({
+            rows: this.#keepingRows([...messages.map(rowOf), ...waiting]),
+            atStart: from <= bottomOf(thread),
+            atEnd: to >= head,
+            firstUnread: this.#firstUnread,
+            isLoading: this.#loads > 0,
+        });
+    }
+
+    /** Returns the rows of messages that are being sent.
+     * @returns {Promise<Row[]>} */
+    async #waitingRows() {
+        const [entries, files] = await this.#means.store.read(
+            ['outbox', 'files'],
+            async (tx) => [await tx.all('outbox'), await tx.all('files')],
+        );
+        return entries
+            .filter(({ thread_id }) => thread_id === this.threadID)
+            .map(({ id, message, state, problem }) => {
+                const own = files.filter((file) => file.message_id === id);
+                return { key: id, message, state, ...(problem ? { problem } : {}), files: own };
+            });
+    }
+
+    /** A window that follows does not load a long absence: it ends where its messages end.
+     * @param {[number, number][]} missing @param {number} head */
+    #isWithinReach(missing, head) {
+        if (this.#to !== Infinity || head - this.#from < 2 * mostRows) return true;
+        this.#to = Math.max(this.#from, missing[0][0] - 1);
+        this.#isDirty = true;
+        return false;
+    }
+
+    /** Fetches missing messages within the window.
+     * @param {[number, number][]} missing */
+    async #repair(missing) {
+        if (this.#isRepairing) return;
+        this.#isRepairing = true;
+        try {
+            // An answered send may be ahead of the events: they usually follow at once.
+            await sleep(300, this.#end.signal);
+            await this.#ensure(missing[0][0], missing[missing.length - 1][1]);
+        } catch {
+            // Offline, what there is is shown. The next connection repairs it.
+            this.#isOutOfReach = true;
+        } finally {
+            this.#isRepairing = false;
+            void this.#refresh();
+        }
+    }
+
+    /** Moves the divider to the first message after the read mark that counts as unread, once it and all between are loaded.
+     * @param {Message[]} messages @param {StoredThread['ranges']} ranges */
+    #placeDivider(messages, ranges) {
+        const readSeq = this.#readSeq;
+        if (readSeq === null || this.#isDividerPlaced || this.#from > readSeq + 1) return;
+        const first = messages.find(({ seq, sender, deleted_at }) =>
+            seq > readSeq && sender !== null && sender.id !== this.#means.userID && deleted_at === null
+        );
+        const known = rangeAt(ranges, readSeq + 1);
+        if (!first || !known || known[1] < first.seq) return;
+        this.#firstUnread = first.seq;
+        this.#isDividerPlaced = true;
+    }
+
+    /** Returns the rows, with the objects of the last view for those that are equal.
+     * @param {Row[]} rows */
+    #keepingRows(rows) {
+        const known = new Map(this.view.value?.rows.map((row) => [row.key, row]));
+        /** @type {Map<string, Row>} */
+        const kept = new Map();
+        for (const row of rows) {
+            const old = known.get(row.key);
+            const isEqual = old && JSON.stringify(old) === JSON.stringify(row);
+            // A message that is stored and not out of the outbox yet has one row.
+            if (!kept.has(row.key)) kept.set(row.key, isEqual ? old : row);
+        }
+        return [...kept.values()];
+    }
+}
+
+/** @param {Message} message @returns {Row} */
+function rowOf(message) {
+    return { key: message.id, message, state: 'stored', files: [] };
+}
+
+/** The first seq that the caller may see.
+ * @param {{me: {hidden_before_seq: number}}} thread */
+function bottomOf({ me }) {
+    return Math.max(1, me.hidden_before_seq);
+}

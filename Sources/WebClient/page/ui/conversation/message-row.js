@@ -1,0 +1,167 @@
+// One message of the log. The element stays the same as long as the message is shown; only parts that changed are
+// replaced, so that focus, selection, players and an open editor survive.
+
+import { div, element, fill } from '../dom.js';
+import { iconButton, loaded } from '../parts/action.js';
+import { t } from '../../language/index.js';
+import { isKnownAction } from './body.js';
+import { parts } from './row-parts.js';
+import { isExpired } from './status.js';
+
+/** @import { Attachment, ChatShape, Message, Person, Row } from '../../core/types.js' */
+
+/** What a row asks of the log around it.
+ * @typedef {object} Host
+ * @property {ChatShape} chat
+ * @property {string} me the caller's id
+ * @property {boolean} isDirect
+ * @property {Map<string, Person>} people members by id
+ * @property {(messageID: string) => void} showMessage
+ * @property {(row: Row, button: HTMLElement) => Promise<void>} openActions
+ * @property {(file: Attachment) => void} openPicture
+ */
+
+/** How a message stands among others. `original` is the message that it answers: undefined until it is known, null if it
+ * does not exist any more.
+ * @typedef {object} Place
+ * @property {boolean} isContinued whether the same sender's message above makes a group with it
+ * @property {{key: string, count: number} | null} status
+ * @property {Message | null | undefined} original
+ */
+
+export class MessageRow {
+    #host;
+    /** @type {Place} */
+    #place = { isContinued: false, status: null, original: undefined };
+    #isActive = false;
+    /** @type {HTMLElement | null} */
+    #editor = null;
+    /** @type {Record<string, HTMLElement>} */
+    #slots = {};
+    #key = '';
+    #filesKey = '';
+    #actions = iconButton('more', t('conversation.actions'), () => this.#host.openActions(this.row, this.#actions), {
+        class: 'icon-button actions-button',
+        'aria-haspopup': 'menu',
+    });
+
+    /** @param {Row} row @param {Host} host @param {boolean} isAnnounced whether screen readers read it when it appears */
+    constructor(row, host, isAnnounced) {
+        this.row = row;
+        this.#host = host;
+        for (const name of Object.keys(parts)) this.#slots[name] = element('div', { class: name });
+        const { portrait, sender, reply, attachments, body, meta, failure, reactions } = this.#slots;
+        const line = element('div', { class: 'line', dir: 'auto' }, body, meta);
+        const id = `message-${row.key}`;
+        this.element = element(
+            'article',
+            { 'data-id': row.key, tabindex: -1, 'aria-labelledby': id, 'aria-live': isAnnounced ? null : 'off' },
+            portrait,
+            div(
+                'column',
+                element('div', { class: 'bubble', id }, sender, reply, attachments, line, failure),
+                reactions,
+            ),
+            this.#actions,
+        );
+        // Only the message is announced, not what changes in it later.
+        if (isAnnounced) setTimeout(() => this.element.setAttribute('aria-live', 'off'), 5000);
+    }
+
+    /** Shows the present state of the message.
+     * @param {Row} row the same object as before if nothing changed in it
+     * @param {Place} place
+     * @param {number} surroundings stands for everything else that rows depend on
+     */
+    update(row, place, surroundings) {
+        const key = JSON.stringify([place, surroundings]);
+        if (row === this.row && key === this.#key) return;
+        this.row = row;
+        this.#place = place;
+        this.#key = key;
+        this.#show();
+    }
+
+    #show() {
+        const { row } = this;
+        const place = this.#place;
+        const { message } = row;
+        const isOwn = message.sender?.id === this.#host.me;
+        const isGone = !!message.deleted_at || isExpired(message);
+        const isSystem = message.type === 'system';
+        const kinds = {
+            message: true,
+            own: isOwn,
+            system: isSystem,
+            continued: place.isContinued,
+            pending: row.state === 'sending',
+            failed: row.state === 'failed',
+            mentioning: !isOwn && !isGone && message.mentions.includes(this.#host.me),
+            editing: this.#editor !== null,
+        };
+        this.element.className = Object.entries(kinds).filter(([, is]) => is).map(([kind]) => kind).join(' ');
+        if (row.state === 'stored') this.element.dataset.seq = String(message.seq);
+        // Actions of the server that this page does not know say nothing.
+        this.element.hidden = isSystem && !isGone && !isKnownAction(message);
+        const filesKey = JSON.stringify([isGone, row.state, message.payload?.attachments, row.files]);
+        for (const [name, build] of Object.entries(parts)) {
+            // Pictures and players are not built anew for a comparison.
+            if (name === 'attachments' && filesKey === this.#filesKey || name === 'body' && this.#editor) continue;
+            this.#replace(this.#slots[name], build({ row, place, host: this.#host, isOwn, isGone }));
+        }
+        this.#filesKey = filesKey;
+        this.setActive(this.#isActive);
+    }
+
+    /** Makes the controls in the row stops of the Tab key, or not. From outside, the log as a whole is one stop. Its menu
+     * opens by Enter.
+     * @param {boolean} isActive
+     */
+    setActive(isActive) {
+        this.#isActive = isActive;
+        for (const control of this.element.querySelectorAll('a, button, audio, video')) {
+            const isReachable = (isActive && control !== this.#actions) || this.#editor?.contains(control);
+            control.setAttribute('tabindex', isReachable ? '0' : '-1');
+        }
+    }
+
+    openActions() {
+        this.#actions.click();
+    }
+
+    /** Replaces the text by a textbox until it is saved or given up. */
+    async edit() {
+        const { editor } = await loaded(import('./editor.js'));
+        const { message } = this.row;
+        if (!this.#editor) {
+            const opener = document.activeElement;
+            const save = (/** @type {string} */ text) => this.#host.chat.edit(message, text);
+            this.#editor = editor(String(message.payload?.text ?? ''), save, () => {
+                this.#editor = null;
+                this.#show();
+                const target = opener instanceof HTMLTextAreaElement && opener.isConnected ? opener : this.element;
+                target.focus({ preventScroll: true });
+            });
+            fill(this.#slots.body, this.#editor);
+            this.#show();
+        }
+        this.#editor.querySelector('textarea')?.focus();
+    }
+
+    /** Replaces what a slot holds, unless that is equal already.
+     * @param {HTMLElement} slot @param {Node[]} nodes
+     */
+    #replace(slot, nodes) {
+        const built = element('div', { class: slot.className }, ...nodes);
+        const tabindex = this.#isActive ? '0' : '-1';
+        for (const control of built.querySelectorAll('a, button')) control.setAttribute('tabindex', tabindex);
+        if (slot.isEqualNode(built)) return;
+        const focused = [...slot.querySelectorAll('a, button')].findIndex((control) =>
+            control === document.activeElement
+        );
+        fill(slot, ...nodes);
+        if (focused < 0) return;
+        const control = slot.querySelectorAll('a, button')[focused] ?? this.element;
+        /** @type {HTMLElement} */ (control).focus({ preventScroll: true });
+    }
+}

@@ -1,0 +1,112 @@
+// The parts of a message row, each a function that builds its nodes.
+
+import { element } from '../dom.js';
+import { attempt, button } from '../parts/action.js';
+import { avatar, personSubject } from '../parts/avatar.js';
+import { icon } from '../parts/icon.js';
+import { summary } from '../parts/summary.js';
+import { clockTime, fullTime, timeElement } from '../parts/time.js';
+import { formatNumber, t } from '../../language/index.js';
+import { mentionable } from '../../text/mentions.js';
+import { threadAddress } from '../shell/router.js';
+import { attachmentView, outgoingView } from './attachments.js';
+import { messageBody, sentence } from './body.js';
+import { isExpired } from './status.js';
+
+/** @import { Message, Row } from '../../core/types.js' */
+/** @import { Host, Place } from './message-row.js' */
+
+/** Everything that a row shows.
+ * @typedef {{row: Row, place: Place, host: Host, isOwn: boolean, isGone: boolean}} RowState
+ */
+
+/** In the order in which they are shown. @type {Record<string, (state: RowState) => Node[]>} */
+export const parts = {
+    portrait({ row: { message: { sender } }, place, host, isOwn }) {
+        const isShown = sender && !isOwn && !host.isDirect && !place.isContinued;
+        return isShown ? [avatar(personSubject(sender), host.chat, 'small')] : [];
+    },
+
+    sender({ row: { message: { sender } } }) {
+        return sender ? [element('bdi', {}, sender.name)] : [];
+    },
+
+    reply({ row: { message }, place: { original }, host, isGone }) {
+        return original === undefined || isGone ? [] : [replyLink(message, original, host)];
+    },
+
+    attachments({ row: { key, message, state, files }, host, isGone }) {
+        if (isGone) return [];
+        if (state === 'stored') {
+            const stored = message.payload?.attachments;
+            return Array.isArray(stored) ? stored.map((file) => attachmentView(file, host.chat, host.openPicture)) : [];
+        }
+        const cancel = button(t('conversation.cancelSending'), () => host.chat.discard(key), 'small');
+        return [...files.map(outgoingView), ...files.length > 0 && state === 'sending' ? [cancel] : []];
+    },
+
+    body({ row: { message }, host }) {
+        const mentioned = message.mentions.flatMap((id) => host.people.get(id) ?? []);
+        return messageBody(message, mentionable(mentioned, true), host.me);
+    },
+
+    meta({ row: { message: { timestamp, edited_at, expires_at } }, place: { status }, isGone }) {
+        return [
+            ...expires_at && !isGone ? [disappearing(expires_at)] : [],
+            ...edited_at && !isGone ? [element('span', { title: fullTime(edited_at) }, t('conversation.edited'))] : [],
+            timeElement(timestamp, clockTime(timestamp)),
+            ...status ? [statusView(status)] : [],
+        ];
+    },
+
+    failure({ row: { key, state, problem }, host: { chat } }) {
+        return state !== 'failed' ? [] : [
+            element('p', {}, element('strong', {}, t('conversation.failed')), problem ? ` · ${problem}` : ''),
+            button(t('conversation.retry'), () => chat.retry(key), 'small'),
+            button(t('conversation.discard'), () => chat.discard(key), 'small'),
+        ];
+    },
+
+    reactions({ row: { message }, host, isGone }) {
+        return isGone
+            ? []
+            : Object.entries(message.reactions).map(([emoji, { count, me = false }]) =>
+                element('button', {
+                    type: 'button',
+                    class: 'reaction',
+                    'aria-pressed': String(me),
+                    onclick: () => attempt(() => host.chat.react(message, emoji, !me)),
+                }, `${emoji} ${formatNumber(count)}`)
+            );
+    },
+};
+
+/** @param {Message} message @param {Message | null} original null: it does not exist any more @param {Host} host */
+function replyLink({ thread_id, reply_to }, original, host) {
+    const id = reply_to ?? '';
+    const name = original?.sender?.name ?? t('conversation.replyToDeleted');
+    const text = original && !isExpired(original) ? summary(original, host.me) : t('conversation.deleted');
+    const onclick = (/** @type {MouseEvent} */ event) => {
+        event.preventDefault();
+        host.showMessage(id);
+    };
+    return element(
+        'a',
+        { class: 'quotation', href: threadAddress(thread_id, id), onclick },
+        element('span', { class: 'quotation-sender' }, ...sentence('conversation.replyTo', { name })),
+        ' ',
+        element('span', {}, element('bdi', {}, text)),
+    );
+}
+
+/** @param {string} at */
+function disappearing(at) {
+    const text = t('conversation.disappears', { time: fullTime(at) });
+    return element('span', { title: text }, icon('clock'), element('span', { class: 'visually-hidden' }, text));
+}
+
+/** @param {{key: string, count: number}} status */
+function statusView({ key, count }) {
+    const name = key === 'conversation.sending' ? 'clock' : key === 'conversation.sent' ? 'check' : 'checks';
+    return element('span', { class: 'status' }, icon(name), element('span', {}, t(key, { count })));
+}

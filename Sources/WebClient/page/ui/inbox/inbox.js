@@ -1,0 +1,156 @@
+// The list of conversations beside the open one: search, filters, and what begins a conversation.
+
+import { Component, div, element, fill, p } from '../dom.js';
+import { t } from '../../language/index.js';
+import { attempt, iconButton, loaded } from '../parts/action.js';
+import { icon } from '../parts/icon.js';
+import { currentRoute, focusComposer } from '../shell/router.js';
+import { threadList } from './thread-list.js';
+
+/** @import {ChatShape, Thread} from '../../core/types.js' */
+
+const filters = ['all', 'unread', 'archived'];
+const settings = () => loaded(import('../settings/settings.js'));
+const start = () => loaded(import('./start.js'));
+
+export class Inbox extends Component {
+    #filter = 'all';
+    #search = element('input', {
+        class: 'input',
+        type: 'search',
+        'aria-label': t('inbox.search'),
+        placeholder: t('inbox.search'),
+        'aria-keyshortcuts': 'Control+K',
+        autocomplete: 'off',
+        oninput: () => this.#showResults(),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => this.#handleSearchKey(event),
+    });
+    #filters = filters.map((filter) =>
+        element('button', { type: 'button', onclick: () => this.#setFilter(filter) }, t(`inbox.${filter}`))
+    );
+    #filterGroup = element('div', { class: 'segments', role: 'group', 'aria-label': t('inbox.filter') }, this.#filters);
+    #list;
+    #lists;
+    /** @type {ReturnType<typeof import('./search-results.js').searchResults> | null} */
+    #results = null;
+
+    /** @param {ChatShape} chat */
+    constructor(chat) {
+        super();
+        this.chat = chat;
+        this.#list = threadList(chat);
+        this.#lists = div('inbox-lists', this.#list.element);
+    }
+
+    connectedCallback() {
+        fill(
+            this,
+            element(
+                'nav',
+                { class: 'inbox', 'aria-label': t('inbox.conversations'), onkeydown: moveBetweenLinks },
+                element(
+                    'header',
+                    { class: 'inbox-header' },
+                    p('product', 'Parley'),
+                    iconButton(
+                        'edit',
+                        t('inbox.newConversation'),
+                        async () => (await start()).openNewConversation(this.chat),
+                    ),
+                    iconButton('room', t('inbox.joinRoom'), async () => (await start()).openJoinRoom(this.chat)),
+                    iconButton('settings', t('inbox.settings'), async () => (await settings()).openSettings(this.chat)),
+                ),
+                div('search-field', icon('search'), this.#search),
+                this.#filterGroup,
+                this.#lists,
+            ),
+        );
+        this.#setFilter(this.#filter);
+        this.follow(this.chat.inbox, () => this.showThreads());
+        // A live value is kept current while somebody follows it; the settings read it once.
+        this.follow(this.chat.me, () => {});
+        this.atEnd(this.#list.end);
+    }
+
+    /** Shows the conversations, pinned ones first, and marks the open one. */
+    showThreads() {
+        const { threadID } = currentRoute();
+        const isArchive = this.#filter === 'archived';
+        const threads = (this.chat.inbox.value?.threads ?? []).filter(({ id, me, unread_count: unread }) =>
+            // The open one stays when reading it empties the filter.
+            me.archived === isArchive && (this.#filter !== 'unread' || unread > 0 || id === threadID)
+        );
+        const order = (/** @type {Thread} */ { me }) => me.pinned ? 0 : 1;
+        threads.sort((one, other) => order(one) - order(other));
+        const isLoaded = this.chat.inbox.value !== undefined;
+        this.#list.show(threads, threadID, isLoaded ? t(`inbox.empty.${this.#filter}`) : '');
+    }
+
+    focusSearch() {
+        this.#search.focus();
+        this.#search.select();
+    }
+
+    /** @param {string} threadID */
+    focusThread(threadID) {
+        this.#list.link(threadID)?.focus();
+    }
+
+    /** @param {string} filter */
+    #setFilter(filter) {
+        this.#filter = filter;
+        this.#filters.forEach((button, index) => button.ariaPressed = String(filters[index] === filter));
+        this.showThreads();
+    }
+
+    #showResults() {
+        const query = this.#search.value.trim();
+        this.#list.element.hidden = this.#filterGroup.hidden = query !== '';
+        this.#results?.show(query);
+        if (query && !this.#results) void this.#loadResults();
+    }
+
+    /** The results are loaded when the user first searches. @returns {Promise<boolean>} */
+    #loadResults() {
+        return attempt(async () => {
+            const { searchResults } = await loaded(import('./search-results.js'));
+            if (this.#results) return;
+            this.#results = searchResults(this.chat);
+            this.#lists.append(this.#results.element);
+            this.#showResults();
+        });
+    }
+
+    /** @param {KeyboardEvent} event */
+    async #handleSearchKey(event) {
+        if (event.isComposing) return;
+        const clear = () => {
+            this.#search.value = '';
+            this.#showResults();
+        };
+        if (event.key === 'Escape') clear();
+        if (event.key !== 'Enter') return;
+        if (await this.#loadResults()) {
+            this.#results?.openFirst(() => {
+                clear();
+                focusComposer();
+            });
+        }
+    }
+}
+
+/** ArrowDown and ArrowUp move between the search field and the links below it.
+ * @param {KeyboardEvent} event
+ */
+function moveBetweenLinks(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const nav = /** @type {HTMLElement} */ (event.currentTarget);
+    const stops = [.../** @type {NodeListOf<HTMLElement>} */ (nav.querySelectorAll('input, a'))];
+    const shown = stops.filter((stop) => stop.checkVisibility());
+    const index = shown.findIndex((stop) => stop === document.activeElement);
+    if (!step || index < 0) return;
+    event.preventDefault();
+    shown[index + step]?.focus();
+}
+
+customElements.define('parley-inbox', Inbox);

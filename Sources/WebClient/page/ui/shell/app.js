@@ -1,0 +1,152 @@
+// The page's frame: signed out, one form; signed in, the inbox beside a conversation. On small screens one of the two.
+
+import { Component, div, element, fill, p } from '../dom.js';
+import { t } from '../../language/index.js';
+import { Inbox } from '../inbox/inbox.js';
+import { attempt, loaded } from '../parts/action.js';
+import { hideConnectionProblem, showProblem } from '../parts/alert.js';
+import { threadSubject } from '../parts/avatar.js';
+import { icon } from '../parts/icon.js';
+import { closeThread, currentRoute, followRoute } from './router.js';
+import { forgetChoices } from './theme.js';
+
+/** @import {ChatShape, Connection, Session} from '../../core/types.js' */
+
+/** The element of a conversation, as far as the frame knows it.
+ * @typedef {HTMLElement & {chat: ChatShape, threadID: string, messageID: string | null, focusComposer: () => void}} Conversation
+ */
+
+export class App extends Component {
+    #connection = element('p', { class: 'connection', role: 'status', 'aria-label': t('shell.connection') });
+    #main = element('main', { class: 'pane', tabindex: -1 });
+    /** @type {Inbox | null} */
+    #inbox = null;
+    /** @type {Conversation | null} */
+    #conversation = null;
+    #endThread = () => {};
+    #unreadTotal = 0;
+    #threadTitle = '';
+    /** @type {string | null | undefined} */
+    #userID;
+
+    /** @param {ChatShape} chat */
+    constructor(chat) {
+        super();
+        this.chat = chat;
+    }
+
+    connectedCallback() {
+        this.chat.onfailure = showProblem;
+        this.follow(this.chat.connection, (connection) => this.#showConnection(connection));
+        this.follow(this.chat.session, (session) => this.#showSession(session));
+        this.follow(this.chat.inbox, ({ unreadTotal }) => {
+            this.#unreadTotal = unreadTotal;
+            this.#showTitle();
+        });
+        followRoute((route) => this.#showRoute(route));
+        addEventListener('keydown', (event) => this.#handleKey(event));
+    }
+
+    /** @param {Connection} connection */
+    #showConnection(connection) {
+        this.#connection.textContent = t(`shell.${connection}`);
+        this.dataset.connection = connection;
+        if (connection === 'connected') hideConnectionProblem();
+    }
+
+    /** @param {Session | null} session */
+    #showSession(session) {
+        const userID = session?.user.id ?? null;
+        if (userID === this.#userID) return;
+        const hasSignedOut = !!this.#userID && userID === null;
+        this.#userID = userID;
+        this.#closeConversation();
+        for (const dialog of document.querySelectorAll('dialog')) dialog.close();
+        if (hasSignedOut) {
+            forgetChoices();
+            closeThread();
+        }
+        if (userID === null) {
+            this.#inbox = null;
+            this.#unreadTotal = 0;
+            fill(this, this.#connection);
+            attempt(() => this.#showSignedOut());
+            this.#showTitle();
+        } else {
+            this.#inbox = new Inbox(this.chat);
+            fill(this, this.#inbox, this.#main, this.#connection);
+            this.#showRoute(currentRoute());
+        }
+    }
+
+    async #showSignedOut() {
+        const { signedOut } = await loaded(import('./signed-out.js'));
+        if (this.#userID !== null) return;
+        fill(this, signedOut(this.chat), this.#connection);
+        this.querySelector('input')?.focus();
+    }
+
+    /** @param {import('./router.js').Route} route */
+    #showRoute({ threadID, messageID }) {
+        if (!this.#inbox) return;
+        const opened = this.#conversation?.threadID ?? null;
+        this.dataset.pane = threadID ? 'conversation' : 'inbox';
+        this.#inbox.showThreads();
+        if (this.#conversation && threadID === opened) {
+            this.#conversation.messageID = messageID;
+            return;
+        }
+        this.#closeConversation();
+        if (threadID) this.#openConversation(threadID, messageID);
+        else {
+            fill(this.#main, div('nothing-open', icon('people'), p('', t('shell.nothingOpen'))));
+            this.#showTitle();
+        }
+        // On small screens each pane replaces the other, and the focus must not stay in the hidden one.
+        if (document.activeElement === document.body || document.activeElement?.checkVisibility() === false) {
+            if (threadID) this.#main.focus();
+            else if (opened) this.#inbox.focusThread(opened);
+        }
+    }
+
+    /**
+     * @param {string} threadID
+     * @param {string | null} messageID
+     */
+    #openConversation(threadID, messageID) {
+        const made = /** @type {Conversation} */ (document.createElement('parley-conversation'));
+        this.#conversation = Object.assign(made, { chat: this.chat, threadID, messageID });
+        fill(this.#main, made);
+        this.#endThread = this.chat.thread(threadID).subscribe((thread) => {
+            // An address that the user may not open, or a thread that they have just left.
+            if (thread === null && currentRoute().threadID === threadID) queueMicrotask(closeThread);
+            this.#threadTitle = thread ? threadSubject(thread).name : '';
+            this.#showTitle();
+        });
+    }
+
+    #closeConversation() {
+        this.#endThread();
+        this.#endThread = () => {};
+        this.#conversation?.remove();
+        this.#conversation = null;
+        this.#threadTitle = '';
+    }
+
+    #showTitle() {
+        const count = this.#unreadTotal > 0 ? `(${this.#unreadTotal}) ` : '';
+        // The thread's title stands last, so that it cannot pretend to be a count.
+        document.title = `${count}Parley${this.#threadTitle && ` · ${this.#threadTitle}`}`;
+    }
+
+    /** @param {KeyboardEvent} event */
+    #handleKey(event) {
+        const isSearch = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k';
+        if (!isSearch || !this.#inbox || document.querySelector('dialog:modal')) return;
+        event.preventDefault();
+        if (!this.#inbox.checkVisibility()) closeThread();
+        this.#inbox.focusSearch();
+    }
+}
+
+customElements.define('parley-app', App);

@@ -1,0 +1,137 @@
+"""The inbox, its dialogs, and the search."""
+import re
+import secrets
+
+from playwright.sync_api import expect
+
+from harness.case import BrowserTest
+from harness.chat import starting
+from harness.processes import eventually
+
+
+class Inbox(BrowserTest):
+    def test_newest_activity_comes_first_and_the_open_one_is_marked(self):
+        ann, ben, cleo = self.account("Ann"), self.account("Ben"), self.account("Cleo")
+        with_ben, with_cleo = ann.direct(ben), ann.direct(cleo)
+        ben.send(with_ben, "first")
+        cleo.send(with_cleo, "second")
+        chat = self.signed_in(ann)
+        links = chat.navigation.get_by_role("list").get_by_role("link")
+        expect(links).to_have_count(2)
+        expect(links.nth(0)).to_have_accessible_name(starting("Cleo"))
+        ben.send(with_ben, "third")
+        expect(links.nth(0)).to_have_accessible_name(starting("Ben"))
+        expect(links.nth(0)).to_have_accessible_name(re.compile("2 unread"))
+        expect(chat.page).to_have_title(starting("(3) "))
+        chat.enter("Cleo")
+        expect(chat.conversation("Cleo")).to_have_attribute("aria-current", "page")
+        expect(chat.conversation("Ben")).not_to_have_attribute("aria-current", "page")
+        expect(chat.page).to_have_title(re.compile("Parley"))
+
+    def test_one_person_makes_a_direct_conversation_more_make_a_group(self):
+        ann, ben, cleo = self.account("Ann"), self.account("Bentley"), self.account("Cleopatra")
+        chat = self.signed_in(ann)
+        chat.start_conversation("Bentley")
+        expect(chat.role("heading", starting("Bentley")).first).to_be_visible()
+        chat.start_conversation("Bentley", "Cleopatra", title="The three of us")
+        expect(chat.role("heading", starting("The three of us")).first).to_be_visible()
+        kinds = {thread["kind"]: thread for thread in ann.call("GET", "/v1/inbox")["threads"]}
+        self.assertEqual(kinds["direct"]["peer"]["id"], ben.id)
+        self.assertEqual((kinds["group"]["title"], kinds["group"]["member_count"]), ("The three of us", 3))
+        expect(self.signed_in(cleo).conversation("The three of us")).to_be_visible()
+
+    def test_a_room_is_joined_by_its_title(self):
+        title = f"Kitchen {secrets.token_hex(3)}"
+        for name in ("Ann", "Ben"):
+            chat = self.signed_in(self.account(name))
+            chat.button("Join a room").click()
+            dialog = chat.dialog("Join a room")
+            dialog.get_by_role("textbox", name="Room title").fill(title)
+            dialog.get_by_role("button", name="Join", exact=True).click()
+            expect(chat.role("heading", starting(title)).first).to_be_visible()
+        chat.send("anybody hungry")
+        chat.expect_stored("anybody hungry")
+
+    def test_an_invitation_is_accepted_or_declined(self):
+        ann, ben = self.account("Ann"), self.account("Ben")
+        ann.group("Chess", ben, invite=True)
+        ann.group("Choir", ben, invite=True)
+        chat = self.signed_in(ben)
+        chat.conversation("Chess").click()
+        expect(chat.button("Decline")).to_be_visible()
+        expect(chat.role("form", "Send a message")).to_be_hidden()
+        chat.button("Accept").click()
+        expect(chat.role("form", "Send a message")).to_be_visible()
+        chat.send("check")
+        chat.expect_stored("check")
+        chat.conversation("Choir").click()
+        chat.button("Decline").click()
+        expect(chat.conversation("Choir")).to_be_hidden()
+
+    def test_search_finds_conversations_then_messages_and_jumps(self):
+        ann, ben = self.account("Ann"), self.account("Ben")
+        thread = ann.group("Rhubarb club", ben)
+        for number in range(1, 121):
+            ann.send(thread, "the rhubarb recipe" if number == 10 else f"message {number}")
+        ben.read(thread, 120)
+        eventually("the search to know the message",
+                   lambda: ben.call("GET", "/v1/search?q=rhubarb")["results"], seconds=20)
+        chat = self.signed_in(ben)
+        chat.search.fill("rhubarb")
+        links = chat.results.get_by_role("link")
+        expect(links).to_have_count(2)
+        expect(links.nth(0)).to_have_accessible_name(starting("Rhubarb club"))
+        expect(links.nth(1)).to_contain_text("rhubarb recipe")
+        links.nth(1).click()
+        expect(chat.message("the rhubarb recipe")).to_be_in_viewport()
+        expect(chat.message("message 120")).to_have_count(0)
+        chat.button("Jump to newest").click()
+        expect(chat.message("message 120")).to_be_in_viewport()
+
+    def test_settings_change_the_name_the_theme_and_list_the_devices(self):
+        ann, ben = self.account("Ann"), self.account("Ben")
+        ann.direct(ben)
+        chat = self.signed_in(ann)
+        chat.button("Settings").click()
+        dialog = chat.dialog("Settings")
+        expect(dialog.get_by_role("textbox", name="Name", exact=True)).to_have_value("Ann")
+        expect(dialog.get_by_role("list", name="Devices").get_by_role("listitem").first).to_be_visible()
+        group = dialog.get_by_role("radiogroup", name="Theme")
+        expect(group.get_by_role("radio", name="System")).to_be_checked()
+        for theme in ("Dark", "Light"):
+            group.get_by_role("radio", name=theme).check()
+            scheme = chat.page.evaluate("getComputedStyle(document.documentElement).colorScheme")
+            self.assertIn(theme.lower(), scheme)
+        dialog.get_by_role("textbox", name="Name", exact=True).fill("Annabel")
+        dialog.get_by_role("button", name="Save", exact=True).click()
+        eventually("the name to be saved", lambda: ann.call("GET", "/v1/users/me")["name"] == "Annabel")
+        expect(self.signed_in(ben).conversation("Annabel")).to_be_visible()
+
+    def test_signing_out_removes_everything_from_the_browser(self):
+        ann, ben = self.account("Ann"), self.account("Ben")
+        thread = ann.direct(ben)
+        ben.send(thread, "a secret")
+        chat = self.signed_in(ann).enter("Ben")
+        expect(chat.message("a secret")).to_be_visible()
+        chat.button("Settings").click()
+        chat.dialog("Settings").get_by_role("button", name="Sign out", exact=True).click()
+        expect(chat.role("form", "Sign in")).to_be_visible()
+        stored = """async () => {
+            const found = [Object.entries(localStorage), Object.entries(sessionStorage)];
+            for (const {name, version} of await indexedDB.databases()) {
+                const db = await new Promise((done) => {
+                    const open = indexedDB.open(name, version); open.onsuccess = () => done(open.result);
+                });
+                for (const store of db.objectStoreNames) found.push(await new Promise((done) => {
+                    const all = db.transaction(store).objectStore(store).getAll(); all.onsuccess = () => done(all.result);
+                }));
+                db.close();
+            }
+            return JSON.stringify(found);
+        }"""
+        text = chat.page.evaluate(stored)
+        for secret in ("a secret", ann.username, ann.id, thread, "Ben"):
+            self.assertNotIn(secret, text)
+        expect(chat.navigation).to_be_hidden()
+        chat.page.reload()
+        expect(chat.role("form", "Sign in")).to_be_visible()

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { findEmoji, group, inTone } from '../../Sources/WebClient/page/emoji/emoji.js';
+import {
+    continues,
+    deliveryStatus,
+    isExpired,
+    rowWithStatus,
+} from '../../Sources/WebClient/page/ui/conversation/status.js';
+import { permissions } from '../../Sources/WebClient/page/ui/conversation/permissions.js';
+import { averageColour } from '../../Sources/WebClient/page/ui/parts/thumbhash.js';
+
+/** @typedef {import('../../Sources/WebClient/page/core/types.js').Row} Row */
+/** @typedef {import('../../Sources/WebClient/page/core/types.js').Thread} Thread */
+/** @typedef {import('../../Sources/WebClient/page/core/types.js').Member} Member */
+
+const time = '2026-11-21T10:00:00.000Z';
+
+/** @param {Partial<import('../../Sources/WebClient/page/core/types.js').Message>} [message] @param {Partial<Row>} [row] @returns {Row} */
+function rowOf(message = {}, row = {}) {
+    return {
+        key: 'm',
+        state: 'stored',
+        files: [],
+        message: {
+            id: 'm',
+            thread_id: 't',
+            seq: 5,
+            timestamp: time,
+            type: 'message',
+            sender: { id: 'ann', name: 'Ann', profile_image: null },
+            payload: { text: 'hi' },
+            reply_to: null,
+            mentions: [],
+            reactions: {},
+            edited_at: null,
+            deleted_at: null,
+            expires_at: null,
+            ...message,
+        },
+        ...row,
+    };
+}
+
+/** @param {'direct' | 'group'} kind @param {'owner' | 'member'} [role] */
+const threadOf = (kind, role = 'member') => /** @type {Thread} */ ({ kind, me: { status: 'joined', role } });
+/** @param {number} read_seq @param {number} delivered_seq @param {'joined' | 'invited'} [status] */
+const memberOf = (read_seq, delivered_seq, status = 'joined') => /** @type {Member} */ ({
+    read_seq,
+    delivered_seq,
+    status,
+});
+
+Deno.test('the status of an own message follows the marks of the others', () => {
+    const status = (/** @type {'direct' | 'group'} */ kind, /** @type {Member[]} */ ...others) => {
+        const { key, count } = deliveryStatus(rowOf(), threadOf(kind), others);
+        return `${key.replace('conversation.', '')} ${count}`;
+    };
+    assert.equal(status('direct', memberOf(4, 4)), 'sent 0');
+    assert.equal(status('direct', memberOf(4, 5)), 'delivered 0');
+    assert.equal(status('direct', memberOf(5, 5)), 'read 0');
+    assert.equal(status('group', memberOf(5, 5), memberOf(0, 4)), 'readBy 1');
+    assert.equal(status('group', memberOf(0, 5), memberOf(0, 4)), 'sent 0');
+    assert.equal(status('group', memberOf(0, 5), memberOf(0, 9), memberOf(0, 0, 'invited')), 'delivered 0');
+    assert.equal(status('group'), 'sent 0');
+    assert.equal(deliveryStatus(rowOf({ seq: 0 }, { state: 'sending' }), null, []).key, 'conversation.sending');
+});
+
+Deno.test('the status stands at the newest own message that is neither failed nor deleted', () => {
+    const rows = [
+        rowOf({ id: 'a' }),
+        rowOf({ sender: { id: 'ben', name: 'Ben', profile_image: null } }),
+        rowOf({ deleted_at: time }),
+        rowOf({}, { state: 'failed' }),
+    ];
+    assert.equal(rowWithStatus(rows, 'ann'), rows[0]);
+    assert.equal(rowWithStatus(rows, 'cleo'), undefined);
+});
+
+Deno.test('messages of one sender within five minutes of a day form a group', () => {
+    const later = rowOf({ timestamp: '2026-11-21T10:04:59.000Z' });
+    assert.ok(continues(rowOf(), later));
+    assert.ok(!continues(rowOf(), rowOf({ timestamp: '2026-11-21T10:05:00.000Z' })));
+    assert.ok(!continues(rowOf({ sender: null }), rowOf({ sender: null })));
+    assert.ok(!continues(undefined, rowOf()));
+    assert.ok(!continues(rowOf({ sender: { id: 'ben', name: 'Ann', profile_image: null } }), later));
+});
+
+Deno.test('what may be done with a message', () => {
+    const may = (/** @type {Row} */ row, /** @type {Thread} */ thread, me = 'ann') =>
+        Object.entries(permissions(row, thread, me)).filter(([, is]) => is).map(([action]) => action).join(' ');
+    assert.equal(may(rowOf(), threadOf('direct')), 'reply react copy edit deleteForEveryone deleteForMe');
+    assert.equal(may(rowOf(), threadOf('direct', 'owner'), 'ben'), 'reply react copy deleteForMe markUnread');
+    assert.equal(
+        may(rowOf(), threadOf('group', 'owner'), 'ben'),
+        'reply react copy deleteForEveryone deleteForMe markUnread',
+    );
+    assert.equal(may(rowOf({ deleted_at: time, payload: null }), threadOf('group')), 'deleteForMe');
+    assert.equal(may(rowOf({ type: 'system', sender: null, payload: {} }), threadOf('group')), 'deleteForMe');
+    assert.equal(may(rowOf({}, { state: 'failed' }), threadOf('group')), 'copy cancelSending');
+});
+
+Deno.test('a message whose time is over is expired', () => {
+    assert.ok(isExpired(rowOf({ expires_at: time }).message) === (Date.parse(time) <= Date.now()));
+    assert.ok(!isExpired(rowOf().message));
+});
+
+Deno.test('the colour of a picture is that of the reference implementation of ThumbHash', () => {
+    // PyPI's fast_thumbhash returns 0.479, 0.495, 0.503; then 0.495, 0.479, 0.503; then 0.495, 0.669, 0.503.
+    assert.equal(averageColour('3/cJpZqHh4iAiHeIiHiIiIB1CPh4'), 'rgb(48% 49% 50%)');
+    assert.equal(averageColour('3wcKohqHgIiIh4iHgIUI+Hg='), 'rgb(49% 48% 50%)');
+    assert.equal(averageColour('o6iFUYw3h4eAh36AtgnIO4eHgIeIeIg='), 'rgb(49% 67% 50%)');
+    for (const wrong of ['', 'AAA', '%', 'red;']) assert.equal(averageColour(wrong), null);
+});
+
+Deno.test('emoji have a name in every language, and skin tones', () => {
+    const read = (/** @type {string} */ name) =>
+        JSON.parse(Deno.readTextFileSync(`Sources/WebClient/page/emoji/${name}.json`));
+    const groups = read('emoji');
+    for (const language of ['en', 'de', 'ar']) {
+        const emoji = group(groups, read(language)).flatMap(({ members }) => members);
+        assert.equal(emoji.length, read(language).length);
+        assert.ok(emoji.every(({ name }) => name), language);
+    }
+    const english = group(groups, read('en'));
+    const found = (/** @type {string} */ query) => findEmoji(english, query).map(({ emoji }) => emoji);
+    assert.equal(found('thumbs up')[0], '👍');
+    assert.ok(found('tada').includes('🎉'));
+    assert.deepEqual(found('❤️'), ['❤️']);
+    assert.deepEqual(found('no such emoji'), []);
+    const of = (/** @type {string} */ emoji) => findEmoji(english, emoji)[0];
+    assert.equal(inTone(of('👍'), '🏽'), '👍🏽');
+    assert.equal(inTone(of('✌️'), '🏿'), '✌🏿');
+    assert.equal(inTone(of('🧑‍⚕️'), '🏻'), '🧑🏻‍⚕️');
+    assert.equal(inTone(of('😀'), '🏽'), '😀');
+});

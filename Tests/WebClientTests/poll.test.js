@@ -1,0 +1,240 @@
+// The poll loop: every event once, whatever happens to the connection.
+
+import assert from 'node:assert/strict';
+import { Chat } from '../../Sources/WebClient/page/core/chat.js';
+import { HTTP } from '../../Sources/WebClient/page/core/http/http.js';
+import { MemoryStore } from '../../Sources/WebClient/page/core/store/memory-store.js';
+import { Poll } from '../../Sources/WebClient/page/core/sync/poll.js';
+import { device, eventually, texts, until } from './support/devices.js';
+import { FakeServer } from './support/fake-server.js';
+
+/** @typedef {import('../../Sources/WebClient/page/core/types.js').ChatShape} ChatShape */
+
+async function twoPeople() {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
+    const chat = await device(server, ann);
+    await until(chat.inbox, ({ threads }) => threads.length === 1);
+    return { server, chat, thread, ann, ben };
+}
+
+Deno.test('the class Chat has the shape that the interface expects', () => {
+    /** @type {ChatShape} */
+    const chat = new Chat();
+    assert.equal(chat.session.value, undefined);
+});
+
+Deno.test('events arrive, and counts are exact', async () => {
+    const { server, chat, thread, ann, ben } = await twoPeople();
+    for (let n = 1; n <= 3; n += 1) server.say(thread, ben, `text ${n}`);
+    const inbox = await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 3);
+    assert.equal(inbox.threads[0].last_message?.payload?.text, 'text 3');
+    server.say(thread, ann, 'from another device');
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 0);
+    chat.close();
+});
+
+Deno.test('a store that cannot write is reported once, and the connection stays', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
+    const full = new DOMException('The disk is full.', 'QuotaExceededError');
+    let isFull = false;
+    class Disk extends MemoryStore {
+        /** @override @type {MemoryStore['write']} */
+        write(names, work) {
+            return isFull ? Promise.reject(full) : super.write(names, work);
+        }
+        /** @override @type {MemoryStore['read']} */
+        read(names, work) {
+            return super.write(names, work);
+        }
+    }
+    const chat = new Chat({ fetch: server.fetch, openStore: (publish) => Promise.resolve(new Disk(publish)) });
+    /** @type {unknown[]} */
+    const failures = [];
+    chat.onfailure = (error) => failures.push(error);
+    await chat.start();
+    await chat.signIn({ username: 'ann', password: 'a river of tea' });
+    await until(chat.connection, (connection) => connection === 'connected');
+    /** @type {string[]} */
+    const connections = [];
+    chat.connection.subscribe((connection) => connections.push(connection));
+    isFull = true;
+    server.say(thread, ben, 'hello');
+    await eventually(() => failures.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    isFull = false;
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 1);
+    assert.deepEqual(failures, [full]);
+    assert.deepEqual(connections, ['connected']);
+    chat.close();
+});
+
+Deno.test('after 410 only the named threads are fetched again', async () => {
+    const { server, chat, thread, ann, ben } = await twoPeople();
+    const other = server.addThread([ann, ben], { title: 'Other' });
+    for (let n = 1; n <= 4; n += 1) server.say(other, ben, `kept ${n}`);
+    for (let n = 1; n <= 4; n += 1) server.say(thread, ben, `text ${n}`);
+    const timeline = chat.openTimeline(thread.id);
+    const kept = chat.openTimeline(other.id);
+    await until(timeline.view, ({ rows }) => rows.length === 4);
+    await until(kept.view, ({ rows }) => rows.length === 4);
+    kept.close();
+    // A restored backup: the same numbers, other messages.
+    thread.messages.length = 2;
+    server.say(thread, ben, 'after the backup');
+    const begin = server.requests.length;
+    /** @type {number[]} */
+    const lengths = [];
+    const end = timeline.view.subscribe(({ rows }) => lengths.push(rows.length));
+    server.expire([thread]);
+    const view = await until(timeline.view, (view) => texts(view).at(-1) === 'after the backup');
+    assert.deepEqual(texts(view), ['text 1', 'text 2', 'after the backup']);
+    end();
+    // The rows never disappear in between.
+    assert.ok(Math.min(...lengths) >= 3, String(lengths));
+    const fetched = server.requests.slice(begin).filter((request) => request.endsWith('/messages'));
+    assert.ok(fetched.every((request) => request.includes(thread.id)), String(fetched));
+    const again = chat.openTimeline(other.id);
+    assert.deepEqual(
+        texts(await until(again.view, ({ rows }) => rows.length === 4)),
+        [1, 2, 3, 4].map((n) => `kept ${n}`),
+    );
+    chat.close();
+});
+
+Deno.test('401 signs out and removes everything', async () => {
+    const { server, chat, thread, ben } = await twoPeople();
+    server.say(thread, ben, 'secret');
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 1);
+    server.endSession([...server.sessions.keys()][0]);
+    await until(chat.session, (session) => session === null);
+    assert.deepEqual(await chat.rows('messages'), []);
+    assert.deepEqual(await chat.rows('meta'), []);
+    chat.close();
+});
+
+Deno.test('503 is retried after Retry-After; the state says connecting', async () => {
+    const { server, chat, thread, ben } = await twoPeople();
+    await until(chat.connection, (connection) => connection === 'connected');
+    server.refuseOnce('GET /v1/sync', 503, 'unavailable', { retryAfter: 1 });
+    const begin = Date.now();
+    server.say(thread, ben, 'one');
+    await until(chat.connection, (connection) => connection === 'connecting');
+    await until(chat.connection, (connection) => connection === 'connected');
+    assert.ok(Date.now() - begin >= 1000);
+    chat.close();
+});
+
+Deno.test('a server that goes away is said to be offline, and nothing is missed', async () => {
+    const { server, chat, thread, ben } = await twoPeople();
+    await until(chat.connection, (connection) => connection === 'connected');
+    server.goAway();
+    await until(chat.connection, (connection) => connection === 'offline');
+    for (let n = 1; n <= 3; n += 1) server.say(thread, ben, `text ${n}`);
+    server.isAway = false;
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 3);
+    assert.equal(chat.connection.value, 'connected');
+    chat.close();
+});
+
+Deno.test('a hole in seq is found and fetched', async () => {
+    const { server, chat, thread, ben } = await twoPeople();
+    for (let n = 1; n <= 3; n += 1) server.say(thread, ben, `text ${n}`);
+    const timeline = chat.openTimeline(thread.id);
+    await until(timeline.view, ({ rows }) => rows.length === 3);
+    server.withoutEvents(() => server.say(thread, ben, 'text 4'));
+    server.say(thread, ben, 'text 5');
+    await until(timeline.view, ({ rows }) => rows.length === 5);
+    chat.close();
+});
+
+Deno.test('a page that is older than an event does not undo the event', async () => {
+    const { server, chat, thread, ben } = await twoPeople();
+    const message = server.say(thread, ben, 'first');
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 1);
+    for (let n = 1; n <= 60; n += 1) server.say(thread, ben, `text ${n}`);
+    await until(chat.inbox, ({ unreadTotal }) => unreadTotal === 61);
+    const timeline = chat.openTimeline(thread.id);
+    await until(timeline.view, ({ isLoading }) => !isLoading);
+    await chat.forget(thread.id);
+    server.faults.delay = 40;
+    for (let n = 1; n <= 10; n += 1) {
+        const loading = timeline.goTo({ seq: 1 });
+        await new Promise((resolve) => setTimeout(resolve, 20 * Math.random()));
+        thread.messages[0] = { ...message, payload: { text: `edit ${n}` }, edited_at: '2026-11-21T11:00:00.000Z' };
+        server.tell(thread, 'message.updated', thread.messages[0]);
+        await loading;
+        await until(timeline.view, ({ rows }) => rows[0]?.message.payload?.text === `edit ${n}`);
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        assert.equal(timeline.view.value?.rows[0].message.payload?.text, `edit ${n}`);
+        await chat.forget(thread.id);
+    }
+    chat.close();
+});
+
+Deno.test('typing is shown until the message arrives', async () => {
+    const { server, chat, thread, ben } = await twoPeople();
+    server.tell(thread, 'typing', { user_id: ben.id });
+    const [person] = await until(chat.typing(thread.id), (people) => people.length === 1);
+    assert.equal(person.name, 'Ben');
+    server.say(thread, ben, 'done');
+    await until(chat.typing(thread.id), (people) => people.length === 0, 3);
+    chat.close();
+});
+
+Deno.test('presence is asked for when it is shown, and follows events', async () => {
+    const { server, chat, ben, ann } = await twoPeople();
+    const presence = chat.presence(ben.id);
+    await until(presence, (value) => value.presence === 'online');
+    const data = { user_id: ben.id, presence: 'offline', last_seen_at: '2026-11-21T10:00:00.000Z' };
+    server.publish(ann.id, { type: 'presence.updated', data });
+    await until(presence, (value) => value.presence === 'offline');
+    chat.close();
+});
+
+Deno.test('a session that ends while the server is away ends when it is back', async () => {
+    const { server, chat } = await twoPeople();
+    server.goAway();
+    await until(chat.connection, (connection) => connection !== 'connected');
+    server.endSession([...server.sessions.keys()][0]);
+    server.isAway = false;
+    await until(chat.session, (session) => session === null);
+    await eventually(() => server.waitingPolls === 0);
+    chat.close();
+});
+
+Deno.test('a paused poll asks only when nudged, and goes on when resumed', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
+    const http = new HTTP({ fetch: server.fetch });
+    http.token = 'token';
+    server.sessions.set('token', { userID: ann.id, id: 'session' });
+    const store = new MemoryStore();
+    const head = async () => (await store.read(['threads'], (tx) => tx.get('threads', thread.id)))?.head;
+    const poll = new Poll({ store, http, onConnection: () => {}, onPassing: () => {} });
+    const end = new AbortController();
+    const running = poll.run(ann.id, end.signal);
+    await eventually(() => server.waitingPolls === 1);
+    poll.pause();
+    await eventually(() => server.waitingPolls === 0);
+    server.say(thread, ben, 'one');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.equal(await head(), 0);
+    poll.nudge();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.equal(await head(), 1);
+    assert.equal(server.waitingPolls, 0);
+    server.say(thread, ben, 'two');
+    poll.resume();
+    await eventually(() => server.waitingPolls === 1);
+    assert.equal(await head(), 2);
+    end.abort();
+    await running;
+});
