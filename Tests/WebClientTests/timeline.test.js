@@ -153,6 +153,16 @@ Deno.test('going to a message while the timeline opens wins', async () => {
     chat.close();
 });
 
+Deno.test('going to a message while a page above loads wins', async () => {
+    const { server, chat, thread, timeline } = await longThread(500, 0);
+    server.faults.delay = 50;
+    const older = timeline.loadOlder();
+    await timeline.goTo({ id: thread.messages[99].id });
+    await older;
+    assert.deepEqual(span(timeline.view.value), [51, 150]);
+    chat.close();
+});
+
 Deno.test('while the first unread messages are on their way, no later ones are shown', async () => {
     const { server, thread, chat: first, ann } = await longThread(100, 100);
     first.close();

@@ -84,27 +84,30 @@ export class ThreadTimeline {
 
     async loadOlder() {
         await this.#loading(async () => {
+            const move = this.#moves;
             const bottom = bottomOf(await this.#thread());
+            let first = this.#from;
             let isEmpty = true;
             // A page may be empty: the user has deleted all of its messages.
-            while (isEmpty && this.#from > bottom) {
-                const first = Math.max(bottom, this.#from - pageSize);
-                await this.#ensure(first, this.#from - 1);
-                isEmpty = !await this.#messages(first, this.#from - 1).then(({ length }) => length);
-                this.#from = first;
+            while (isEmpty && first > bottom) {
+                const last = first - 1;
+                first = Math.max(bottom, first - pageSize);
+                await this.#ensure(first, last);
+                isEmpty = !await this.#messages(first, last).then(({ length }) => length);
             }
-            await this.#endAt(this.#from + mostRows - 1);
+            const { head } = await this.#thread();
+            if (move === this.#moves) this.#place(first, Math.min(this.#to, first + mostRows - 1), head);
         });
     }
 
     async loadNewer() {
         await this.#loading(async () => {
             if (this.#to === Infinity) return;
+            const move = this.#moves;
             const last = this.#to + pageSize;
             await this.#ensure(this.#to + 1, last);
-            this.#from = Math.max(this.#from, last - mostRows + 1);
-            this.#to = last;
-            await this.#endAt(last);
+            const { head } = await this.#thread();
+            if (move === this.#moves) this.#place(Math.max(this.#from, last - mostRows + 1), last, head);
         });
     }
 
@@ -116,9 +119,7 @@ export class ThreadTimeline {
             const middle = place === 'newest' ? head : 'seq' in place ? place.seq : await this.#seqOf(place.id);
             // The last call decides where the window is.
             if (move !== this.#moves) return;
-            this.#from = Math.max(bottomOf(thread), middle - pageSize + 1);
-            this.#to = Infinity;
-            await this.#endAt(middle + pageSize);
+            this.#place(Math.max(bottomOf(thread), middle - pageSize + 1), middle + pageSize, head);
             // Stored messages are shown at once, unless the place itself is missing: the user would see other messages
             // first, and they would count as read.
             if (rangeAt(ranges, middle)) {
@@ -128,7 +129,7 @@ export class ThreadTimeline {
             try {
                 await this.#ensure(this.#from, this.#to);
             } catch (error) {
-                await this.#showNearest(middle);
+                if (move === this.#moves) await this.#showNearest(middle);
                 throw error;
             } finally {
                 this.#isOpen = !this.#end.signal.aborted;
@@ -136,22 +137,20 @@ export class ThreadTimeline {
         });
     }
 
-    /** Ends the window at a seq; at the thread's head it has no end.
-     * @param {number} seq */
-    async #endAt(seq) {
-        const { head } = await this.#thread();
-        this.#to = seq >= head ? Infinity : Math.min(this.#to, seq);
+    /** Moves both ends of the window at once, so that no view stands between. At the thread's head it has no end.
+     * @param {number} from @param {number} to @param {number} head */
+    #place(from, to, head) {
+        this.#from = from;
+        this.#to = to >= head ? Infinity : to;
     }
 
     /** Offline: shows the stored messages nearest to a place that is not stored.
      * @param {number} middle */
     async #showNearest(middle) {
-        const { ranges } = await this.#thread();
+        const { ranges, head } = await this.#thread();
         const range = ranges.findLast(([first]) => first <= middle) ?? ranges[0];
         if (!range || rangeAt(ranges, middle)) return;
-        this.#from = Math.max(range[0], Math.min(range[1], middle) - pageSize);
-        this.#to = Infinity;
-        await this.#endAt(range[1]);
+        this.#place(Math.max(range[0], Math.min(range[1], middle) - pageSize), range[1], head);
     }
 
     /** Runs a load: shows that it runs, and its result.
