@@ -54,13 +54,13 @@ class Result(unittest.TextTestResult):
 
 
 def load(names, without, part):
-    """The suite of the named tests, or of all; a part K/N is every Nth class of tests from the Kth on."""
+    """The suite of the named tests, or of all; a part K/N is every Nth test from the Kth on."""
     names = names or sorted(path.stem for path in FOLDER.glob("test_*.py") if path.stem not in without)
     suite = unittest.TestLoader().loadTestsFromNames(names)
     if part:
         first, step = map(int, part.split("/"))
-        classes = [tests for module in suite for tests in module]
-        suite = unittest.TestSuite(classes[first - 1::step])
+        tests = [test for module in suite for cases in module for test in cases]
+        suite = unittest.TestSuite(tests[first - 1::step])
     return suite
 
 
