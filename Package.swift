@@ -8,27 +8,46 @@ let settings: [SwiftSetting] = [
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
+// The client's products are built inside other people's packages, and SwiftPM refuses unsafe flags there.
+let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
+// Apps that only use the client name this package with `traits: []`: then these packages are not even fetched.
+func server(_ product: String, _ package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Server"]))
+}
+
 // Products of the packages below, by their usual names.
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
-let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let logging = server("Logging", "swift-log")
+let httpTypes = server("HTTPTypes", "swift-http-types")
+let nioCore = server("NIOCore", "swift-nio")
+let nioPosix = server("NIOPosix", "swift-nio")
+let nioHTTP1 = server("NIOHTTP1", "swift-nio")
+let nioSSL = server("NIOSSL", "swift-nio-ssl")
+let deque = server("DequeModule", "swift-collections")
+let hummingbird = server("Hummingbird", "hummingbird")
+let hummingbirdCore = server("HummingbirdCore", "hummingbird")
+let crypto = server("Crypto", "swift-crypto")
+let cryptoExtras = server("CryptoExtras", "swift-crypto")
+let unixSignals = server("UnixSignals", "swift-service-lifecycle")
+let jwtKit = server("JWTKit", "jwt-kit")
+let histogram = server("Histogram", "hdrhistogram-swift")
+let yams = server("Yams", "Yams")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 
 // An arrow never points up or sideways in this list: parley -> Service -> API -> Log -> Store -> Postgres -> CLibpq.
 let package = Package(
     name: "parley",
+    // For apps that use the client. The server runs on Linux.
+    platforms: [.macOS(.v15), .iOS(.v17)],
     products: [
+        .library(name: "ParleyClient", targets: ["ParleyClient"]),
+        .library(name: "ParleyObservation", targets: ["ParleyObservation"]),
         .executable(name: "parley", targets: ["parley"]),
         .executable(name: "parley-thumbnailer", targets: ["parley-thumbnailer"]),
+    ],
+    traits: [
+        .trait(name: "Server", description: "The server and its tools, not only the client."),
+        .default(enabledTraits: ["Server"]),
     ],
     // Exact versions: a build of one commit brings what was reviewed with it (docs/decisions.md says how to renew them).
     dependencies: [
@@ -38,6 +57,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        // The client's: an app may need another version of its own.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -168,7 +189,7 @@ let package = Package(
             name: "Bench",
             dependencies: [
                 "Basics", "CommandLineFlags", "Credentials", "Domain", "Linux", "Postgres", logging,
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                histogram,
             ],
             exclude: [
                 "embed.json", "Baselines/one_transaction_a_message.pgbench", "Baselines/one_transaction_a_message.sql",
@@ -186,11 +207,23 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // The client: the calls of the contract, a store in SQLite, sync, an outbox. Depends on nothing of the server's.
+        .target(name: "ParleyClient", dependencies: [grdb], swiftSettings: clientSettings),
+
+        // The client's lists as observable models, for SwiftUI.
+        .target(name: "ParleyObservation", dependencies: ["ParleyClient"], swiftSettings: clientSettings),
+
+        // `parley chat`.
+        .target(
+            name: "TerminalClient", dependencies: ["CommandLineFlags", "Linux", "ParleyClient"],
+            swiftSettings: settings),
+
         // The subcommands. No logic.
         .executableTarget(
             name: "parley",
             dependencies: [
-                "Bench", "CommandLineFlags", "Linux", "Service", "ServiceConfiguration", logging, unixSignals,
+                "Bench", "CommandLineFlags", "Linux", "Service", "ServiceConfiguration", "TerminalClient", logging,
+                unixSignals,
             ],
             swiftSettings: settings),
 
@@ -275,7 +308,7 @@ let package = Package(
                 "API", "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Push", "Service",
                 "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Transport", "WebClient", crypto,
                 httpTypes, logging, nioCore, nioHTTP1, nioPosix,
-                .product(name: "Yams", package: "Yams"),
+                yams,
             ],
             swiftSettings: settings),
 
@@ -290,7 +323,7 @@ let package = Package(
         // docs/ and README.md, as far as no server is needed to check them.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Domain", "TestSupport", .product(name: "Yams", package: "Yams")],
+            dependencies: ["Domain", "TestSupport", yams],
             swiftSettings: settings),
 
         // Black box: the built executable, curl, several processes; Bench for its many polls.

@@ -1,0 +1,60 @@
+// One call of the contract as a value: what is sent, and how the answer is read.
+import Foundation
+
+/// A call of the contract. `ParleyClient.call(_:)` sends it.
+public struct Call<Answer: Sendable>: Sendable {
+    var method: String
+    /// The path's segments after the server's address, not encoded: `["v1", "threads", id]`.
+    var path: [String]
+    var query: [(name: String, value: String)] = []
+    var headers: [String: String] = [:]
+    var body: Data?
+    var timeout: Duration = .seconds(30)
+    /// Statuses that are answers. Every other one is thrown as `ParleyError.refused`.
+    var accepted: Range<Int> = 200..<300
+    var read: @Sendable (HTTPResponse) throws -> Answer
+}
+
+extension Call {
+    /// A call with a JSON body or none.
+    init(
+        _ method: String, _ path: String..., query: [(String, String?)] = [], body: JSONValue? = nil,
+        read: @escaping @Sendable (HTTPResponse) throws -> Answer
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query.compactMap { name, value in value.map { (name, $0) } }
+        self.read = read
+        guard let body else { return }
+        // A JSON value of strings and finite numbers always encodes.
+        self.body = try? JSONEncoder().encode(body)
+        headers["content-type"] = "application/json"
+    }
+}
+
+extension Call where Answer: Decodable {
+    /// A call whose answer is JSON.
+    init(_ method: String, _ path: String..., query: [(String, String?)] = [], body: JSONValue? = nil) {
+        self.init(method, query: query, body: body) { try $0.decode(Answer.self) }
+        self.path = path
+    }
+}
+
+extension Call where Answer == Void {
+    /// A call without an answer body (204).
+    init(_ method: String, _ path: String..., query: [(String, String?)] = [], body: JSONValue? = nil) {
+        self.init(method, query: query, body: body) { _ in }
+        self.path = path
+    }
+}
+
+extension HTTPResponse {
+    /// Decodes a JSON body.
+    func decode<Value: Decodable>(_: Value.Type) throws -> Value {
+        do {
+            return try JSONDecoder.parley.decode(Value.self, from: body)
+        } catch {
+            throw ParleyError.unreadableAnswer("\(error)")
+        }
+    }
+}

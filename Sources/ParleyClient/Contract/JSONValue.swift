@@ -1,0 +1,87 @@
+// A JSON value of any shape: payloads of an app's own, and fields that this version of the client does not know.
+import Foundation
+
+/// A JSON value. Integers stay integers, so a number that the server sent is written back unchanged.
+public enum JSONValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+}
+
+extension JSONValue {
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    public var int: Int? { if case .integer(let value) = self { Int(exactly: value) } else { nil } }
+    public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+    public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
+    public var isNull: Bool { self == .null }
+
+    /// The value of a key; nil if this is not an object or has no such key. Setting nil removes the key.
+    public subscript(key: String) -> JSONValue? {
+        get { object?[key] }
+        set {
+            guard case .object(var members) = self else { return }
+            self = .null  // The dictionary has one owner while it changes, so it is not copied.
+            members[key] = newValue
+            self = .object(members)
+        }
+    }
+
+    /// Sets the keys of `other`, which is an object.
+    public mutating func merge(_ other: [String: JSONValue]) {
+        guard case .object(let members) = self else { return }
+        self = .object(members.merging(other) { $1 })
+    }
+}
+
+extension JSONValue: Codable {
+    public init(from decoder: any Decoder) throws {
+        let single = try decoder.singleValueContainer()
+        if let value = try? single.decode(String.self) {
+            self = .string(value)
+        } else if let members = try? single.decode([String: JSONValue].self) {
+            self = .object(members)
+        } else if single.decodeNil() {
+            self = .null
+        } else if let value = try? single.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? single.decode(Bool.self) {
+            self = .bool(value)
+        } else if let items = try? single.decode([JSONValue].self) {
+            self = .array(items)
+        } else {
+            self = .number(try single.decode(Double.self))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var single = encoder.singleValueContainer()
+        switch self {
+        case .null: try single.encodeNil()
+        case .bool(let value): try single.encode(value)
+        case .integer(let value): try single.encode(value)
+        case .number(let value): try single.encode(value)
+        case .string(let value): try single.encode(value)
+        case .array(let items): try single.encode(items)
+        case .object(let members): try single.encode(members)
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(nilLiteral: ()) { self = .null }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(Dictionary(elements) { $1 })
+    }
+}

@@ -1,0 +1,113 @@
+// What the server answers when it refuses a call (RFC 9457), and the client's one error type.
+import Foundation
+
+/// A refusal of the server.
+public struct Problem: Sendable, Hashable, Error {
+    /// A stable word. Decide by it; an unknown one is decided by `status`.
+    public struct Code: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, Codable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public init(stringLiteral value: String) { rawValue = value }
+    }
+
+    /// One invalid field of a request.
+    public struct Field: Sendable, Hashable, Codable {
+        public let field: String
+        public let detail: String
+    }
+
+    public let status: Int
+    public let code: Code
+    public let title: String
+    /// One English sentence for developers.
+    public let detail: String
+    /// The invalid fields, with status 422.
+    public let errors: [Field]
+    /// How long to wait before the next try (`Retry-After`).
+    public let retryAfter: Duration?
+    /// `X-Request-Id`: the operator of the server finds the request by it.
+    public let requestID: String?
+    /// The whole document, with members that belong to one code only.
+    public let document: JSONValue
+}
+
+extension Problem {
+    /// Reads a refusal. An answer that is no problem document, such as a proxy's page, becomes code `unexpected_answer`.
+    init(_ response: HTTPResponse) {
+        let document = (try? JSONDecoder().decode(JSONValue.self, from: response.body)) ?? .null
+        status = response.status
+        code = .init(rawValue: document["code"]?.string ?? "unexpected_answer")
+        title = document["title"]?.string ?? "Unexpected answer"
+        detail = document["detail"]?.string ?? "The server answered with status \(response.status)."
+        errors = (document["errors"]?.array ?? []).compactMap { entry in
+            guard let field = entry["field"]?.string else { return nil }
+            return Field(field: field, detail: entry["detail"]?.string ?? "")
+        }
+        retryAfter = response["retry-after"].flatMap(Int.init).map { .seconds($0) }
+        requestID = response["x-request-id"]
+        self.document = document
+    }
+
+    /// Whether the same request may succeed later: the server is busy or away, or the client called too often.
+    public var isTemporary: Bool {
+        status == 408 || status == 429 || status >= 500 && status != 501 && status != 505
+    }
+}
+
+extension Problem: CustomStringConvertible {
+    public var description: String {
+        let fields = errors.map { " \($0.field): \($0.detail)" }.joined()
+        return "\(detail)\(fields) (\(code.rawValue), \(status))"
+    }
+}
+
+/// Every error that this library throws, besides `CancellationError`.
+public enum ParleyError: Error, Sendable, Hashable {
+    /// The server refused the call.
+    case refused(Problem)
+    /// No answer arrived. Nothing is known about the call's effect, so it may be repeated.
+    case noAnswer(String)
+    /// The server's answer is not what the contract says.
+    case unreadableAnswer(String)
+    /// Nobody is signed in, or the session has ended.
+    case signedOut
+    /// Another client has opened the same store.
+    case storeInUse(path: String)
+    /// The store cannot be read or written, for example because the disk is full.
+    case storeFailed(String)
+    /// The file of an attachment cannot be read.
+    case fileUnreadable(path: String, reason: String)
+    /// There is no such message in the outbox.
+    case notInOutbox(MessageID)
+}
+
+extension ParleyError {
+    /// The code of the server's refusal.
+    public var code: Problem.Code? { if case .refused(let problem) = self { problem.code } else { nil } }
+
+    /// Whether the same call may succeed later.
+    public var isTemporary: Bool {
+        switch self {
+        case .refused(let problem): problem.isTemporary
+        case .noAnswer: true
+        case .unreadableAnswer, .signedOut, .storeInUse, .storeFailed, .fileUnreadable, .notInOutbox: false
+        }
+    }
+}
+
+extension ParleyError: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        switch self {
+        case .refused(let problem): problem.description
+        case .noAnswer(let reason): "The server did not answer: \(reason)"
+        case .unreadableAnswer(let reason): "The server's answer cannot be read: \(reason)"
+        case .signedOut: "Nobody is signed in, or the session has ended. Sign in again."
+        case .storeInUse(let path): "Another client has opened the store \(path). Close that client first."
+        case .storeFailed(let reason): "The local store failed: \(reason)"
+        case .fileUnreadable(let path, let reason): "The file \(path) cannot be read: \(reason)"
+        case .notInOutbox(let id): "The outbox has no message \(id)."
+        }
+    }
+
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,35 @@
+// The one seam to the network. The rest of the client knows neither URLSession nor sockets.
+import Foundation
+
+/// A request as it leaves the client.
+public struct HTTPRequest: Sendable {
+    public var method: String
+    public var url: URL
+    public var headers: [String: String] = [:]
+    public var body: Data?
+    /// The longest time without an answer.
+    public var timeout: Duration = .seconds(30)
+}
+
+/// A whole answer.
+public struct HTTPResponse: Sendable {
+    public var status: Int
+    /// By lowercase name.
+    public var headers: [String: String]
+    public var body: Data
+
+    public init(status: Int, headers: [String: String], body: Data) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    subscript(header: String) -> String? { headers[header] }
+}
+
+/// Sends requests. Give the client another one to add headers, to pin certificates, or to test without a network.
+public protocol HTTPTransport: Sendable {
+    /// Returns the answer, whatever its status. Throws `ParleyError.noAnswer` if none arrived, and `CancellationError`.
+    /// Follows no redirect.
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse
+}

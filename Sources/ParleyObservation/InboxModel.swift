@@ -1,0 +1,1 @@
+// The client's lists as observable models, for SwiftUI.

@@ -1,0 +1,1 @@
+// `parley chat`: a client for terminals, on the client library.
