@@ -1,0 +1,62 @@
+// Short forms for statements. All are compiled once a connection.
+import Foundation
+import GRDB
+
+extension Database {
+    func run(_ sql: String, _ arguments: StatementArguments = .init()) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    func row(_ sql: String, _ arguments: StatementArguments = .init()) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func rows(_ sql: String, _ arguments: StatementArguments = .init()) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func one<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ sql: String, _ arguments: StatementArguments = .init()
+    ) throws -> Value? {
+        try Value.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func all<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ sql: String, _ arguments: StatementArguments = .init()
+    ) throws -> [Value] {
+        try Value.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// A value of the table `device`.
+    func value(_ key: String) throws -> String? {
+        try one("select value from device where key = ?", [key])
+    }
+
+    func setValue(_ key: String, _ value: String?) throws {
+        if let value {
+            try run("insert or replace into device (key, value) values (?, ?)", [key, value])
+        } else {
+            try run("delete from device where key = ?", [key])
+        }
+    }
+}
+
+extension JSONValue {
+    /// Reads the JSON of a column.
+    init(stored text: String) throws {
+        self = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    }
+
+    /// The JSON for a column.
+    var text: String {
+        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+    }
+}
+
+extension Row {
+    /// Decodes a column with JSON.
+    func decode<Value: Decodable>(_: Value.Type, _ column: String) throws -> Value {
+        let text: String = self[column]
+        return try JSONDecoder.parley.decode(Value.self, from: Data(text.utf8))
+    }
+}

@@ -1,0 +1,242 @@
+// Events of the sync call, each as the client guide says.
+import Foundation
+import GRDB
+
+extension Fold {
+    /// Applies events in their order. Unknown types change nothing.
+    mutating func apply(_ events: [JSONValue]) throws {
+        for event in events { try apply(event) }
+    }
+
+    private mutating func apply(_ event: JSONValue) throws {
+        guard let type = event["type"]?.string, let data = event["data"], case .object = data else { return }
+        guard let id = event["thread_id"]?.string else { return try applyToAccount(type, data) }
+        if type == "thread.created" { return try createThread(id, data) }
+        guard Self.threadTypes.contains(type) else { return }
+        guard try thread(id) != nil else {
+            return try db.run("insert or ignore into missing_thread (id) values (?)", [id])
+        }
+        switch type {
+        case "thread.updated": try updateThread(id, data)
+        case "member.updated": try updateMember(id, data)
+        case "message.created": try createMessage(id, data)
+        case "message.updated": try updateMessage(id, data)
+        case "message.deleted": try deleteMessage(id, data)
+        case "reaction.updated": try updateReaction(id, data)
+        case "receipt.updated": try updateReceipts(id, data)
+        case "settings.updated": try updateSettings(id, data)
+        case "user.updated": try updateUser(id, data)
+        default: break
+        }
+    }
+
+    private static let threadTypes: Set = [
+        "thread.updated", "member.updated", "message.created", "message.updated", "message.deleted",
+        "reaction.updated", "receipt.updated", "settings.updated", "user.updated",
+    ]
+
+    private mutating func applyToAccount(_ type: String, _ data: JSONValue) throws {
+        switch type {
+        case "user.updated":
+            try db.setValue("account", data.text)
+            changes.account = true
+            for id: String in try db.all("select id from thread") { try updateUser(id, data) }
+        case "settings.updated":
+            guard let user = data["block"]?["user_id"]?.string else { return }
+            let stored = try JSONValue(stored: try db.value("blocked") ?? "[]").array ?? []
+            var blocked = stored.filter { $0.string != user }
+            if data["block"]?["blocked"]?.bool == true { blocked.append(.string(user)) }
+            try db.setValue("blocked", JSONValue.array(blocked).text)
+            changes.account = true
+        default: break
+        }
+    }
+
+    // MARK: Threads
+
+    private mutating func createThread(_ id: String, _ data: JSONValue) throws {
+        try removeThread(id)
+        try db.run("delete from missing_thread where id = ?", [id])
+        var thread = ThreadState(data: data, counted: data["head"]?.int ?? 0)
+        let members = data["members"]?.array ?? []
+        thread["members"] = nil
+        thread["peer"] = data["peer"]?.withoutPresence
+        if data["me"] == nil {  // A new thread, with all its members and no messages.
+            let own = members.first { $0["user"]?["id"]?.string == userID }
+            let other = members.first { $0["user"]?["id"]?.string != userID }
+            if data["kind"]?.string == "direct" { thread["peer"] = other?["user"]?.withoutPresence }
+            thread.data.merge([
+                "unread_count": 0, "mention_count": 0, "head": 0, "last_activity_at": data["created_at"] ?? .null,
+                "me": [
+                    "role": own?["role"] ?? .null, "status": own?["status"] ?? .null, "read_seq": 0,
+                    "delivered_seq": 0, "muted_until": nil, "archived": false, "pinned": false,
+                    "hidden_before_seq": 0,
+                ],
+            ])
+            takeDescription(&thread, data)
+        }
+        setThread(id, thread)
+        guard !members.isEmpty else { return }
+        try loadMembers(members, of: id)
+    }
+
+    private mutating func updateThread(_ id: String, _ data: JSONValue) throws {
+        try change(id) { takeDescription(&$0, data) }
+    }
+
+    /// A direct thread has the name and picture of its peer.
+    func takeDescription(_ thread: inout ThreadState, _ data: JSONValue) {
+        func present(_ value: JSONValue?) -> JSONValue? { value.flatMap { $0.isNull ? nil : $0 } }
+        thread["retention"] = data["retention"]
+        thread["member_count"] = data["member_count"]
+        thread["title"] = present(data["title"]) ?? thread["peer"]?["name"] ?? .null
+        thread["image"] = present(data["image"]) ?? thread["peer"]?["profile_image"] ?? .null
+    }
+
+    private mutating func updateMember(_ id: String, _ data: JSONValue) throws {
+        try change(id) { $0["member_count"] = data["member_count"] }
+        if try hasMembers(of: id) {
+            var member = data
+            member["member_count"] = nil
+            try setMember(member, of: id)
+        }
+        guard data["user"]?["id"]?.string == userID else { return }
+        if ["left", "removed"].contains(data["status"]?.string ?? "") { return try removeThread(id) }
+        try change(id) { $0.setMe(["role": data["role"] ?? .null, "status": data["status"] ?? .null]) }
+    }
+
+    // MARK: Messages
+
+    private mutating func createMessage(_ id: String, _ data: JSONValue) throws {
+        guard let seq = data["seq"]?.int, let thread = try thread(id) else { return }
+        try storeEvent(data, in: id)
+        try cover(id, seq, seq)
+        let sender = data["sender"]?["id"]?.string
+        if let sender {  // Sending marks everything before as read, and leaves the times of the marks.
+            try moveMarks(id, ["user_id": .string(sender), "read_seq": .seq(seq), "delivered_seq": .seq(seq)])
+        }
+        guard seq > thread.counted else { return }
+        let isMention = data["mentions"]?.array?.contains(.string(userID)) ?? false
+        try change(id) { thread in
+            if seq > thread.head {
+                thread["head"] = .seq(seq)
+                thread["last_activity_at"] = data["timestamp"]
+            }
+            if sender == userID {
+                thread.setMe(["read_seq": .seq(seq), "delivered_seq": .seq(seq)])
+                thread.takeCounts(["unread_count": 0, "mention_count": 0])
+            } else if sender != nil {
+                thread.add("unread_count", 1)
+                if isMention { thread.add("mention_count", 1) }
+            }
+        }
+    }
+
+    private mutating func updateMessage(_ id: String, _ data: JSONValue) throws {
+        guard let seq = data["seq"]?.int, try message(seq, in: id) != nil else { return }
+        try storeEvent(data, in: id)
+    }
+
+    private mutating func deleteMessage(_ id: String, _ data: JSONValue) throws {
+        guard let seq = data["seq"]?.int else { return }
+        if data["for"]?.string == "me" {
+            try removeMessage(seq, in: id)
+            return try change(id) { $0.takeCounts(data) }
+        }
+        if try message(seq, in: id) != nil { try store(data, in: id) }
+        guard let sender = data["sender"]?["id"]?.string, sender != userID else { return }
+        try change(id) { thread in
+            guard seq > thread.readSeq, seq >= thread.hiddenBefore else { return }
+            thread.add("unread_count", -1)
+        }
+    }
+
+    private mutating func updateReaction(_ id: String, _ data: JSONValue) throws {
+        guard let seq = data["seq"]?.int, let emoji = data["emoji"]?.string, var message = try message(seq, in: id)
+        else { return }
+        let known = message["reactions"]?[emoji]
+        let isOwn = data["user_id"]?.string == userID ? data["put"] ?? false : known?["me"] ?? false
+        let count = data["count"]?.int ?? 0
+        if message["reactions"] == nil { message["reactions"] = [:] }
+        message["reactions"]?[emoji] = count > 0 ? ["count": .seq(count), "me": isOwn] : nil
+        try store(message, in: id)
+    }
+
+    // MARK: Marks and settings
+
+    private mutating func updateReceipts(_ id: String, _ data: JSONValue) throws {
+        let several = data["receipts"]?.array
+        let receipts = several ?? [data]
+        for receipt in receipts { try moveMarks(id, receipt) }
+        guard let own = receipts.first(where: { $0["user_id"]?.string == userID }) else { return }
+        let delivered = own["delivered_seq"] ?? 0
+        // As others see the marks: the user's own read mark comes in an event of its own.
+        guard several == nil else { return try change(id) { $0.setMe(["delivered_seq": delivered]) } }
+        try change(id) { thread in
+            thread.setMe(["read_seq": own["read_seq"] ?? 0, "delivered_seq": delivered])
+            thread.takeCounts(own)
+        }
+        try db.run("delete from mark where thread_id = ? and read_seq <= ?", [id, own["read_seq"]?.int ?? 0])
+    }
+
+    /// Moves a member's marks, which never go back.
+    private mutating func moveMarks(_ id: String, _ marks: JSONValue) throws {
+        guard let user = marks["user_id"]?.string, var member = try member(user, of: id) else { return }
+        var hasMoved = false
+        for kind in ["read", "delivered"] {
+            guard let seq = marks[kind + "_seq"]?.int, seq > member[kind + "_seq"]?.int ?? 0 else { continue }
+            for key in [kind + "_seq", kind + "_at"] where marks[key] != nil { member[key] = marks[key] }
+            hasMoved = true
+        }
+        if hasMoved { try setMember(member, of: id) }
+    }
+
+    mutating func updateSettings(_ id: String, _ data: JSONValue) throws {
+        let keys = ["muted_until", "archived", "pinned", "hidden_before_seq"]
+        try change(id) { thread in
+            thread.setMe(Dictionary(uniqueKeysWithValues: keys.map { ($0, data[$0] ?? .null) }))
+            thread.takeCounts(data)
+        }
+        try hide(id)
+    }
+
+    // MARK: People
+
+    private mutating func updateUser(_ id: String, _ user: JSONValue) throws {
+        guard let userID = user["id"]?.string else { return }
+        for row in try db.rows("select seq, data from message where thread_id = ? and data like ?", [id, "%\(userID)%"]) {
+            var message = try JSONValue(stored: row["data"])
+            guard message["sender"]?.takeProfile(user) == true else { continue }
+            try store(message, in: id)
+        }
+        if var member = try member(userID, of: id), member["user"]?.takeProfile(user) == true {
+            try setMember(member, of: id)
+        }
+        try change(id) { thread in
+            _ = thread.data["me"]?["invited_by"]?.takeProfile(user)
+            guard thread.data["peer"]?.takeProfile(user) == true else { return }
+            thread["title"] = user["name"]
+            thread["image"] = user["profile_image"]
+        }
+    }
+}
+
+extension ThreadState {
+    /// Adds to a count, which is never below 0.
+    mutating func add(_ key: String, _ number: Int) {
+        data[key] = .seq(max(0, (data[key]?.int ?? 0) + number))
+    }
+}
+
+extension JSONValue {
+    static func seq(_ value: Int) -> JSONValue { .integer(Int64(value)) }
+
+    /// Takes the fields of a person that this value shows, if it is that person. Returns whether it is.
+    fileprivate mutating func takeProfile(_ user: JSONValue) -> Bool {
+        guard case .object(let fields) = self, fields["id"] == user["id"] else { return false }
+        for key in fields.keys where user[key] != nil && key != "presence" && key != "last_seen_at" {
+            self[key] = user[key]
+        }
+        return true
+    }
+}

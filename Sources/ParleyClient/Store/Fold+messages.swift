@@ -1,0 +1,119 @@
+// Messages, and which ranges of a thread the device has.
+import GRDB
+
+extension Fold {
+    /// A page of the archive: the newest one, or the messages before a seq or after one.
+    mutating func loadMessages(_ id: String, page: JSONValue, before: Seq? = nil, after: Seq? = nil) throws {
+        guard let thread = try thread(id) else { return }
+        let messages = page["messages"]?.array ?? []
+        for message in messages { try store(message, in: id) }
+        let seqs = messages.compactMap { $0["seq"]?.int }
+        let end = page["end"]?.bool ?? false
+        let head = max(page["head"]?.int ?? 0, thread.head)
+        if let after {
+            try cover(id, after + 1, end ? head : seqs.max() ?? after)
+        } else {
+            guard let first = end ? thread.firstVisible : seqs.min() else { return }
+            try cover(id, first, before.map { $0 - 1 } ?? head)
+        }
+    }
+
+    /// Stores a message as the archive has it. The device's copy of a payload may be the last one, once all devices
+    /// have it: the server then shows the message without its payload.
+    mutating func store(_ message: JSONValue, in id: String) throws {
+        guard let seq = message["seq"]?.int, let messageID = message["id"]?.string else { return }
+        var message = message
+        if message["payload"]?.isNull ?? true, message["deleted_at"]?.isNull ?? true,
+            let stored = try self.message(seq, in: id), stored["id"] == message["id"], let payload = stored["payload"]
+        {
+            message["payload"] = payload
+        }
+        // An id stands for one message: a restored server may have given it another place.
+        try db.run("delete from message where id = ? and (thread_id, seq) is not (?, ?)", [messageID, id, seq])
+        try db.run(
+            """
+            insert into message (thread_id, seq, id, data, words, version) values (?, ?, ?, ?, ?, ?)
+            on conflict (thread_id, seq) do update
+            set id = excluded.id, data = excluded.data, words = excluded.words, version = excluded.version
+            """,
+            [id, seq, messageID, message.text, message["payload"]?["text"]?.string, version])
+        // The event may come before the answer of the send.
+        try removeSent(messageID, in: id)
+        changes.timelines.insert(id)
+        changes.threads.insert(id)
+    }
+
+    /// Stores a message of an event, which does not say which reactions are the user's own.
+    mutating func storeEvent(_ message: JSONValue, in id: String) throws {
+        guard let seq = message["seq"]?.int else { return }
+        var message = message
+        if let reactions = message["reactions"]?.object, !reactions.isEmpty {
+            let stored = try self.message(seq, in: id)
+            let own = stored?["id"] == message["id"] ? stored?["reactions"] : nil
+            message["reactions"] = .object(
+                Dictionary(
+                    uniqueKeysWithValues: reactions.map { emoji, reaction in
+                        var reaction = reaction
+                        reaction["me"] = own?[emoji]?["me"] ?? false
+                        return (emoji, reaction)
+                    }))
+        }
+        try store(message, in: id)
+    }
+
+    func message(_ seq: Seq, in id: String) throws -> JSONValue? {
+        try db.one("select data from message where thread_id = ? and seq = ?", [id, seq]).map {
+            (text: String) in try JSONValue(stored: text)
+        }
+    }
+
+    mutating func removeMessage(_ seq: Seq, in id: String) throws {
+        try db.run("delete from message where thread_id = ? and seq = ?", [id, seq])
+        changes.timelines.insert(id)
+        changes.threads.insert(id)
+    }
+
+    // MARK: Ranges
+
+    /// Records that the device has all messages from `first` to `last` that the user sees. Joins ranges that touch.
+    mutating func cover(_ id: String, _ first: Seq, _ last: Seq) throws {
+        guard first <= last else { return }
+        let bounds = try db.row(
+            "select min(first), max(last) from span where thread_id = ? and last >= ? and first <= ?",
+            [id, first - 1, last + 1])
+        let from = min(first, bounds?[0] as Int? ?? first)
+        let to = max(last, bounds?[1] as Int? ?? last)
+        try db.run(
+            "delete from span where thread_id = ? and last >= ? and first <= ?", [id, first - 1, last + 1])
+        try db.run("insert into span (thread_id, first, last) values (?, ?, ?)", [id, from, to])
+        changes.timelines.insert(id)
+        changes.threads.insert(id)
+    }
+
+    /// Deletes what the user has hidden.
+    mutating func hide(_ id: String) throws {
+        guard let thread = try thread(id), thread.hiddenBefore > 0 else { return }
+        try db.run("delete from message where thread_id = ? and seq < ?", [id, thread.hiddenBefore])
+        try db.run("delete from span where thread_id = ? and last < ?", [id, thread.hiddenBefore])
+        try db.run(
+            "update span set first = ? where thread_id = ? and first < ?", [thread.hiddenBefore, id, thread.hiddenBefore])
+        changes.timelines.insert(id)
+    }
+
+    /// Whether the client has to fetch the newest page of a thread: the last message is not known.
+    mutating func lacksLastMessage(_ id: String) throws -> Bool {
+        guard let thread = try thread(id), thread.status == "joined", thread.head >= thread.firstVisible else {
+            return false
+        }
+        guard let first = try db.newestFirst(id, head: thread.head) else { return true }
+        guard first > thread.firstVisible else { return false }
+        return try db.one("select 1 from message where thread_id = ? and seq >= ? limit 1", [id, first]) != 1
+    }
+}
+
+extension Database {
+    /// The first seq of the range that holds the newest message; nil if the newest message is not known.
+    func newestFirst(_ id: String, head: Seq) throws -> Seq? {
+        try one("select first from span where thread_id = ? and last >= ? order by first limit 1", [id, head])
+    }
+}

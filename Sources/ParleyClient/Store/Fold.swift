@@ -1,0 +1,181 @@
+// The state of a device as a function of an inbox and the events after it. docs/client-guide.md has the rules, and
+// Tests/ClientVectors histories with what a client must show. One Fold lives as long as one transaction.
+//
+// This file: the account, threads and lists of members as calls return them. Beside it: events, messages.
+import Foundation
+import GRDB
+
+struct Fold {
+    let db: Database
+    let version: Int64
+    let userID: String
+    var changes = Changes()
+    /// Threads that this transaction has read. `finish` writes those that differ.
+    private var threads: [String: ThreadState?] = [:]
+    private var changed: Set<String> = []
+
+    init(_ db: Database, version: Int64) throws {
+        self.db = db
+        self.version = version
+        userID = try db.value("user_id") ?? ""
+    }
+
+    /// Writes what the transaction changed in threads.
+    mutating func finish() throws {
+        for id in changed {
+            guard let thread = threads[id] ?? nil else { continue }
+            try db.run(
+                "insert or replace into thread (id, data, counted, version) values (?, ?, ?, ?)",
+                [id, thread.data.text, thread.counted, version])
+        }
+        changed = []
+        try db.setValue("version", String(version))
+    }
+
+    // MARK: Threads
+
+    /// A thread as this transaction has it.
+    mutating func thread(_ id: String) throws -> ThreadState? {
+        if let known = threads[id] { return known }
+        let row = try db.row("select data, counted from thread where id = ?", [id])
+        let thread = try row.map { ThreadState(data: try JSONValue(stored: $0["data"]), counted: $0["counted"]) }
+        threads[id] = .some(thread)
+        return thread
+    }
+
+    mutating func setThread(_ id: String, _ thread: ThreadState) {
+        threads[id] = .some(thread)
+        changed.insert(id)
+        changes.threads.insert(id)
+    }
+
+    /// Changes a thread that the device has.
+    mutating func change(_ id: String, _ body: (inout ThreadState) -> Void) throws {
+        guard var thread = try thread(id) else { return }
+        body(&thread)
+        setThread(id, thread)
+    }
+
+    mutating func removeThread(_ id: String) throws {
+        threads[id] = .some(nil)
+        changed.remove(id)
+        for table in ["message", "span", "member_list", "member", "mark"] {
+            try db.run("delete from \(table) where thread_id = ?", [id])
+        }
+        try db.run("delete from thread where id = ?", [id])
+        changes.threads.insert(id)
+        changes.timelines.insert(id)
+        changes.members.insert(id)
+    }
+
+    // MARK: Calls
+
+    /// The own profile, and the people whom the user has blocked.
+    mutating func loadAccount(_ user: JSONValue, blocked: [String]) throws {
+        try db.setValue("account", user.text)
+        try db.setValue("blocked", JSONValue.array(blocked.map(JSONValue.string)).text)
+        changes.account = true
+    }
+
+    /// All threads of an inbox, at the first start or after a 410. The messages of `stale` threads are deleted.
+    mutating func loadInbox(_ loaded: [JSONValue], stale: Set<String> = []) throws {
+        let kept = Set(loaded.compactMap { $0["id"]?.string }).subtracting(stale)
+        let stored: [String] = try db.all("select id from thread")
+        for id in stored where !kept.contains(id) { try removeThread(id) }
+        try loadThreads(loaded)
+        changes.all = true
+    }
+
+    /// Threads of a later page, or one thread: they are later than the cursor, so events may repeat what they have.
+    mutating func loadThreads(_ loaded: [JSONValue]) throws {
+        for var data in loaded {
+            guard let id = data["id"]?.string else { continue }
+            let last = data["last_message"].flatMap { $0.isNull ? nil : $0 }
+            data["last_message"] = nil
+            data["peer"] = data["peer"]?.withoutPresence
+            let thread = ThreadState(data: data, counted: data["head"]?.int ?? 0)
+            setThread(id, thread)
+            try db.run("delete from missing_thread where id = ?", [id])
+            try hide(id)
+            guard thread.status == "joined" else { continue }
+            // No message after the last one is visible; none is if there is no last one.
+            if let last {
+                try store(last, in: id)
+                try cover(id, last["seq"]?.int ?? thread.head, max(thread.head, last["seq"]?.int ?? 0))
+            } else {
+                try cover(id, thread.firstVisible, thread.head)
+            }
+        }
+    }
+
+    /// All members of a thread. Events keep the list from now on.
+    mutating func loadMembers(_ members: [JSONValue], of id: String) throws {
+        guard try thread(id) != nil else { return }
+        try db.run("delete from member where thread_id = ?", [id])
+        try db.run("insert or replace into member_list (thread_id) values (?)", [id])
+        for member in members { try setMember(member, of: id) }
+        changes.members.insert(id)
+    }
+
+    // MARK: Members
+
+    func hasMembers(of id: String) throws -> Bool {
+        try db.one("select 1 from member_list where thread_id = ?", [id]) == 1
+    }
+
+    func member(_ user: String, of id: String) throws -> JSONValue? {
+        try db.one("select data from member where thread_id = ? and user_id = ?", [id, user]).map {
+            (text: String) in try JSONValue(stored: text)
+        }
+    }
+
+    mutating func setMember(_ member: JSONValue, of id: String) throws {
+        guard let user = member["user"]?["id"]?.string else { return }
+        var member = member
+        member["user"] = member["user"]?.withoutPresence
+        try db.run(
+            "insert or replace into member (thread_id, user_id, data, version) values (?, ?, ?, ?)",
+            [id, user, member.text, version])
+        changes.members.insert(id)
+        changes.timelines.insert(id)  // Rows show who has read a message.
+    }
+}
+
+/// A thread as the inbox has it, without its last message.
+struct ThreadState {
+    var data: JSONValue
+    /// The counts include the messages up to this seq, although their events may still arrive.
+    var counted: Seq
+
+    var head: Seq { data["head"]?.int ?? 0 }
+    var status: String { data["me"]?["status"]?.string ?? "" }
+    var readSeq: Seq { data["me"]?["read_seq"]?.int ?? 0 }
+    var hiddenBefore: Seq { data["me"]?["hidden_before_seq"]?.int ?? 0 }
+    var firstVisible: Seq { max(1, hiddenBefore) }
+
+    subscript(key: String) -> JSONValue? {
+        get { data[key] }
+        set { data[key] = newValue }
+    }
+
+    /// The user's own part of the thread.
+    mutating func setMe(_ values: [String: JSONValue]) {
+        data["me"]?.merge(values)
+    }
+
+    /// Takes absolute counts. Every later message is counted.
+    mutating func takeCounts(_ source: JSONValue) {
+        for key in ["unread_count", "mention_count"] { data[key] = source[key] ?? 0 }
+        counted = 0
+    }
+}
+
+extension JSONValue {
+    /// A person without presence, which is shown and not stored.
+    var withoutPresence: JSONValue {
+        guard case .object = self else { return self }
+        var person = self
+        for key in ["presence", "last_seen_at"] where person[key] != nil { person[key] = .null }
+        return person
+    }
+}

@@ -1,0 +1,109 @@
+// The local store: one SQLite database, one writer, and a note to the lists after each transaction.
+import Foundation
+import GRDB
+
+/// Where a client keeps its data.
+public enum StoreLocation: Sendable {
+    /// A directory of the client's own. It is made if it is absent. One client at a time may open it.
+    case file(directory: URL)
+    /// Nothing survives the client.
+    case memory
+}
+
+final class Store: Sendable {
+    let changes = ChangeHub()
+    private let database: any DatabaseWriter
+    private let lock: StoreLock?
+    /// Grows with each transaction.
+    private let version: Locked<Int64>
+
+    /// Opens the store and brings its tables up to date. Throws `storeInUse` and `storeFailed`.
+    init(_ location: StoreLocation) throws {
+        var configuration = Configuration()
+        configuration.label = "parley"
+        configuration.maximumReaderCount = 3
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "pragma synchronous = normal; pragma cache_size = -2000")
+        }
+        do {
+            switch location {
+            case .memory:
+                lock = nil
+                database = try DatabaseQueue(configuration: configuration)
+            case .file(let directory):
+                try FileManager.default.createDirectory(
+                    at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+                lock = try StoreLock(directory)
+                let path = directory.appendingPathComponent("parley.sqlite").path
+                database = try DatabasePool(path: path, configuration: configuration)
+            }
+            try Schema.migrator.migrate(database)
+            version = Locked(try database.read { try Int64($0.value("version") ?? "0") ?? 0 })
+        } catch {
+            throw ParleyError(storing: error)
+        }
+    }
+
+    func close() throws {
+        try database.close()
+        lock?.release()
+    }
+
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do { return try await database.read(body) } catch { throw ParleyError(storing: error) }
+    }
+
+    /// Runs `body` in one transaction: all of it is stored, or nothing. Lists are told afterwards.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout Fold) throws -> Value
+    ) async throws -> Value {
+        let next = version.withLock { version in
+            version += 1
+            return version
+        }
+        do {
+            let (value, changed) = try await database.write { database in
+                var fold = try Fold(database, version: next)
+                let value = try body(&fold)
+                try fold.finish()
+                return (value, fold.changes)
+            }
+            changes.publish(changed)
+            return value
+        } catch {
+            throw ParleyError(storing: error)
+        }
+    }
+}
+
+extension ParleyError {
+    init(storing error: any Error) {
+        self = error as? ParleyError ?? .storeFailed("\(error)")
+    }
+}
+
+/// A lock file: the second client of a directory is refused instead of polling and sending beside the first.
+final class StoreLock: Sendable {
+    private let descriptor: Locked<Int32?>
+
+    init(_ directory: URL) throws {
+        let path = directory.appendingPathComponent("lock").path
+        let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard opened >= 0 else { throw ParleyError.storeFailed("\(path): \(String(cString: strerror(errno)))") }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+            Foundation.close(opened)
+            throw ParleyError.storeInUse(path: directory.path)
+        }
+        descriptor = Locked(opened)
+    }
+
+    func release() {
+        descriptor.withLock { descriptor in
+            if let open = descriptor { Foundation.close(open) }
+            descriptor = nil
+        }
+    }
+
+    deinit { release() }
+}
