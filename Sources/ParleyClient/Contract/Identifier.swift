@@ -2,27 +2,9 @@
 import Foundation
 
 /// An opaque id, a lowercase UUID. Compare ids, and do not take them apart.
-public struct Identifier<Subject>: RawRepresentable, Hashable, Sendable {
+public struct Identifier<Subject>: StringValue {
     public let rawValue: String
-
-    public init(rawValue: String) { self.rawValue = rawValue }
-
     public init(_ rawValue: String) { self.rawValue = rawValue }
-}
-
-extension Identifier: CustomStringConvertible, ExpressibleByStringLiteral, Codable {
-    public var description: String { rawValue }
-
-    public init(stringLiteral value: String) { rawValue = value }
-
-    public init(from decoder: any Decoder) throws {
-        rawValue = try decoder.singleValueContainer().decode(String.self)
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var single = encoder.singleValueContainer()
-        try single.encode(rawValue)
-    }
 }
 
 public typealias UserID = Identifier<User>
@@ -37,6 +19,7 @@ extension Identifier where Subject == Message {
 }
 
 extension Identifier where Subject == Attachment {
+    /// A new random id. The client makes the id of an attachment, so that an upload can be resumed.
     static func random() -> Self { .init(UUID().uuidString.lowercased()) }
 }
 

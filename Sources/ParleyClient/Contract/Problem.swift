@@ -4,10 +4,9 @@ import Foundation
 /// A refusal of the server.
 public struct Problem: Sendable, Hashable, Error {
     /// A stable word. Decide by it; an unknown one is decided by `status`.
-    public struct Code: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, Codable {
+    public struct Code: StringValue {
         public let rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
-        public init(stringLiteral value: String) { rawValue = value }
+        public init(_ rawValue: String) { self.rawValue = rawValue }
     }
 
     /// One invalid field of a request.

@@ -1,0 +1,171 @@
+// What events carry that is no resource of its own.
+import Foundation
+
+/// The user deleted this message for the own devices only. The counts are those afterwards.
+public struct HiddenMessage: Sendable, Hashable, Codable {
+    public var id: MessageID
+    public var threadID: ThreadID
+    public var seq: Seq
+    public var unreadCount: Int
+    public var mentionCount: Int
+    /// `me`.
+    private var `for`: String
+
+    public init(id: MessageID, threadID: ThreadID, seq: Seq, unreadCount: Int, mentionCount: Int) {
+        self.id = id
+        self.threadID = threadID
+        self.seq = seq
+        self.unreadCount = unreadCount
+        self.mentionCount = mentionCount
+        self.for = "me"
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case id, seq, `for`
+        case threadID = "thread_id"
+        case unreadCount = "unread_count"
+        case mentionCount = "mention_count"
+    }
+}
+
+/// Somebody added or removed a reaction.
+public struct ReactionChange: Sendable, Hashable, Codable {
+    public var messageID: MessageID
+    public var seq: Seq
+    public var userID: UserID
+    public var emoji: String
+    /// True if the reaction was added.
+    public var put: Bool
+    /// How many people have this reaction now.
+    public var count: Int
+
+    public init(messageID: MessageID, seq: Seq, userID: UserID, emoji: String, put: Bool, count: Int) {
+        self.messageID = messageID
+        self.seq = seq
+        self.userID = userID
+        self.emoji = emoji
+        self.put = put
+        self.count = count
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case seq, emoji, put, count
+        case messageID = "message_id"
+        case userID = "user_id"
+    }
+}
+
+/// Somebody's marks in a thread.
+public struct ReceiptChange: Sendable, Hashable, Codable {
+    public var userID: UserID
+    public var readSeq: Seq
+    public var deliveredSeq: Seq
+    /// Nil if the person has read nothing.
+    public var readAt: Date?
+    public var deliveredAt: Date?
+    /// The person's unread messages. Absent if several people moved together.
+    public var unreadCount: Int?
+    public var mentionCount: Int?
+
+    public init(
+        userID: UserID, readSeq: Seq, deliveredSeq: Seq, readAt: Date? = nil, deliveredAt: Date? = nil,
+        unreadCount: Int? = nil, mentionCount: Int? = nil
+    ) {
+        self.userID = userID
+        self.readSeq = readSeq
+        self.deliveredSeq = deliveredSeq
+        self.readAt = readAt
+        self.deliveredAt = deliveredAt
+        self.unreadCount = unreadCount
+        self.mentionCount = mentionCount
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case readSeq = "read_seq"
+        case deliveredSeq = "delivered_seq"
+        case readAt = "read_at"
+        case deliveredAt = "delivered_at"
+        case unreadCount = "unread_count"
+        case mentionCount = "mention_count"
+    }
+}
+
+/// The user blocked or unblocked somebody.
+public struct BlockChange: Sendable, Hashable, Codable {
+    public var userID: UserID
+    public var blocked: Bool
+
+    public init(userID: UserID, blocked: Bool) {
+        self.userID = userID
+        self.blocked = blocked
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case blocked
+    }
+}
+
+/// Somebody came online or went offline.
+public struct PresenceChange: Sendable, Hashable, Codable {
+    public var userID: UserID
+    public var presence: Presence
+    /// With `offline`.
+    public var lastSeenAt: Date?
+
+    public init(userID: UserID, presence: Presence, lastSeenAt: Date? = nil) {
+        self.userID = userID
+        self.presence = presence
+        self.lastSeenAt = lastSeenAt
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case userID = "user_id"
+        case presence
+        case lastSeenAt = "last_seen_at"
+    }
+}
+
+/// A thread that the user has from now on.
+public struct CreatedThread: Sendable, Hashable, Codable {
+    /// How a thread that existed before stands for the user.
+    public struct Standing: Sendable, Hashable, Codable {
+        /// The other person of a direct thread.
+        public var peer: User?
+        public var unreadCount: Int
+        public var mentionCount: Int
+        public var head: Seq
+        public var lastActivityAt: Date
+        public var me: OwnMembership
+
+        enum CodingKeys: String, CodingKey {
+            case peer, head, me
+            case unreadCount = "unread_count"
+            case mentionCount = "mention_count"
+            case lastActivityAt = "last_activity_at"
+        }
+    }
+
+    public var thread: PublicThread
+    /// Empty in threads of more than 100 members, and for invited people.
+    public var members: [Member]
+    /// Nil for a new thread, which has no messages yet.
+    public var standing: Standing?
+
+    private enum CodingKeys: String, CodingKey { case members, me }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        thread = try PublicThread(from: decoder)
+        members = try fields.decode([Member].self, forKey: .members)
+        standing = fields.contains(.me) ? try Standing(from: decoder) : nil
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try thread.encode(to: encoder)
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(members, forKey: .members)
+        try standing?.encode(to: encoder)
+    }
+}

@@ -1,0 +1,145 @@
+// Who is in a thread: the user's own membership and settings, the other members, and receipts.
+import Foundation
+
+/// The user's membership, marks and settings in a thread.
+public struct OwnMembership: Sendable, Hashable, Codable {
+    public var role: Role
+    public var status: MemberStatus
+    /// The user has read everything up to this seq.
+    public var readSeq: Seq
+    public var deliveredSeq: Seq
+    /// No alerts are sent until this time. Nil if the thread is not muted.
+    public var mutedUntil: Date?
+    public var isArchived: Bool
+    public var isPinned: Bool
+    /// Messages below this seq are not shown to the user.
+    public var hiddenBeforeSeq: Seq
+    /// Who invited the user. Nil after joining.
+    public var invitedBy: Sender?
+
+    public init(
+        role: Role = .member, status: MemberStatus = .joined, readSeq: Seq = 0, deliveredSeq: Seq = 0,
+        mutedUntil: Date? = nil, isArchived: Bool = false, isPinned: Bool = false, hiddenBeforeSeq: Seq = 0,
+        invitedBy: Sender? = nil
+    ) {
+        self.role = role
+        self.status = status
+        self.readSeq = readSeq
+        self.deliveredSeq = deliveredSeq
+        self.mutedUntil = mutedUntil
+        self.isArchived = isArchived
+        self.isPinned = isPinned
+        self.hiddenBeforeSeq = hiddenBeforeSeq
+        self.invitedBy = invitedBy
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case role, status
+        case readSeq = "read_seq"
+        case deliveredSeq = "delivered_seq"
+        case mutedUntil = "muted_until"
+        case isArchived = "archived"
+        case isPinned = "pinned"
+        case hiddenBeforeSeq = "hidden_before_seq"
+        case invitedBy = "invited_by"
+    }
+}
+
+/// The user's settings of a thread, and the counts under these settings.
+public struct ThreadSettings: Sendable, Hashable, Codable {
+    public var mutedUntil: Date?
+    public var isArchived: Bool
+    public var isPinned: Bool
+    public var hiddenBeforeSeq: Seq
+    public var unreadCount: Int
+    public var mentionCount: Int
+
+    enum CodingKeys: String, CodingKey {
+        case mutedUntil = "muted_until"
+        case isArchived = "archived"
+        case isPinned = "pinned"
+        case hiddenBeforeSeq = "hidden_before_seq"
+        case unreadCount = "unread_count"
+        case mentionCount = "mention_count"
+    }
+}
+
+/// A person in a thread.
+public struct Member: Sendable, Hashable, Identifiable {
+    public var user: User
+    public var role: Role
+    public var status: MemberStatus
+    public var readSeq: Seq
+    public var deliveredSeq: Seq
+    public var readAt: Date?
+    public var deliveredAt: Date?
+    public var joinedAt: Date?
+    /// Fields that this version of the client does not know.
+    public var unknown: [String: JSONValue] = [:]
+
+    public var id: UserID { user.id }
+
+    public init(
+        user: User, role: Role = .member, status: MemberStatus = .joined, readSeq: Seq = 0, deliveredSeq: Seq = 0,
+        readAt: Date? = nil, deliveredAt: Date? = nil, joinedAt: Date? = nil
+    ) {
+        self.user = user
+        self.role = role
+        self.status = status
+        self.readSeq = readSeq
+        self.deliveredSeq = deliveredSeq
+        self.readAt = readAt
+        self.deliveredAt = deliveredAt
+        self.joinedAt = joinedAt
+    }
+}
+
+extension Member: Codable {
+    enum CodingKeys: String, CodingKey {
+        case user, role, status
+        case readSeq = "read_seq"
+        case deliveredSeq = "delivered_seq"
+        case readAt = "read_at"
+        case deliveredAt = "delivered_at"
+        case joinedAt = "joined_at"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try FieldReader(decoder, CodingKeys.self)
+        user = try fields[.user]
+        role = try fields[.role]
+        status = try fields[.status]
+        readSeq = try fields[.readSeq]
+        deliveredSeq = try fields[.deliveredSeq]
+        readAt = try fields.optional(.readAt)
+        deliveredAt = try fields.optional(.deliveredAt)
+        joinedAt = try fields.optional(.joinedAt)
+        unknown = try fields.unknown
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = FieldWriter(encoder, CodingKeys.self)
+        try fields.write(.user, user)
+        try fields.write(.role, role)
+        try fields.write(.status, status)
+        try fields.write(.readSeq, readSeq)
+        try fields.write(.deliveredSeq, deliveredSeq)
+        try fields.write(.readAt, readAt)
+        try fields.write(.deliveredAt, deliveredAt)
+        try fields.write(.joinedAt, joinedAt)
+        try fields.write(unknown)
+    }
+}
+
+/// A person who has a message, and since when.
+public struct Receipt: Sendable, Hashable, Codable {
+    public var user: User
+    public var deliveredAt: Date
+    public var readAt: Date?
+
+    enum CodingKeys: String, CodingKey {
+        case user
+        case deliveredAt = "delivered_at"
+        case readAt = "read_at"
+    }
+}

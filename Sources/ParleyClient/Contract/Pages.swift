@@ -1,0 +1,106 @@
+// Lists. Each page says where the next one begins; `next` is nil at the end.
+import Foundation
+
+/// A point in the log of events. Opaque: store it, and do not compare it. At most 2,048 characters.
+public typealias Cursor = String
+
+/// The user's devices, newest first.
+public struct SessionPage: Sendable, Hashable, Codable {
+    public var sessions: [Session]
+    /// How many entries the server puts on a page at most.
+    public var limit: Int
+    public var next: String?
+}
+
+/// The people whom the user has blocked, latest first.
+public struct BlockPage: Sendable, Hashable, Codable {
+    public var blocks: [Block]
+    public var limit: Int
+    public var next: String?
+}
+
+/// People in the directory.
+public struct UserPage: Sendable, Hashable, Codable {
+    public var users: [User]
+    public var limit: Int
+    public var next: String?
+}
+
+/// Rooms, largest first.
+public struct RoomPage: Sendable, Hashable, Codable {
+    public var rooms: [PublicThread]
+    public var limit: Int
+    public var next: String?
+}
+
+/// Members of a thread: owners, then admins, then the others.
+public struct MemberPage: Sendable, Hashable, Codable {
+    public var members: [Member]
+    public var limit: Int
+    public var next: String?
+}
+
+/// The members who have a message. A page may be empty and still have `next`.
+public struct ReceiptPage: Sendable, Hashable, Codable {
+    public var receipts: [Receipt]
+    public var limit: Int
+    public var next: String?
+}
+
+/// Messages that a search has found, newest first. A page may be empty and still have `next`.
+public struct SearchPage: Sendable, Hashable, Codable {
+    public var results: [SearchHit]
+    public var limit: Int
+    public var next: String?
+}
+
+/// Messages of a thread in ascending order of seq.
+public struct MessagePage: Sendable, Hashable, Codable {
+    public var messages: [Message]
+    /// The thread's last seq; 0 if it has no messages.
+    public var head: Seq
+    /// There are no more messages in this direction.
+    public var end: Bool
+}
+
+/// Threads, newest activity first.
+public struct InboxPage: Sendable, Hashable, Codable {
+    public var threads: [ThreadSummary]
+    /// Unread messages in all of the user's threads.
+    public var unreadTotal: Int
+    /// Where to sync from. With several pages, from the cursor of the first.
+    public var cursor: Cursor
+    public var next: String?
+    /// True: the server could not read some threads. Keep what is stored of them. Nil means false.
+    public var partial: Bool?
+
+    enum CodingKeys: String, CodingKey {
+        case threads, cursor, next, partial
+        case unreadTotal = "unread_total"
+    }
+}
+
+/// The events after a cursor.
+public struct SyncPage: Sendable, Hashable, Codable {
+    public var events: [Event]
+    /// The cursor of the next request.
+    public var cursor: Cursor
+    /// There are more events: ask again at once.
+    public var more: Bool
+    /// True: the server could not read some threads. Nil means false.
+    public var partial: Bool?
+}
+
+/// What follows a cursor is no longer in the log (410 `cursor_expired`). Reload these threads, then go on from `cursor`.
+public struct CursorExpired: Sendable, Hashable, Codable {
+    /// A thread, and its newest seq.
+    public struct ThreadHead: Sendable, Hashable, Codable {
+        public var id: ThreadID
+        /// 0 for a thread of which the user reads nothing: invited only, or no longer a member.
+        public var head: Seq
+    }
+
+    public var cursor: Cursor
+    /// The threads that changed since.
+    public var threads: [ThreadHead]
+}

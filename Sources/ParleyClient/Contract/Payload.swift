@@ -1,0 +1,168 @@
+// What messages say. Which form a payload has depends on the message's type.
+import Foundation
+
+/// The content of a message.
+public enum Payload: Sendable, Hashable {
+    case text(TextPayload)
+    case location(LocationPayload)
+    case encrypted(EncryptedPayload)
+    case system(SystemPayload)
+    /// Of an app's own type, or not of the form that its type has in this version of the client.
+    case other(JSONValue)
+
+    /// A text, attachments, or both.
+    public static func text(_ text: String?, attachments: [Attachment] = []) -> Self {
+        .text(TextPayload(text: text, attachments: attachments))
+    }
+
+    /// The text; nil if there is none.
+    public var text: String? {
+        switch self {
+        case .text(let payload): payload.text
+        case .other(let value): value["text"]?.string
+        case .location, .encrypted, .system: nil
+        }
+    }
+
+    public var attachments: [Attachment] {
+        switch self {
+        case .text(let payload): payload.attachments ?? []
+        case .encrypted(let payload): payload.attachments ?? []
+        case .location, .system, .other: []
+        }
+    }
+}
+
+/// The payload of `message`.
+public struct TextPayload: Sendable, Hashable {
+    public var text: String?
+    /// Nil means none.
+    public var attachments: [Attachment]?
+    /// Keys of the app's own.
+    public var other: [String: JSONValue] = [:]
+
+    public init(text: String?, attachments: [Attachment] = []) {
+        self.text = text
+        self.attachments = attachments.isEmpty ? nil : attachments
+    }
+}
+
+/// The payload of `location`.
+public struct LocationPayload: Sendable, Hashable, Codable {
+    public var latitude: Double
+    public var longitude: Double
+    public var accuracyMetres: Double?
+    public var label: String?
+
+    public init(latitude: Double, longitude: Double, accuracyMetres: Double? = nil, label: String? = nil) {
+        self.latitude = latitude
+        self.longitude = longitude
+        self.accuracyMetres = accuracyMetres
+        self.label = label
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case latitude, longitude, label
+        case accuracyMetres = "accuracy_m"
+    }
+}
+
+/// The payload of `encrypted`.
+public struct EncryptedPayload: Sendable, Hashable, Codable {
+    /// In JSON as Base64.
+    public var ciphertext: Data
+    /// Nil means none.
+    public var attachments: [Attachment]?
+
+    public init(ciphertext: Data, attachments: [Attachment] = []) {
+        self.ciphertext = ciphertext
+        self.attachments = attachments.isEmpty ? nil : attachments
+    }
+}
+
+/// The payload of `system`. Names are those of that time.
+public struct SystemPayload: Sendable, Hashable, Codable {
+    /// A person and the name at that time.
+    public struct Person: Sendable, Hashable, Codable {
+        public var id: UserID
+        public var name: String
+
+        public init(id: UserID, name: String) {
+            self.id = id
+            self.name = name
+        }
+    }
+
+    public var action: SystemAction
+    /// The person who acted.
+    public var by: Person
+    /// The person concerned.
+    public var user: Person?
+    /// With `renamed`: the new title.
+    public var title: String?
+    public var oldTitle: String?
+
+    public init(
+        action: SystemAction, by: Person, user: Person? = nil, title: String? = nil, oldTitle: String? = nil
+    ) {
+        self.action = action
+        self.by = by
+        self.user = user
+        self.title = title
+        self.oldTitle = oldTitle
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case action, by, user, title
+        case oldTitle = "old_title"
+    }
+}
+
+extension Payload: Encodable {
+    /// Reads the payload of a message of this type. Nil if the field is null.
+    init?<Key>(_ type: MessageType, _ fields: FieldReader<Key>, _ key: Key) throws {
+        let payload: Payload?
+        do {
+            payload =
+                switch type {
+                case .message: try (fields.optional(key) as TextPayload?).map { .text($0) }
+                case .location: try (fields.optional(key) as LocationPayload?).map { .location($0) }
+                case .encrypted: try (fields.optional(key) as EncryptedPayload?).map { .encrypted($0) }
+                case .system: try (fields.optional(key) as SystemPayload?).map { .system($0) }
+                default: try (fields.optional(key) as JSONValue?).map { .other($0) }
+                }
+        } catch is DecodingError {
+            payload = try (fields.optional(key) as JSONValue?).map { .other($0) }
+        }
+        guard let payload else { return nil }
+        self = payload
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .text(let payload): try payload.encode(to: encoder)
+        case .location(let payload): try payload.encode(to: encoder)
+        case .encrypted(let payload): try payload.encode(to: encoder)
+        case .system(let payload): try payload.encode(to: encoder)
+        case .other(let value): try value.encode(to: encoder)
+        }
+    }
+}
+
+extension TextPayload: Codable {
+    enum CodingKeys: String, CodingKey { case text, attachments }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try FieldReader(decoder, CodingKeys.self)
+        text = try fields.optional(.text)
+        attachments = try fields.optional(.attachments)
+        other = try fields.unknown
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = FieldWriter(encoder, CodingKeys.self)
+        try fields.write(.text, text)
+        try fields.write(.attachments, attachments)
+        try fields.write(other)
+    }
+}

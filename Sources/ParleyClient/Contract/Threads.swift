@@ -1,0 +1,156 @@
+// Threads as the user sees them.
+import Foundation
+
+/// A thread as the user sees it: an entry of the inbox.
+public struct ThreadSummary: Sendable, Hashable, Identifiable {
+    public var id: ThreadID
+    public var kind: ThreadKind
+    /// In a direct thread the other person's name. Nil for a group without a title.
+    public var title: String?
+    /// A URL, or `attachment:` and the id of an attachment.
+    public var image: String?
+    /// How long the server keeps what is sent from now on.
+    public var retention: Retention
+    /// How many people have joined.
+    public var memberCount: Int
+    public var createdAt: Date
+    /// The other person of a direct thread.
+    public var peer: User?
+    public var lastMessage: Message?
+    /// The messages of others, not deleted, after the own read mark.
+    public var unreadCount: Int
+    /// Unread messages that mention the user.
+    public var mentionCount: Int
+    public var lastActivityAt: Date
+    /// The seq of the newest message; 0 if there is none.
+    public var head: Seq
+    public var me: OwnMembership
+    /// Fields that this version of the client does not know.
+    public var unknown: [String: JSONValue] = [:]
+
+    public init(
+        id: ThreadID, kind: ThreadKind, title: String? = nil, image: String? = nil, retention: Retention = .forever,
+        memberCount: Int = 0, createdAt: Date, peer: User? = nil, lastMessage: Message? = nil, unreadCount: Int = 0,
+        mentionCount: Int = 0, lastActivityAt: Date, head: Seq = 0, me: OwnMembership = .init()
+    ) {
+        self.id = id
+        self.kind = kind
+        self.title = title
+        self.image = image
+        self.retention = retention
+        self.memberCount = memberCount
+        self.createdAt = createdAt
+        self.peer = peer
+        self.lastMessage = lastMessage
+        self.unreadCount = unreadCount
+        self.mentionCount = mentionCount
+        self.lastActivityAt = lastActivityAt
+        self.head = head
+        self.me = me
+    }
+}
+
+extension ThreadSummary: Codable {
+    enum CodingKeys: String, CodingKey {
+        case id, kind, title, image, retention, peer, head, me
+        case memberCount = "member_count"
+        case createdAt = "created_at"
+        case lastMessage = "last_message"
+        case unreadCount = "unread_count"
+        case mentionCount = "mention_count"
+        case lastActivityAt = "last_activity_at"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try FieldReader(decoder, CodingKeys.self)
+        id = try fields[.id]
+        kind = try fields[.kind]
+        title = try fields.optional(.title)
+        image = try fields.optional(.image)
+        retention = try fields[.retention]
+        memberCount = try fields[.memberCount]
+        createdAt = try fields[.createdAt]
+        peer = try fields.optional(.peer)
+        lastMessage = try fields.optional(.lastMessage)
+        unreadCount = try fields[.unreadCount]
+        mentionCount = try fields[.mentionCount]
+        lastActivityAt = try fields[.lastActivityAt]
+        head = try fields[.head]
+        me = try fields[.me]
+        unknown = try fields.unknown
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = FieldWriter(encoder, CodingKeys.self)
+        try fields.write(.id, id)
+        try fields.write(.kind, kind)
+        try fields.write(.title, title)
+        try fields.write(.image, image)
+        try fields.write(.retention, retention)
+        try fields.write(.memberCount, memberCount)
+        try fields.write(.createdAt, createdAt)
+        try fields.write(.peer, peer)
+        try fields.write(.lastMessage, lastMessage)
+        try fields.write(.unreadCount, unreadCount)
+        try fields.write(.mentionCount, mentionCount)
+        try fields.write(.lastActivityAt, lastActivityAt)
+        try fields.write(.head, head)
+        try fields.write(.me, me)
+        try fields.write(unknown)
+    }
+}
+
+/// What everybody who may see a thread sees of it: a room in the list of rooms, a thread in `thread.updated`.
+public struct PublicThread: Sendable, Hashable, Codable, Identifiable {
+    public var id: ThreadID
+    public var kind: ThreadKind
+    /// In `thread.updated` nil for a direct thread, which has none of its own.
+    public var title: String?
+    public var image: String?
+    public var retention: Retention
+    public var memberCount: Int
+    public var createdAt: Date
+
+    enum CodingKeys: String, CodingKey {
+        case id, kind, title, image, retention
+        case memberCount = "member_count"
+        case createdAt = "created_at"
+    }
+}
+
+/// How long the server keeps the content of messages that are sent while it is set.
+public enum Retention: Sendable, Hashable {
+    case forever
+    /// Until every device of every member has the message.
+    case untilDelivered
+    /// Messages become tombstones after this time.
+    case seconds(Int)
+    /// A form that this version of the client does not know.
+    case other([String: JSONValue])
+}
+
+extension Retention: Codable {
+    private enum CodingKeys: String, CodingKey { case keep, seconds }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        switch try fields.decode(String.self, forKey: .keep) {
+        case "forever": self = .forever
+        case "until_delivered": self = .untilDelivered
+        case "seconds": self = .seconds(try fields.decode(Int.self, forKey: .seconds))
+        default: self = .other(try [String: JSONValue](from: decoder))
+        }
+    }
+
+    /// As the contract writes it.
+    var json: [String: JSONValue] {
+        switch self {
+        case .forever: ["keep": "forever"]
+        case .untilDelivered: ["keep": "until_delivered"]
+        case .seconds(let count): ["keep": "seconds", "seconds": .integer(Int64(count))]
+        case .other(let fields): fields
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
+}

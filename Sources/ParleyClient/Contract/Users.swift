@@ -1,0 +1,152 @@
+// People: their public profiles, the own account, and blocks.
+import Foundation
+
+/// A person's public profile.
+public struct User: Sendable, Hashable, Identifiable {
+    public var id: UserID
+    /// Nil for accounts that do not sign in by password.
+    public var username: String?
+    public var name: String
+    /// A URL, or `attachment:` and the id of an attachment.
+    public var profileImage: String?
+    public var statusText: String?
+    /// Nil where the server does not show it, and for people who do not share presence.
+    public var presence: Presence?
+    /// With `presence` `offline`.
+    public var lastSeenAt: Date?
+    /// Fields that this version of the client does not know.
+    public var unknown: [String: JSONValue] = [:]
+
+    public init(
+        id: UserID, username: String? = nil, name: String, profileImage: String? = nil, statusText: String? = nil,
+        presence: Presence? = nil, lastSeenAt: Date? = nil
+    ) {
+        self.id = id
+        self.username = username
+        self.name = name
+        self.profileImage = profileImage
+        self.statusText = statusText
+        self.presence = presence
+        self.lastSeenAt = lastSeenAt
+    }
+}
+
+extension User: Codable {
+    enum CodingKeys: String, CodingKey {
+        case id, username, name, presence
+        case profileImage = "profile_image"
+        case statusText = "status_text"
+        case lastSeenAt = "last_seen_at"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try FieldReader(decoder, CodingKeys.self)
+        id = try fields[.id]
+        username = try fields.optional(.username)
+        name = try fields[.name]
+        profileImage = try fields.optional(.profileImage)
+        statusText = try fields.optional(.statusText)
+        presence = try fields.optional(.presence)
+        lastSeenAt = try fields.optional(.lastSeenAt)
+        unknown = try fields.unknown
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = FieldWriter(encoder, CodingKeys.self)
+        try fields.write(.id, id)
+        try fields.write(.username, username)
+        try fields.write(.name, name)
+        try fields.write(.profileImage, profileImage)
+        try fields.write(.statusText, statusText)
+        try fields.write(.presence, presence)
+        try fields.write(.lastSeenAt, lastSeenAt)
+        try fields.write(unknown)
+    }
+}
+
+/// The own account: the own profile and what only its owner sees.
+public struct Account: Sendable, Hashable, Identifiable {
+    /// The profile as others see it.
+    public var user: User
+    public var preferences: Preferences
+    public var createdAt: Date
+
+    public var id: UserID { user.id }
+
+    public init(user: User, preferences: Preferences = .init(), createdAt: Date) {
+        self.user = user
+        self.preferences = preferences
+        self.createdAt = createdAt
+    }
+}
+
+extension Account: Codable {
+    enum CodingKeys: String, CodingKey {
+        case preferences
+        case createdAt = "created_at"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        preferences = try fields.decode(Preferences.self, forKey: .preferences)
+        createdAt = try fields.decode(Date.self, forKey: .createdAt)
+        user = try User(from: decoder)
+        // The profile and the account are one object: what the profile does not know is known here.
+        user.unknown[CodingKeys.preferences.rawValue] = nil
+        user.unknown[CodingKeys.createdAt.rawValue] = nil
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try user.encode(to: encoder)
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        try fields.encode(preferences, forKey: .preferences)
+        try fields.encode(createdAt, forKey: .createdAt)
+    }
+}
+
+/// Choices of the account, for all its devices. Nil is the server's default.
+public struct Preferences: Sendable, Hashable {
+    /// Whether others see when the user is online.
+    public var sharePresence: Bool?
+    /// How much alerts show.
+    public var push: AlertDetail?
+    /// Preferences that this version of the client does not know. The server replaces all of them together.
+    public var unknown: [String: JSONValue] = [:]
+
+    public init(sharePresence: Bool? = nil, push: AlertDetail? = nil) {
+        self.sharePresence = sharePresence
+        self.push = push
+    }
+}
+
+extension Preferences: Codable {
+    enum CodingKeys: String, CodingKey {
+        case sharePresence = "share_presence"
+        case push
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let fields = try FieldReader(decoder, CodingKeys.self)
+        sharePresence = try fields.optional(.sharePresence)
+        push = try fields.optional(.push)
+        unknown = try fields.unknown
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = FieldWriter(encoder, CodingKeys.self)
+        try fields.write(.sharePresence, sharePresence)
+        try fields.write(.push, push)
+        try fields.write(unknown)
+    }
+}
+
+/// A person whom the user has blocked.
+public struct Block: Sendable, Hashable, Codable {
+    public var user: User
+    public var createdAt: Date
+
+    enum CodingKeys: String, CodingKey {
+        case user
+        case createdAt = "created_at"
+    }
+}

@@ -1,0 +1,116 @@
+// The contract's words. Each type knows today's words as constants, and keeps any other one.
+
+/// What a thread is.
+public struct ThreadKind: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// Two people. There is one such thread for each pair.
+    public static let direct: Self = "direct"
+    /// People who were added or invited.
+    public static let group: Self = "group"
+    /// Everybody may find it by its title, and join.
+    public static let room: Self = "room"
+}
+
+/// What a member may do in a thread.
+public struct Role: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    public static let owner: Self = "owner"
+    public static let admin: Self = "admin"
+    public static let member: Self = "member"
+}
+
+/// Whether a person is in a thread.
+public struct MemberStatus: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    public static let invited: Self = "invited"
+    public static let joined: Self = "joined"
+    public static let left: Self = "left"
+    public static let removed: Self = "removed"
+}
+
+/// Whether a person is online: while a poll is open, and 60 s longer.
+public struct Presence: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    public static let online: Self = "online"
+    public static let offline: Self = "offline"
+}
+
+/// How to read a message's payload. An app's own types begin with `x-`.
+public struct MessageType: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// A text, attachments, or both.
+    public static let message: Self = "message"
+    public static let location: Self = "location"
+    /// Bytes that only the apps can read.
+    public static let encrypted: Self = "encrypted"
+    /// Written by the server: somebody joined, left, …
+    public static let system: Self = "system"
+}
+
+/// What a system message reports. Show nothing for an unknown action.
+public struct SystemAction: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    public static let joined: Self = "joined"
+    public static let added: Self = "added"
+    public static let left: Self = "left"
+    public static let removed: Self = "removed"
+    public static let renamed: Self = "renamed"
+}
+
+/// How far an attachment is.
+public struct AttachmentState: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// Bytes are missing.
+    public static let receiving: Self = "receiving"
+    /// The server looks at the file.
+    public static let checking: Self = "checking"
+    /// Messages can have it, and nothing changes any more.
+    public static let ready: Self = "ready"
+    /// The virus scanner found something, and the bytes are deleted.
+    public static let refused: Self = "refused"
+}
+
+/// How much an alert shows.
+public struct AlertDetail: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    public static let full: Self = "full"
+    public static let senderOnly: Self = "sender_only"
+    /// No alerts.
+    public static let none: Self = "none"
+}
+
+/// What an event reports.
+public struct EventType: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    public static let messageCreated: Self = "message.created"
+    public static let messageUpdated: Self = "message.updated"
+    public static let messageDeleted: Self = "message.deleted"
+    public static let reactionUpdated: Self = "reaction.updated"
+    public static let receiptUpdated: Self = "receipt.updated"
+    public static let threadCreated: Self = "thread.created"
+    public static let threadUpdated: Self = "thread.updated"
+    public static let memberUpdated: Self = "member.updated"
+    public static let settingsUpdated: Self = "settings.updated"
+    public static let userUpdated: Self = "user.updated"
+    public static let sessionRevoked: Self = "session.revoked"
+    public static let typing: Self = "typing"
+    public static let presenceUpdated: Self = "presence.updated"
+}
