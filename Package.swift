@@ -320,6 +320,8 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        .testTarget(name: "ParleyClientTests", dependencies: ["ParleyClient"], swiftSettings: clientSettings),
+
         // docs/ and README.md, as far as no server is needed to check them.
         .testTarget(
             name: "DocumentationTests",

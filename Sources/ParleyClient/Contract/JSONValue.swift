@@ -19,6 +19,8 @@ extension JSONValue {
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
     public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
     public var isNull: Bool { self == .null }
+    /// Nil for null. (A literal `nil` where a JSON value is expected is null, so `$0.isNull ? nil : $0` is null, too.)
+    var unlessNull: JSONValue? { isNull ? Optional.none : self }
 
     /// The value of a key; nil if this is not an object or has no such key. Setting nil removes the key.
     public subscript(key: String) -> JSONValue? {

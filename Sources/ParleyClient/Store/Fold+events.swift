@@ -86,11 +86,10 @@ extension Fold {
 
     /// A direct thread has the name and picture of its peer.
     func takeDescription(_ thread: inout ThreadState, _ data: JSONValue) {
-        func present(_ value: JSONValue?) -> JSONValue? { value.flatMap { $0.isNull ? nil : $0 } }
         thread["retention"] = data["retention"]
         thread["member_count"] = data["member_count"]
-        thread["title"] = present(data["title"]) ?? thread["peer"]?["name"] ?? .null
-        thread["image"] = present(data["image"]) ?? thread["peer"]?["profile_image"] ?? .null
+        thread["title"] = data["title"]?.unlessNull ?? thread["peer"]?["name"] ?? .null
+        thread["image"] = data["image"]?.unlessNull ?? thread["peer"]?["profile_image"] ?? .null
     }
 
     private mutating func updateMember(_ id: String, _ data: JSONValue) throws {

@@ -90,7 +90,7 @@ struct Fold {
     mutating func loadThreads(_ loaded: [JSONValue]) throws {
         for var data in loaded {
             guard let id = data["id"]?.string else { continue }
-            let last = data["last_message"].flatMap { $0.isNull ? nil : $0 }
+            let last = data["last_message"]?.unlessNull
             data["last_message"] = nil
             data["peer"] = data["peer"]?.withoutPresence
             let thread = ThreadState(data: data, counted: data["head"]?.int ?? 0)
