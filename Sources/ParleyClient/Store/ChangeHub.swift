@@ -11,6 +11,12 @@ struct Changes: Sendable {
     var members: Set<String> = []
     var outbox = false
     var account = false
+    /// Threads in which somebody began or stopped typing.
+    var typing: Set<String> = []
+    /// People whose presence changed.
+    var presence: Set<String> = []
+    /// The connection to the server.
+    var status = false
     /// Everything may have changed: another account, or a reload.
     var all = false
 
@@ -20,6 +26,9 @@ struct Changes: Sendable {
         members.formUnion(other.members)
         outbox = outbox || other.outbox
         account = account || other.account
+        typing.formUnion(other.typing)
+        presence.formUnion(other.presence)
+        status = status || other.status
         all = all || other.all
     }
 }

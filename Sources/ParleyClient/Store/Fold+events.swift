@@ -13,6 +13,7 @@ extension Fold {
         guard let id = event["thread_id"]?.string else { return try applyToAccount(type, data) }
         if type == "thread.created" { return try createThread(id, data) }
         guard Self.threadTypes.contains(type) else { return }
+        touch(type, id, data)
         guard try thread(id) != nil else {
             return try db.run("insert or ignore into missing_thread (id) values (?)", [id])
         }
@@ -35,12 +36,30 @@ extension Fold {
         "reaction.updated", "receipt.updated", "settings.updated", "user.updated",
     ]
 
+    private mutating func touch(_ type: String, _ id: String, _ data: JSONValue) {
+        switch type {
+        case "message.created", "message.updated", "message.deleted", "reaction.updated":
+            if let seq = data["seq"]?.int { touches.messages[id, default: []].insert(seq) }
+        case "member.updated", "receipt.updated":
+            touches.members.insert(id)
+            touches.threads.insert(id)
+        case "user.updated":
+            touches.resets.insert(id)  // Any message may show the person.
+        default:
+            touches.threads.insert(id)
+        }
+    }
+
     private mutating func applyToAccount(_ type: String, _ data: JSONValue) throws {
         switch type {
         case "user.updated":
             try db.setValue("account", data.text)
             changes.account = true
-            for id: String in try db.all("select id from thread") { try updateUser(id, data) }
+            touches.account = true
+            for id: String in try db.all("select id from thread") {
+                touches.resets.insert(id)
+                try updateUser(id, data)
+            }
         case "settings.updated":
             guard let user = data["block"]?["user_id"]?.string else { return }
             let stored = try JSONValue(stored: try db.value("blocked") ?? "[]").array ?? []
@@ -48,6 +67,7 @@ extension Fold {
             if data["block"]?["blocked"]?.bool == true { blocked.append(.string(user)) }
             try db.setValue("blocked", JSONValue.array(blocked).text)
             changes.account = true
+            touches.account = true
         default: break
         }
     }

@@ -116,4 +116,20 @@ extension Database {
     func newestFirst(_ id: String, head: Seq) throws -> Seq? {
         try one("select first from span where thread_id = ? and last >= ? order by first limit 1", [id, head])
     }
+
+    /// The parts of a range that were not fetched, ascending.
+    func gaps(_ id: String, in range: ClosedRange<Seq>) throws -> [ClosedRange<Seq>] {
+        var gaps: [ClosedRange<Seq>] = []
+        var next = range.lowerBound
+        for span in try rows(
+            "select first, last from span where thread_id = ? and last >= ? and first <= ? order by first",
+            [id, range.lowerBound, range.upperBound])
+        {
+            let first: Seq = span["first"]
+            if first > next { gaps.append(next...first - 1) }
+            next = max(next, (span["last"] as Seq) + 1)
+        }
+        if next <= range.upperBound { gaps.append(next...range.upperBound) }
+        return gaps
+    }
 }

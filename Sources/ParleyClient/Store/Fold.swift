@@ -10,6 +10,8 @@ struct Fold {
     let version: Int64
     let userID: String
     var changes = Changes()
+    /// What events and reloads changed, for the calls that are on their way.
+    var touches = Touches()
     /// Threads that this transaction has read. `finish` writes those that differ.
     private var threads: [String: ThreadState?] = [:]
     private var changed: Set<String> = []
@@ -27,6 +29,13 @@ struct Fold {
             try db.run(
                 "insert or replace into thread (id, data, counted, version) values (?, ?, ?, ?)",
                 [id, thread.data.text, thread.counted, version])
+        }
+        for id in changed.union(changes.timelines) {
+            if try lacksLastMessage(id) {
+                try db.run("insert or ignore into missing_newest (id) values (?)", [id])
+            } else {
+                try db.run("delete from missing_newest where id = ?", [id])
+            }
         }
         changed = []
         try db.setValue("version", String(version))
@@ -62,7 +71,8 @@ struct Fold {
         for table in ["message", "span", "member_list", "member", "mark"] {
             try db.run("delete from \(table) where thread_id = ?", [id])
         }
-        try db.run("delete from thread where id = ?", [id])
+        for table in ["thread", "missing_newest"] { try db.run("delete from \(table) where id = ?", [id]) }
+        touches.resets.insert(id)
         changes.threads.insert(id)
         changes.timelines.insert(id)
         changes.members.insert(id)
@@ -95,6 +105,7 @@ struct Fold {
             data["peer"] = data["peer"]?.withoutPresence
             let thread = ThreadState(data: data, counted: data["head"]?.int ?? 0)
             setThread(id, thread)
+            touches.resets.insert(id)
             try db.run("delete from missing_thread where id = ?", [id])
             try hide(id)
             guard thread.status == "joined" else { continue }

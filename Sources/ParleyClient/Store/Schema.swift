@@ -28,6 +28,9 @@ enum Schema {
         -- Threads that an event named and that no page of the inbox had. The client loads them.
         create table missing_thread (id text primary key) without rowid;
 
+        -- Threads whose newest message the device does not have. The client loads it.
+        create table missing_newest (id text primary key) without rowid;
+
         create table message (
             number integer primary key,
             thread_id text not null,

@@ -12,10 +12,13 @@ public enum StoreLocation: Sendable {
 
 final class Store: Sendable {
     let changes = ChangeHub()
+    let flights = Flights()
     private let database: any DatabaseWriter
     private let lock: StoreLock?
     /// Grows with each transaction.
     private let version: Locked<Int64>
+    private let isClosed = Locked(false)
+    private let poll = Locked(0)
 
     /// Opens the store and brings its tables up to date. Throws `storeInUse` and `storeFailed`.
     init(_ location: StoreLocation) throws {
@@ -45,42 +48,57 @@ final class Store: Sendable {
         }
     }
 
+    /// Polls are numbered, so that a confirmed mark knows when its event must have arrived.
+    var currentPoll: Int { poll.withLock { $0 } }
+
+    func nextPoll() -> Int {
+        poll.withLock { poll in
+            poll += 1
+            return poll
+        }
+    }
+
     func close() throws {
+        isClosed.withLock { $0 = true }
+        changes.close()
         try database.close()
         lock?.release()
     }
 
     func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        do { return try await database.read(body) } catch { throw ParleyError(storing: error) }
+        guard !isClosed.withLock({ $0 }) else { throw ParleyError.closed }
+        do { return try await database.read(body) } catch { throw storeError(error) }
     }
 
     /// Runs `body` in one transaction: all of it is stored, or nothing. Lists are told afterwards.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout Fold) throws -> Value
     ) async throws -> Value {
+        guard !isClosed.withLock({ $0 }) else { throw ParleyError.closed }
         let next = version.withLock { version in
             version += 1
             return version
         }
         do {
-            let (value, changed) = try await database.write { database in
+            let (value, changed) = try await database.write { [flights] database in
                 var fold = try Fold(database, version: next)
                 let value = try body(&fold)
                 try fold.finish()
+                // Inside the transaction: the next one must know.
+                flights.record(fold.touches)
                 return (value, fold.changes)
             }
             changes.publish(changed)
             return value
         } catch {
-            throw ParleyError(storing: error)
+            throw storeError(error)
         }
     }
 }
 
-extension ParleyError {
-    init(storing error: any Error) {
-        self = error as? ParleyError ?? .storeFailed("\(error)")
-    }
+/// An error of the database as the library throws it.
+private func storeError(_ error: any Error) -> any Error {
+    error is ParleyError || error is CancellationError ? error : ParleyError.storeFailed("\(error)")
 }
 
 /// A lock file: the second client of a directory is refused instead of polling and sending beside the first.

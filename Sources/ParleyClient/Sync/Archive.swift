@@ -1,0 +1,149 @@
+// Fetches what the store lacks: messages of a range, threads that events named, last messages, lists of members.
+import Foundation
+
+/// Each thing is fetched once at a time, however many lists want it.
+actor Archive {
+    private let store: Store
+    private let connection: Connection
+    private let live: LiveState
+    private var running: [String: Task<Void, any Error>] = [:]
+
+    init(store: Store, connection: Connection, live: LiveState) {
+        self.store = store
+        self.connection = connection
+        self.live = live
+    }
+
+    /// Fetches threads that events named, and the newest page of threads whose last message is unknown.
+    func repair() async throws {
+        try await once("repair") { [self] in
+            for id in try await store.missingThreads() { try await loadThread(id) }
+            for id in try await store.threadsWithoutLastMessage() { try await loadNewest(id) }
+        }
+    }
+
+    /// Fetches the messages of a range. Messages nearest to `nearest` come first.
+    func fill(_ id: String, _ range: ClosedRange<Seq>, from end: RangeEnd) async throws {
+        try await once("\(id) \(range) \(end)") { [self] in
+            while let gap = try await store.gap(id, in: range, at: end) {
+                let (name, seq) = end == .upper ? ("before", gap.upperBound + 1) : ("after", gap.lowerBound - 1)
+                let limit = min(200, max(gap.count, 1))
+                let isStored = try await store.flight {
+                    try await connection.call(
+                        Call<JSONValue>(
+                            "GET", "v1", "threads", id, "messages",
+                            query: [(name, String(seq)), ("limit", String(limit))]))
+                } store: { fold, page, touches in
+                    try fold.loadMessages(
+                        id, page: page, before: end == .upper ? seq : nil, after: end == .lower ? seq : nil,
+                        unless: touches)
+                }
+                guard isStored else { continue }
+                // A page that brings nothing new would be fetched for ever.
+                guard try await store.gap(id, in: range, at: end) != gap else { return }
+            }
+        }
+    }
+
+    /// Fetches the list of members, unless the store has it.
+    func loadMembers(_ id: String) async throws {
+        try await once("\(id) members") { [self] in
+            guard try await !store.hasMembers(id) else { return }
+            while try await !store.flight({ try await allMembers(id) }, store: { fold, members, touches in
+                guard !touches.members.contains(id), !touches.resets.contains(id) else { return false }
+                try fold.loadMembers(members, of: id)
+                return true
+            }) {}
+        }
+    }
+
+    private func allMembers(_ id: String) async throws -> [JSONValue] {
+        var members: [JSONValue] = []
+        var page: String?
+        repeat {
+            let answer = try await connection.call(
+                Call<JSONValue>("GET", "v1", "threads", id, "members", query: [("limit", "200"), ("page", page)]))
+            members += answer["members"]?.array ?? []
+            page = answer["next"]?.string
+        } while page != nil
+        live.readPresence(members.compactMap { $0["user"] })
+        return members
+    }
+
+    /// Fetches a message that was changed by a call, so that the store has the change before its event arrives.
+    func refresh(_ message: MessageID, in id: ThreadID) async throws {
+        do {
+            try await store.flight {
+                try await connection.call(
+                    Call<JSONValue>("GET", "v1", "threads", id.rawValue, "messages", message.rawValue))
+            } store: { fold, answer, touches in
+                try fold.store(answer, in: id.rawValue, unless: touches)
+            }
+        } catch ParleyError.refused(let problem) where problem.code == "message_not_found" {
+            try await store.write { fold in
+                guard
+                    let seq: Seq = try fold.db.one(
+                        "select seq from message where thread_id = ? and id = ?", [id.rawValue, message.rawValue])
+                else { return }
+                try fold.removeMessage(seq, in: id.rawValue)
+            }
+        }
+    }
+
+    func loadThread(_ id: String) async throws {
+        do {
+            let thread = try await connection.call(Call<JSONValue>("GET", "v1", "threads", id))
+            if let peer = thread["peer"] { live.readPresence([peer]) }
+            try await store.write { fold in
+                // Events of the time between may have brought the thread.
+                guard try fold.thread(id) == nil else { return }
+                try fold.loadThreads([thread])
+            }
+        } catch ParleyError.refused(let problem) where problem.code == "thread_not_found" {
+            try await store.write { try $0.db.run("delete from missing_thread where id = ?", [id]) }
+        }
+    }
+
+    private func loadNewest(_ id: String) async throws {
+        do {
+            while try await !store.flight({
+                try await connection.call(
+                    Call<JSONValue>("GET", "v1", "threads", id, "messages", query: [("limit", "30")]))
+            }, store: { try $0.loadMessages(id, page: $1, unless: $2) }) {}
+        } catch ParleyError.refused(let problem) where [403, 404].contains(problem.status) {
+            // The event that says why is on its way.
+            try await store.write { try $0.db.run("delete from missing_newest where id = ?", [id]) }
+        }
+    }
+
+    private func once(_ key: String, _ work: @escaping @Sendable () async throws -> Void) async throws {
+        if let task = running[key] { return try await task.value }
+        let task = Task { try await work() }
+        running[key] = task
+        defer { running[key] = nil }
+        try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+    }
+}
+
+enum RangeEnd: Sendable { case lower, upper }
+
+extension Store {
+    func missingThreads() async throws -> [String] {
+        try await read { try $0.all("select id from missing_thread") }
+    }
+
+    /// Threads that the user reads and whose newest message the device does not know.
+    func threadsWithoutLastMessage() async throws -> [String] {
+        try await read { try $0.all("select id from missing_newest") }
+    }
+
+    func hasMembers(_ id: String) async throws -> Bool {
+        try await read { try $0.one("select 1 from member_list where thread_id = ?", [id]) == 1 }
+    }
+
+    /// The lowest or highest part of a range that was not fetched; nil if all of it was.
+    func gap(_ id: String, in range: ClosedRange<Seq>, at end: RangeEnd) async throws -> ClosedRange<Seq>? {
+        let gaps = try await read { try $0.gaps(id, in: range) }
+        return end == .lower ? gaps.first : gaps.last
+    }
+}

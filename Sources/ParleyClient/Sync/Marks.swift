@@ -1,0 +1,116 @@
+// Read marks: shown at once, kept until the server has confirmed them, sent in one call for all threads.
+import Foundation
+
+extension Fold {
+    /// Records that the user has read up to a seq.
+    mutating func setMark(_ seq: Seq, in id: ThreadID) throws {
+        guard let thread = try thread(id.rawValue), seq > thread.readSeq else { return }
+        try db.run(
+            """
+            insert into mark (thread_id, read_seq) values (?, ?) on conflict (thread_id)
+            do update set read_seq = excluded.read_seq, confirmed = null where excluded.read_seq > read_seq
+            """, [id.rawValue, min(seq, thread.head)])
+        changes.threads.insert(id.rawValue)
+        changes.timelines.insert(id.rawValue)
+    }
+
+    mutating func removeMark(in id: ThreadID) throws {
+        try db.run("delete from mark where thread_id = ?", [id.rawValue])
+        changes.threads.insert(id.rawValue)
+        changes.timelines.insert(id.rawValue)
+    }
+
+    /// The server has a mark. Its event, with the counts, arrives by the end of the next poll.
+    mutating func confirmMark(_ seq: Seq, in id: String, poll: Int) throws {
+        try db.run("update mark set confirmed = ? where thread_id = ? and read_seq = ?", [poll, id, seq])
+    }
+
+    /// Polls have new numbers after a start.
+    mutating func confirmMarksAgain() throws {
+        try db.run("update mark set confirmed = 0 where confirmed is not null")
+    }
+
+    mutating func dropConfirmedMarks(before poll: Int) throws {
+        let done: [String] = try db.all("select thread_id from mark where confirmed < ?", [poll])
+        for id in done { try removeMark(in: ThreadID(id)) }
+    }
+}
+
+/// Sends read marks. A call is in flight at a time, so marks arrive in the order in which the user made them.
+actor MarkWorker {
+    private let store: Store
+    private let connection: Connection
+    private var running: Task<Void, any Error>?
+
+    init(store: Store, connection: Connection) {
+        self.store = store
+        self.connection = connection
+    }
+
+    /// Sends marks as they come, until the task is cancelled.
+    func run(retry: Signal) async throws {
+        let listener = store.changes.listen { $0.all || !$0.threads.isEmpty }
+        var backoff = Backoff()
+        while !Task.isCancelled {
+            do {
+                try await send()
+                backoff.succeeded()
+                guard await listener.signal.wait() else { break }
+            } catch let error as ParleyError where !error.endsSession && error != .closed {
+                await retry.wait(atMost: backoff.failed(error))
+            }
+        }
+        throw CancellationError()
+    }
+
+    /// Sends all marks, then runs `call`: nothing overtakes.
+    func inOrder(_ call: @escaping @Sendable () async throws -> Void) async throws {
+        let before = running
+        let task = Task {
+            _ = await before?.result
+            try await self.flush()
+            try await call()
+        }
+        running = task
+        try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+    }
+
+    private func send() async throws {
+        try await inOrder {}
+    }
+
+    private func flush() async throws {
+        while true {
+            let marks = try await store.read { db in
+                try db.rows("select thread_id, read_seq from mark where confirmed is null limit 1000").map {
+                    ($0["thread_id"] as String, $0["read_seq"] as Int)
+                }
+            }
+            if marks.isEmpty { return }
+            do {
+                try await put(marks)
+            } catch ParleyError.refused(let problem) where !problem.isTemporary && problem.status != 401 {
+                // One thread is gone, or a restored server has fewer messages. The others' marks must arrive.
+                for mark in marks { try await putOne(mark) }
+            }
+        }
+    }
+
+    private func put(_ marks: [(id: String, seq: Seq)]) async throws {
+        let entries = marks.map { JSONValue.object(["thread_id": .string($0.id), "read": .seq($0.seq)]) }
+        try await connection.call(
+            Call<Void>("POST", "v1", "receipts", body: ["receipts": .array(entries)]))
+        let poll = store.currentPoll
+        try await store.write { fold in
+            for mark in marks { try fold.confirmMark(mark.seq, in: mark.id, poll: poll) }
+        }
+    }
+
+    private func putOne(_ mark: (id: String, seq: Seq)) async throws {
+        do {
+            try await put([mark])
+        } catch ParleyError.refused(let problem) where !problem.isTemporary && problem.status != 401 {
+            try await store.write { try $0.removeMark(in: ThreadID(mark.id)) }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+// What the client knows about its connection, and what it shows without storing it: presence, typing, progress.
+import Foundation
+
+/// The connection to the server.
+public enum Status: Sendable, Equatable {
+    /// Nobody is signed in. The problem says why the session ended, unless the user signed out.
+    case signedOut(Problem?)
+    /// The app asked the client to rest (`suspend`).
+    case suspended
+    /// The client has no answer of the server yet.
+    case connecting
+    /// The client loads what happened since it was last connected.
+    case behind
+    /// The client has everything and is told of everything new.
+    case live
+    /// The server does not answer. The client tries again at this time.
+    case offline(until: Date, reason: ParleyError)
+}
+
+/// A person's presence.
+public struct PresenceState: Sendable, Hashable {
+    public var isOnline: Bool
+    public var lastSeenAt: Date?
+
+    public init(isOnline: Bool, lastSeenAt: Date? = nil) {
+        self.isOnline = isOnline
+        self.lastSeenAt = lastSeenAt
+    }
+}
+
+/// What is shown and not stored.
+final class LiveState: Sendable {
+    private struct State {
+        var status = Status.connecting
+        var presence: [String: PresenceState] = [:]
+        /// By thread, then by person: until when.
+        var typing: [String: [String: ContinuousClock.Instant]] = [:]
+        /// Messages that are being uploaded or sent: how much of their files has arrived, 0 to 1.
+        var progress: [String: Double] = [:]
+    }
+
+    private let state = Locked(State())
+    private let hub: ChangeHub
+
+    init(_ hub: ChangeHub) { self.hub = hub }
+
+    var status: Status { state.withLock { $0.status } }
+
+    func setStatus(_ status: Status) {
+        let isNew = state.withLock { state in
+            defer { state.status = status }
+            return state.status != status
+        }
+        if isNew { hub.publish(Changes(status: true)) }
+    }
+
+    // MARK: Presence
+
+    var presence: [String: PresenceState] { state.withLock { $0.presence } }
+
+    func setPresence(_ values: [String: PresenceState]) {
+        guard !values.isEmpty else { return }
+        state.withLock { $0.presence.merge(values) { $1 } }
+        hub.publish(Changes(presence: Set(values.keys)))
+    }
+
+    /// Reads presence from profiles wherever they stand in an answer.
+    func readPresence(_ users: [JSONValue]) {
+        var found: [String: PresenceState] = [:]
+        for user in users {
+            guard let id = (user["user_id"] ?? user["id"])?.string, let word = user["presence"]?.string else { continue }
+            found[id] = PresenceState(
+                isOnline: word == "online", lastSeenAt: user["last_seen_at"]?.string.flatMap(Date.init(rfc3339:)))
+        }
+        setPresence(found)
+    }
+
+    // MARK: Typing
+
+    static let typingTime = Duration.seconds(6)
+
+    func setTyping(_ user: String, in thread: String, _ isTyping: Bool) {
+        let hasChanged = state.withLock { state in
+            let was = state.typing[thread]?[user]
+            state.typing[thread, default: [:]][user] = isTyping ? .now + Self.typingTime : nil
+            return (was != nil) != isTyping || isTyping
+        }
+        if hasChanged { hub.publish(Changes(typing: [thread])) }
+    }
+
+    /// Who types in a thread, and when the first of them stops.
+    func typing(in thread: String) -> (users: [String], until: ContinuousClock.Instant?) {
+        let now = ContinuousClock.now
+        let active = state.withLock { ($0.typing[thread] ?? [:]).filter { $0.value > now } }
+        return (active.keys.sorted(), active.values.min())
+    }
+
+    // MARK: Progress
+
+    func progress(of message: MessageID) -> Double? { state.withLock { $0.progress[message.rawValue] } }
+
+    func setProgress(_ value: Double?, of message: MessageID, in thread: ThreadID) {
+        state.withLock { $0.progress[message.rawValue] = value }
+        hub.publish(Changes(timelines: [thread.rawValue], outbox: true))
+    }
+
+    /// Forgets everything, for another account.
+    func clear() {
+        state.withLock { state in
+            state.presence = [:]
+            state.typing = [:]
+            state.progress = [:]
+        }
+        hub.publish(Changes(all: true))
+    }
+}

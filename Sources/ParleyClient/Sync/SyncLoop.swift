@@ -1,0 +1,161 @@
+// The one long poll of a client: events and cursor go into the store together, and a poll follows a poll for ever.
+import Foundation
+
+struct SyncLoop: Sendable {
+    let store: Store
+    let connection: Connection
+    let live: LiveState
+    let archive: Archive
+    /// Set to try again at once, for example when the network is back.
+    let retry: Signal
+
+    /// Runs until the task is cancelled. Throws `refused` with status 401 when the session has ended.
+    func run() async throws {
+        var backoff = Backoff()
+        var isFirst = true
+        live.setStatus(.connecting)
+        try await store.write { try $0.confirmMarksAgain() }
+        while !Task.isCancelled {
+            do {
+                try await step(isFirst ? 0 : Self.wait)
+                isFirst = false
+                backoff.succeeded()
+            } catch let error as ParleyError where !error.endsSession && error != .closed {
+                let wait = backoff.failed(error)
+                live.setStatus(.offline(until: .now + wait / .seconds(1), reason: error))
+                await retry.wait(atMost: wait)
+                isFirst = true
+            }
+        }
+        throw CancellationError()
+    }
+
+    /// Syncs until nothing more is there. For a background refresh.
+    func catchUp() async throws {
+        while try await step(0) {}
+    }
+
+    static let wait = 25
+
+    /// One answer of the server, or the first inbox. Returns whether more is there at once.
+    @discardableResult
+    private func step(_ wait: Int) async throws -> Bool {
+        guard let cursor = try await store.read({ try $0.value("cursor") }) else {
+            live.setStatus(.behind)
+            try await reload()
+            return true
+        }
+        // An answer may name a thread that is missing, and the repair of the last one may have been cut off.
+        try await archive.repair()
+        let poll = store.nextPoll()
+        do {
+            let answer = try await connection.call(Self.sync(cursor: cursor, wait: wait))
+            return try await take(answer, poll: poll)
+        } catch ParleyError.refused(let problem) where problem.status == 410 {
+            live.setStatus(.behind)
+            // Stored first: after a crash the threads are still known as stale.
+            let stale = (problem.document["threads"]?.array ?? []).compactMap { $0["id"]?.string }
+            try await store.write { fold in
+                let before = try JSONValue(stored: fold.db.value("stale") ?? "[]").array ?? []
+                try fold.db.setValue("stale", JSONValue.array(before + stale.map(JSONValue.string)).text)
+                try fold.db.setValue("cursor", nil)
+            }
+            try await reload()
+            return true
+        }
+    }
+
+    private func take(_ answer: JSONValue, poll: Int) async throws -> Bool {
+        guard let cursor = answer["cursor"]?.string, let events = answer["events"]?.array else {
+            throw ParleyError.unreadableAnswer("an answer of GET /v1/sync has no events or no cursor")
+        }
+        let more = answer["more"]?.bool ?? false
+        try await store.write { fold in
+            try fold.apply(events)
+            try fold.db.setValue("cursor", cursor)
+            if !more { try fold.dropConfirmedMarks(before: poll) }
+        }
+        show(events)
+        try await archive.repair()
+        live.setStatus(more ? .behind : .live)
+        return more
+    }
+
+    /// Loads the account and the whole inbox, and continues from the cursor of its first page.
+    private func reload() async throws {
+        let account = try await connection.call(Call<JSONValue>("GET", "v1", "users", "me"))
+        let blocks = try await all("blocks", limit: 200) { page in
+            Call<JSONValue>("GET", "v1", "users", "me", "blocks", query: page)
+        }
+        var cursor: String?
+        let threads = try await all("threads", limit: 200) { page in
+            Call<JSONValue>("GET", "v1", "inbox", query: page)
+        } first: { cursor = $0["cursor"]?.string }
+        guard let cursor else { throw ParleyError.unreadableAnswer("the inbox has no cursor") }
+        live.readPresence(threads.compactMap { $0["peer"] })
+        try await store.write { fold in
+            let stale = try JSONValue(stored: fold.db.value("stale") ?? "[]").array ?? []
+            try fold.loadAccount(account, blocked: blocks.compactMap { ($0["id"] ?? $0["user"]?["id"])?.string })
+            try fold.loadInbox(threads, stale: Set(stale.compactMap(\.string)))
+            try fold.db.setValue("cursor", cursor)
+            try fold.db.setValue("stale", nil)
+        }
+    }
+
+    /// All pages of a list.
+    private func all(
+        _ key: String, limit: Int, _ call: ([(String, String?)]) -> Call<JSONValue>, first: (JSONValue) -> Void = { _ in }
+    ) async throws -> [JSONValue] {
+        var rows: [JSONValue] = []
+        var page: String?
+        repeat {
+            let answer = try await connection.call(call([("limit", String(limit)), ("page", page)]))
+            if page == nil { first(answer) }
+            rows += answer[key]?.array ?? []
+            page = answer["next"]?.string
+        } while page != nil
+        return rows
+    }
+
+    /// What is shown and not stored.
+    private func show(_ events: [JSONValue]) {
+        for event in events {
+            guard let data = event["data"] else { continue }
+            switch (event["type"]?.string, event["thread_id"]?.string) {
+            case ("typing", let thread?):
+                if let user = data["user_id"]?.string { live.setTyping(user, in: thread, true) }
+            case ("presence.updated", _):
+                live.readPresence([data])
+            case ("message.created", let thread?):
+                if let sender = data["sender"]?["id"]?.string { live.setTyping(sender, in: thread, false) }
+            default: break
+            }
+        }
+    }
+
+    private static func sync(cursor: String, wait: Int) -> Call<JSONValue> {
+        var call = Call<JSONValue>(
+            "GET", "v1", "sync", query: [("cursor", cursor), ("wait", String(wait)), ("limit", "200")])
+        call.timeout = .seconds(wait + 15)
+        return call
+    }
+}
+
+extension ParleyError {
+    /// The token is dead: all data of the account must go.
+    var endsSession: Bool {
+        if case .refused(let problem) = self { problem.status == 401 } else { false }
+    }
+}
+
+extension Signal {
+    /// Waits until the signal is set, the time is over, or the task is cancelled.
+    func wait(atMost time: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = await self.wait() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
