@@ -90,8 +90,8 @@ extension ParleyError {
     public var isTemporary: Bool {
         switch self {
         case .refused(let problem): problem.isTemporary
-        case .noAnswer: true
-        case .unreadableAnswer, .signedOut, .storeInUse, .storeFailed, .fileUnreadable, .closed,
+        case .noAnswer, .storeFailed: true
+        case .unreadableAnswer, .signedOut, .storeInUse, .fileUnreadable, .closed,
             .notInOutbox: false
         }
     }

@@ -56,7 +56,8 @@ final class Flights: Sendable {
 extension Store {
     /// Makes a call, then stores its answer in one transaction that knows what events changed meanwhile.
     func flight<Answer: Sendable, Value: Sendable>(
-        _ call: () async throws -> Answer, store: @escaping @Sendable (inout Fold, Answer, Touches) throws -> Value
+        _ call: @Sendable () async throws -> Answer,
+        store: @escaping @Sendable (inout Fold, Answer, Touches) throws -> Value
     ) async throws -> Value {
         let flight = flights.begin()
         defer { flights.end(flight) }

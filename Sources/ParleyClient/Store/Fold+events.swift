@@ -53,7 +53,9 @@ extension Fold {
     private mutating func applyToAccount(_ type: String, _ data: JSONValue) throws {
         switch type {
         case "user.updated":
-            try db.setValue("account", data.text)
+            var account = try JSONValue(stored: try db.value("account") ?? "{}")
+            account.merge(data.object ?? [:])
+            try db.setValue("account", account.text)
             changes.account = true
             touches.account = true
             for id: String in try db.all("select id from thread") {
@@ -89,11 +91,11 @@ extension Fold {
                 "unread_count": 0, "mention_count": 0, "head": 0, "last_activity_at": data["created_at"] ?? .null,
                 "me": [
                     "role": own?["role"] ?? .null, "status": own?["status"] ?? .null, "read_seq": 0,
-                    "delivered_seq": 0, "muted_until": nil, "archived": false, "pinned": false,
+                    "delivered_seq": 0, "muted_until": .null, "archived": false, "pinned": false,
                     "hidden_before_seq": 0,
                 ],
             ])
-            takeDescription(&thread, data)
+            thread.takeDescription(data)
         }
         setThread(id, thread)
         guard !members.isEmpty else { return }
@@ -101,15 +103,7 @@ extension Fold {
     }
 
     private mutating func updateThread(_ id: String, _ data: JSONValue) throws {
-        try change(id) { takeDescription(&$0, data) }
-    }
-
-    /// A direct thread has the name and picture of its peer.
-    func takeDescription(_ thread: inout ThreadState, _ data: JSONValue) {
-        thread["retention"] = data["retention"]
-        thread["member_count"] = data["member_count"]
-        thread["title"] = data["title"]?.unlessNull ?? thread["peer"]?["name"] ?? .null
-        thread["image"] = data["image"]?.unlessNull ?? thread["peer"]?["profile_image"] ?? .null
+        try change(id) { $0.takeDescription(data) }
     }
 
     private mutating func updateMember(_ id: String, _ data: JSONValue) throws {
@@ -135,6 +129,7 @@ extension Fold {
             try moveMarks(id, ["user_id": .string(sender), "read_seq": .seq(seq), "delivered_seq": .seq(seq)])
         }
         guard seq > thread.counted else { return }
+        let userID = userID
         let isMention = data["mentions"]?.array?.contains(.string(userID)) ?? false
         try change(id) { thread in
             if seq > thread.head {
@@ -241,6 +236,14 @@ extension Fold {
 }
 
 extension ThreadState {
+    /// Takes title, picture, retention and number of members. A direct thread has the name and picture of its peer.
+    mutating func takeDescription(_ source: JSONValue) {
+        self["retention"] = source["retention"]
+        self["member_count"] = source["member_count"]
+        self["title"] = source["title"]?.unlessNull ?? self["peer"]?["name"] ?? .null
+        self["image"] = source["image"]?.unlessNull ?? self["peer"]?["profile_image"] ?? .null
+    }
+
     /// Adds to a count, which is never below 0.
     mutating func add(_ key: String, _ number: Int) {
         data[key] = .seq(max(0, (data[key]?.int ?? 0) + number))

@@ -44,7 +44,7 @@ final class Store: Sendable {
             try Schema.migrator.migrate(database)
             version = Locked(try database.read { try Int64($0.value("version") ?? "0") ?? 0 })
         } catch {
-            throw ParleyError(storing: error)
+            throw storeError(error)
         }
     }
 

@@ -28,7 +28,7 @@ actor Archive {
             while let gap = try await store.gap(id, in: range, at: end) {
                 let (name, seq) = end == .upper ? ("before", gap.upperBound + 1) : ("after", gap.lowerBound - 1)
                 let limit = min(200, max(gap.count, 1))
-                let isStored = try await store.flight {
+                let isStored = try await store.flight { [connection] in
                     try await connection.call(
                         Call<JSONValue>(
                             "GET", "v1", "threads", id, "messages",
@@ -49,7 +49,7 @@ actor Archive {
     func loadMembers(_ id: String) async throws {
         try await once("\(id) members") { [self] in
             guard try await !store.hasMembers(id) else { return }
-            while try await !store.flight({ try await allMembers(id) }, store: { fold, members, touches in
+            while try await !store.flight({ [self] in try await allMembers(id) }, store: { fold, members, touches in
                 guard !touches.members.contains(id), !touches.resets.contains(id) else { return false }
                 try fold.loadMembers(members, of: id)
                 return true
@@ -73,7 +73,7 @@ actor Archive {
     /// Fetches a message that was changed by a call, so that the store has the change before its event arrives.
     func refresh(_ message: MessageID, in id: ThreadID) async throws {
         do {
-            try await store.flight {
+            try await store.flight { [connection] in
                 try await connection.call(
                     Call<JSONValue>("GET", "v1", "threads", id.rawValue, "messages", message.rawValue))
             } store: { fold, answer, touches in
@@ -106,7 +106,7 @@ actor Archive {
 
     private func loadNewest(_ id: String) async throws {
         do {
-            while try await !store.flight({
+            while try await !store.flight({ [connection] in
                 try await connection.call(
                     Call<JSONValue>("GET", "v1", "threads", id, "messages", query: [("limit", "30")]))
             }, store: { try $0.loadMessages(id, page: $1, unless: $2) }) {}

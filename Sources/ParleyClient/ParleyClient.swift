@@ -1,0 +1,241 @@
+// The client as an app sees it: its settings, its life, and who is signed in.
+import Foundation
+
+/// A client of one Parley server for one signed-in person.
+///
+/// It keeps a copy of the person's threads and messages in a store, follows the server with one long poll, and sends what
+/// the app writes until the server has confirmed it. Lists read the store, so they work offline. All calls may be made
+/// from any task, and none blocks a thread.
+public actor ParleyClient {
+    /// How a client is made.
+    public struct Configuration: Sendable {
+        /// The server's address: `https://chat.example.com`.
+        public var server: URL
+        public var store: StoreLocation
+        /// The name under which the user finds this device in the list of devices.
+        public var deviceName: String?
+        public var transport: any HTTPTransport
+        /// Nil: a file in the store's directory that only this user of the system may read.
+        public var tokens: (any TokenStorage)?
+
+        public init(
+            server: URL, store: StoreLocation, deviceName: String? = nil,
+            transport: any HTTPTransport = URLSessionTransport(), tokens: (any TokenStorage)? = nil
+        ) {
+            self.server = server
+            self.store = store
+            self.deviceName = deviceName
+            self.transport = transport
+            self.tokens = tokens
+        }
+    }
+
+    nonisolated let parts: Parts
+    private nonisolated let runner: Runner
+    private let configuration: Configuration
+
+    /// Opens the store. If somebody is signed in, the client connects at once.
+    ///
+    /// Throws `ParleyError.storeInUse` if another client has opened the same directory, and `storeFailed`.
+    public init(_ configuration: Configuration) throws {
+        self.configuration = configuration
+        parts = try Parts(configuration)
+        runner = Runner(parts)
+        if let token = try parts.tokens.load() {
+            parts.connection.setToken(token)
+            runner.start()
+        } else {
+            parts.live.setStatus(.signedOut(nil))
+        }
+    }
+
+    // MARK: Life
+
+    /// The connection to the server, as it changes.
+    public nonisolated var status: LiveValue<Status> {
+        LiveValue(hub: parts.store.changes) { $0.status } fetch: { [live = parts.live] in live.status }
+    }
+
+    /// The connection to the server at this moment.
+    public nonisolated var currentStatus: Status { parts.live.status }
+
+    /// Stops the poll and the outbox, for example while the app is in the background. The device then receives alerts.
+    public func suspend() async {
+        guard runner.isRunning else { return }
+        await runner.stop()
+        parts.live.setStatus(.suspended)
+    }
+
+    /// Continues after `suspend`.
+    public func resume() {
+        guard case .suspended = parts.live.status else { return }
+        runner.start()
+    }
+
+    /// Tries again at once what waits for the server. Call this when the network is back.
+    public nonisolated func retryNow() {
+        parts.store.changes.publish(Changes(retry: true))
+    }
+
+    /// Loads what is new and sends what waits, then returns: for a background refresh, or after an alert. Throws
+    /// `ParleyError.noAnswer` if that takes longer than `limit`.
+    public func catchUp(within limit: Duration = .seconds(25)) async throws {
+        if case .signedOut = parts.live.status { throw ParleyError.signedOut }
+        let wasSuspended = parts.live.status == .suspended
+        runner.start()
+        retryNow()
+        let isDone = await settles(within: limit)
+        if wasSuspended { await suspend() }
+        guard isDone else { throw ParleyError.noAnswer("not everything arrived within \(limit)") }
+    }
+
+    /// Ends the client's work and closes the store, so that another client may open it. All lists end.
+    public func close() async {
+        await runner.stop()
+        try? parts.store.close()
+    }
+
+    /// Waits until the client is live and nothing is left to send.
+    private func settles(within limit: Duration) async -> Bool {
+        let parts = parts
+        let quiet = LiveValue(hub: parts.store.changes) { $0.all || $0.status || $0.outbox || !$0.threads.isEmpty } fetch: {
+            let waiting = try await parts.store.read { db in
+                try db.one(
+                    """
+                    select exists (select 1 from outbox where state = 'queued')
+                        or exists (select 1 from mark where confirmed is null)
+                    """) as Bool? ?? false
+            }
+            return parts.live.status == .live && !waiting
+        }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await isQuiet in quiet where isQuiet { return true }
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    // MARK: Accounts
+
+    /// Who is signed in, as the server has the profile; nil if nobody is.
+    public nonisolated var account: LiveValue<Account?> {
+        let store = parts.store
+        return LiveValue(hub: store.changes) { $0.all || $0.account } fetch: {
+            try await store.read { db in
+                try db.value("account").map { try JSONDecoder.parley.decode(Account.self, from: Data($0.utf8)) }
+            }
+        }
+    }
+
+    /// Signs in on this device and connects. Another person must sign out first.
+    @discardableResult
+    public func signIn(_ credentials: Credentials) async throws -> Account {
+        try await begin(parts.connection.call(.login(credentials, deviceName: configuration.deviceName)))
+    }
+
+    /// Makes an account with a password, and signs in.
+    @discardableResult
+    public func register(username: String, password: String, name: String) async throws -> Account {
+        try await begin(
+            parts.connection.call(
+                .register(username: username, password: password, name: name, deviceName: configuration.deviceName)))
+    }
+
+    /// Makes an account with an e-mail address: the server mails a code, and `signIn(.code(…))` completes the account.
+    public func register(email: String, name: String) async throws {
+        try await parts.connection.call(.register(email: email, name: name))
+    }
+
+    /// Asks for a mailed code. The server does not say whether there is such an account.
+    public func requestCode(email: String) async throws {
+        try await parts.connection.call(.requestCode(email: email))
+    }
+
+    /// Ends the session and deletes all data of the account on this device, unsent messages too. If the server does not
+    /// answer, the session stays in the list of devices until the user ends it on another device.
+    public func signOut() async {
+        await runner.stop()
+        var logout = Call<Void>("POST", "v1", "auth", "logout")
+        logout.timeout = .seconds(5)
+        try? await parts.connection.call(logout)
+        try? parts.tokens.save(nil)
+        parts.connection.setToken(nil)
+        try? await parts.store.write { try $0.erase(keepingUnsent: false) }
+        parts.outbox.files.removeAll(except: [])
+        parts.live.clear()
+        parts.live.setStatus(.signedOut(nil))
+    }
+
+    private func begin(_ answer: JSONValue) async throws -> Account {
+        guard let user = answer["user"], let userID = user["id"]?.string, let token = answer["session"]?["token"]?.string
+        else { throw ParleyError.unreadableAnswer("the answer of the sign-in has no user or no token") }
+        await runner.stop()
+        var session = answer["session"] ?? [:]
+        session["token"] = nil
+        try await parts.store.write { [session] fold in
+            // Unsent messages of the same person wait for this moment.
+            try fold.erase(keepingUnsent: fold.db.value("user_id") == userID)
+            try fold.db.setValue("user_id", userID)
+            try fold.db.setValue("account", user.text)
+            try fold.db.setValue("session", session.text)
+            fold.changes.all = true
+        }
+        parts.live.clear()
+        try parts.tokens.save(token)
+        parts.connection.setToken(token)
+        runner.start()
+        return try JSONDecoder.parley.decode(Account.self, from: Data(user.text.utf8))
+    }
+
+    // MARK: Calls
+
+    /// Makes any call of the contract. The store learns of a change by its event, as on every other device.
+    public nonisolated func call<Answer>(_ call: Call<Answer>) async throws -> Answer {
+        try await parts.connection.call(call)
+    }
+}
+
+/// How a person proves who they are.
+public enum Credentials: Sendable, Hashable {
+    case password(username: String, password: String)
+    /// A mailed code.
+    case code(email: String, code: String)
+    /// A token of the app's own server, a JWT.
+    case delegated(token: String)
+}
+
+extension Call where Answer == JSONValue {
+    fileprivate static func login(_ credentials: Credentials, deviceName: String?) -> Call {
+        var body: JSONValue =
+            switch credentials {
+            case .password(let username, let password): ["username": .string(username), "password": .string(password)]
+            case .code(let email, let code): ["email": .string(email), "code": .string(code)]
+            case .delegated(let token): ["token": .string(token)]
+            }
+        body["device_name"] = deviceName.map(JSONValue.string)
+        return Call("POST", "v1", "auth", "login", body: body)
+    }
+
+    fileprivate static func register(username: String, password: String, name: String, deviceName: String?) -> Call {
+        var body: JSONValue = ["username": .string(username), "password": .string(password), "name": .string(name)]
+        body["device_name"] = deviceName.map(JSONValue.string)
+        return Call("POST", "v1", "auth", "register", body: body)
+    }
+}
+
+extension Call where Answer == Void {
+    fileprivate static func register(email: String, name: String) -> Call {
+        Call("POST", "v1", "auth", "register", body: ["email": .string(email), "name": .string(name)])
+    }
+
+    fileprivate static func requestCode(email: String) -> Call {
+        Call("POST", "v1", "auth", "code", body: ["email": .string(email)])
+    }
+}

@@ -1,0 +1,110 @@
+// Runs a client's workers while somebody is signed in: the poll, the outbox, the read marks.
+import Foundation
+
+final class Runner: Sendable {
+    private let parts: Parts
+    private let running = Locked<Task<Void, Never>?>(nil)
+
+    init(_ parts: Parts) { self.parts = parts }
+
+    var isRunning: Bool { running.withLock { $0 != nil } }
+
+    /// Starts the workers unless they run.
+    func start() {
+        running.withLock { [parts] running in
+            guard running == nil else { return }
+            running = Task { await Self.run(parts) }
+        }
+    }
+
+    /// Ends the workers and waits for their end. What they had begun is stored or begins again.
+    func stop() async {
+        let task = running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        task?.cancel()
+        await task?.value
+    }
+
+    private static func run(_ parts: Parts) async {
+        while !Task.isCancelled {
+            do {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await parts.sync.run() }
+                    group.addTask { try await parts.outbox.run() }
+                    group.addTask { try await parts.marks.run() }
+                    defer { group.cancelAll() }
+                    try await group.next()
+                }
+            } catch let ParleyError.refused(problem) where problem.status == 401 {
+                return await parts.endSession(problem)
+            } catch ParleyError.closed {
+                return
+            } catch is CancellationError {
+                return
+            } catch {
+                // The store failed, for example on a full disk: nothing can be kept, so nothing is asked.
+                parts.live.setStatus(.offline(until: .now + 1, reason: error as? ParleyError ?? .storeFailed("\(error)")))
+                await parts.store.changes.pause(.seconds(1))
+            }
+        }
+    }
+}
+
+/// What a client's parts share.
+struct Parts: Sendable {
+    let store: Store
+    let connection: Connection
+    let live: LiveState
+    let archive: Archive
+    let outbox: Outbox
+    let marks: MarkWorker
+    let tokens: any TokenStorage
+
+    var sync: SyncLoop { SyncLoop(store: store, connection: connection, live: live, archive: archive) }
+
+    init(_ configuration: ParleyClient.Configuration) throws {
+        store = try Store(configuration.store)
+        connection = Connection(server: configuration.server, transport: configuration.transport)
+        live = LiveState(store.changes)
+        archive = Archive(store: store, connection: connection, live: live)
+        outbox = Outbox(
+            store: store, connection: connection, live: live, files: try OutboxFiles(configuration.store))
+        marks = MarkWorker(store: store, connection: connection)
+        tokens = configuration.tokens ?? Self.defaultTokens(configuration.store)
+    }
+
+    private static func defaultTokens(_ location: StoreLocation) -> any TokenStorage {
+        switch location {
+        case .file(let directory): FileTokenStorage(file: directory.appendingPathComponent("token"))
+        case .memory: MemoryTokenStorage()
+        }
+    }
+
+    /// The server has ended the session: everything that it showed must go. Unsent messages and drafts stay for the case
+    /// that the same person signs in again.
+    func endSession(_ problem: Problem) async {
+        try? tokens.save(nil)
+        connection.setToken(nil)
+        try? await store.write { try $0.erase(keepingUnsent: true) }
+        live.clear()
+        live.setStatus(.signedOut(problem))
+    }
+}
+
+extension Fold {
+    /// Deletes the data of the account.
+    mutating func erase(keepingUnsent: Bool) throws {
+        for table in ["thread", "message", "span", "member_list", "member", "mark", "missing_thread", "missing_newest"] {
+            try db.run("delete from \(table)")
+        }
+        for key in ["cursor", "stale", "account", "blocked", "session"] { try db.setValue(key, nil) }
+        if !keepingUnsent {
+            try db.run("delete from outbox")
+            try db.run("delete from draft")
+            try db.setValue("user_id", nil)
+        }
+        changes.all = true
+    }
+}
