@@ -17,6 +17,8 @@ struct Changes: Sendable {
     var presence: Set<String> = []
     /// The connection to the server.
     var status = false
+    /// What failed shall be tried again at once.
+    var retry = false
     /// Everything may have changed: another account, or a reload.
     var all = false
 
@@ -29,6 +31,7 @@ struct Changes: Sendable {
         typing.formUnion(other.typing)
         presence.formUnion(other.presence)
         status = status || other.status
+        retry = retry || other.retry
         all = all || other.all
     }
 }
@@ -148,5 +151,18 @@ final class Signal: Sendable {
             }
         }
         waiting?.resume(returning: value)
+    }
+}
+
+extension ChangeHub {
+    /// Waits until the time is over, something asks for a retry, or the task is cancelled.
+    func pause(_ time: Duration) async {
+        let listener = listen { $0.retry }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = await listener.signal.wait() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
     }
 }

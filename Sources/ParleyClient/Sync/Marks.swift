@@ -48,7 +48,7 @@ actor MarkWorker {
     }
 
     /// Sends marks as they come, until the task is cancelled.
-    func run(retry: Signal) async throws {
+    func run() async throws {
         let listener = store.changes.listen { $0.all || !$0.threads.isEmpty }
         var backoff = Backoff()
         while !Task.isCancelled {
@@ -57,7 +57,7 @@ actor MarkWorker {
                 backoff.succeeded()
                 guard await listener.signal.wait() else { break }
             } catch let error as ParleyError where !error.endsSession && error != .closed {
-                await retry.wait(atMost: backoff.failed(error))
+                await store.changes.pause(backoff.failed(error))
             }
         }
         throw CancellationError()

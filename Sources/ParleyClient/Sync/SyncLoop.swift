@@ -6,8 +6,6 @@ struct SyncLoop: Sendable {
     let connection: Connection
     let live: LiveState
     let archive: Archive
-    /// Set to try again at once, for example when the network is back.
-    let retry: Signal
 
     /// Runs until the task is cancelled. Throws `refused` with status 401 when the session has ended.
     func run() async throws {
@@ -23,34 +21,27 @@ struct SyncLoop: Sendable {
             } catch let error as ParleyError where !error.endsSession && error != .closed {
                 let wait = backoff.failed(error)
                 live.setStatus(.offline(until: .now + wait / .seconds(1), reason: error))
-                await retry.wait(atMost: wait)
+                await store.changes.pause(wait)
                 isFirst = true
             }
         }
         throw CancellationError()
     }
 
-    /// Syncs until nothing more is there. For a background refresh.
-    func catchUp() async throws {
-        while try await step(0) {}
-    }
-
     static let wait = 25
 
-    /// One answer of the server, or the first inbox. Returns whether more is there at once.
-    @discardableResult
-    private func step(_ wait: Int) async throws -> Bool {
+    /// One answer of the server, or the first inbox.
+    private func step(_ wait: Int) async throws {
         guard let cursor = try await store.read({ try $0.value("cursor") }) else {
             live.setStatus(.behind)
-            try await reload()
-            return true
+            return try await reload()
         }
         // An answer may name a thread that is missing, and the repair of the last one may have been cut off.
         try await archive.repair()
         let poll = store.nextPoll()
         do {
             let answer = try await connection.call(Self.sync(cursor: cursor, wait: wait))
-            return try await take(answer, poll: poll)
+            try await take(answer, poll: poll)
         } catch ParleyError.refused(let problem) where problem.status == 410 {
             live.setStatus(.behind)
             // Stored first: after a crash the threads are still known as stale.
@@ -61,11 +52,10 @@ struct SyncLoop: Sendable {
                 try fold.db.setValue("cursor", nil)
             }
             try await reload()
-            return true
         }
     }
 
-    private func take(_ answer: JSONValue, poll: Int) async throws -> Bool {
+    private func take(_ answer: JSONValue, poll: Int) async throws {
         guard let cursor = answer["cursor"]?.string, let events = answer["events"]?.array else {
             throw ParleyError.unreadableAnswer("an answer of GET /v1/sync has no events or no cursor")
         }
@@ -78,7 +68,6 @@ struct SyncLoop: Sendable {
         show(events)
         try await archive.repair()
         live.setStatus(more ? .behind : .live)
-        return more
     }
 
     /// Loads the account and the whole inbox, and continues from the cursor of its first page.
@@ -145,17 +134,5 @@ extension ParleyError {
     /// The token is dead: all data of the account must go.
     var endsSession: Bool {
         if case .refused(let problem) = self { problem.status == 401 } else { false }
-    }
-}
-
-extension Signal {
-    /// Waits until the signal is set, the time is over, or the task is cancelled.
-    func wait(atMost time: Duration) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = await self.wait() }
-            group.addTask { try? await Task.sleep(for: time) }
-            await group.next()
-            group.cancelAll()
-        }
     }
 }

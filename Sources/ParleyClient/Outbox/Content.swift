@@ -1,0 +1,60 @@
+// What an app sends.
+import Foundation
+
+/// The content of a new message.
+public struct Content: Sendable, Hashable {
+    public let type: MessageType
+    /// The payload without attachments.
+    public let payload: JSONValue
+
+    public static func text(_ text: String) -> Content {
+        Content(type: .message, payload: text.isEmpty ? [:] : ["text": .string(text)])
+    }
+
+    /// Only attachments.
+    public static var files: Content { Content(type: .message, payload: [:]) }
+
+    public static func location(_ place: LocationPayload) -> Content {
+        var payload: JSONValue = ["latitude": .number(place.latitude), "longitude": .number(place.longitude)]
+        payload["accuracy_m"] = place.accuracyMetres.map(JSONValue.number)
+        payload["label"] = place.label.map(JSONValue.string)
+        return Content(type: .location, payload: payload)
+    }
+
+    /// The server never looks into it.
+    public static func encrypted(_ ciphertext: Data) -> Content {
+        Content(type: .encrypted, payload: ["ciphertext": .string(ciphertext.base64EncodedString())])
+    }
+
+    /// A type of the app's own, which begins with `x-`.
+    public static func custom(_ type: MessageType, _ payload: JSONValue) -> Content {
+        Content(type: type, payload: payload)
+    }
+}
+
+/// A file to be sent with a message.
+public struct OutgoingFile: Sendable, Hashable {
+    enum Source: Sendable, Hashable {
+        case file(URL)
+        case data(Data)
+        case stored(Attachment)
+    }
+
+    let source: Source
+    let name: String
+    let contentType: String?
+
+    /// A file on this device. The client copies it, so that the app may delete it at once.
+    public static func file(_ url: URL, name: String? = nil, contentType: String? = nil) -> OutgoingFile {
+        OutgoingFile(source: .file(url), name: name ?? url.lastPathComponent, contentType: contentType)
+    }
+
+    public static func data(_ data: Data, name: String, contentType: String? = nil) -> OutgoingFile {
+        OutgoingFile(source: .data(data), name: name, contentType: contentType)
+    }
+
+    /// A file that the server has: to forward it, or after an own upload.
+    public static func attachment(_ attachment: Attachment) -> OutgoingFile {
+        OutgoingFile(source: .stored(attachment), name: attachment.name, contentType: attachment.contentType)
+    }
+}

@@ -1,0 +1,51 @@
+// The bytes of attachments that are not uploaded yet, in files of their own: a message in the outbox survives the app.
+import Foundation
+
+struct OutboxFiles: Sendable {
+    let directory: URL
+
+    init(_ location: StoreLocation) throws {
+        directory =
+            switch location {
+            case .file(let directory): directory.appendingPathComponent("outbox")
+            case .memory: FileManager.default.temporaryDirectory.appendingPathComponent("parley-\(UUID().uuidString)")
+            }
+    }
+
+    func url(_ copy: String) -> URL { directory.appendingPathComponent(copy) }
+
+    /// Copies a file, or only names it if the server has it.
+    func add(_ file: OutgoingFile) throws -> OutboxEntry.File {
+        let id = AttachmentID.random()
+        let target = url(id.rawValue)
+        if case .stored(let attachment) = file.source {
+            return OutboxEntry.File(
+                id: attachment.id, name: attachment.name, contentType: attachment.contentType, size: attachment.size,
+                copy: nil, isUploaded: true)
+        }
+        do {
+            try FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            switch file.source {
+            case .file(let source): try FileManager.default.copyItem(at: source, to: target)
+            case .data(let data): try data.write(to: target, options: .atomic)
+            case .stored: break
+            }
+            let size = try FileManager.default.attributesOfItem(atPath: target.path)[.size] as? Int ?? 0
+            return OutboxEntry.File(
+                id: id, name: file.name, contentType: file.contentType, size: size, copy: id.rawValue)
+        } catch {
+            throw ParleyError.fileUnreadable(path: file.name, reason: error.localizedDescription)
+        }
+    }
+
+    func remove(_ files: [OutboxEntry.File]) {
+        for copy in files.compactMap(\.copy) { try? FileManager.default.removeItem(at: url(copy)) }
+    }
+
+    /// Removes copies that no message needs: the app may have ended between two steps.
+    func removeAll(except needed: Set<String>) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        for name in names where !needed.contains(name) { try? FileManager.default.removeItem(at: url(name)) }
+    }
+}

@@ -1,0 +1,81 @@
+// A message on its way, as an app sees it.
+import Foundation
+
+/// The state of a message that this device sends.
+public enum OutgoingState: Sendable, Hashable {
+    /// The message waits for its turn, or for the server.
+    case queued
+    /// Its files are being uploaded: the part that has arrived, 0 to 1.
+    case uploading(Double)
+    case sending
+    case sent(Seq)
+    /// The server refused the message. It stays until the app retries or cancels it.
+    case failed(ParleyError)
+    case cancelled
+}
+
+/// A message in the outbox: what is sent, and how far it is.
+public struct OutgoingMessage: Sendable, Identifiable {
+    /// The message keeps this id when it is sent.
+    public let id: MessageID
+    public let threadID: ThreadID
+    public let type: MessageType
+    public let payload: JSONValue
+    public let replyTo: MessageID?
+    public let mentions: [UserID]
+    public let files: [File]
+    public let createdAt: Date
+    /// At the time at which this value was read. `states` follows it.
+    public let state: OutgoingState
+
+    /// A file of the message.
+    public struct File: Sendable, Hashable, Identifiable {
+        public let id: AttachmentID
+        public let name: String
+        public let contentType: String?
+        /// Bytes.
+        public let size: Int
+        /// Where its bytes are on this device until they are uploaded.
+        public let url: URL?
+    }
+
+    let outbox: Outbox
+
+    public var text: String? { payload["text"]?.string }
+
+    /// Follows the state: first the present one, last `sent` or `cancelled`. A failed message may be retried.
+    public var states: LiveValue<OutgoingState> { outbox.states(of: id, in: threadID) }
+
+    /// Sends a failed message again.
+    public func retry() async throws { try await outbox.retry(id) }
+
+    /// Removes the message from the outbox. Returns false if it is too late: the message is sent, or being sent. A message
+    /// whose earlier try was not answered may have reached the server all the same.
+    @discardableResult
+    public func cancel() async throws -> Bool { try await outbox.cancel(id) }
+}
+
+extension OutgoingMessage: Equatable {
+    public static func == (left: OutgoingMessage, right: OutgoingMessage) -> Bool {
+        left.id == right.id && left.state == right.state && left.files == right.files
+    }
+}
+
+extension OutgoingMessage {
+    init(_ entry: OutboxEntry, outbox: Outbox) {
+        id = entry.id
+        threadID = entry.threadID
+        type = MessageType(rawValue: entry.body["type"]?.string ?? "message")
+        payload = entry.body["payload"] ?? [:]
+        replyTo = entry.body["reply_to"]?.string.map { MessageID($0) }
+        mentions = (entry.body["mentions"]?.array ?? []).compactMap(\.string).map { UserID($0) }
+        files = entry.files.map { file in
+            File(
+                id: file.id, name: file.name, contentType: file.contentType, size: file.size,
+                url: file.copy.map { outbox.files.url($0) })
+        }
+        createdAt = entry.createdAt
+        state = outbox.state(of: entry)
+        self.outbox = outbox
+    }
+}
