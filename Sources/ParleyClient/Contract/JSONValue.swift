@@ -19,8 +19,8 @@ extension JSONValue {
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
     public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
     public var isNull: Bool { self == .null }
-    /// Nil for null. (A literal `nil` where a JSON value is expected is null, so `$0.isNull ? nil : $0` is null, too.)
-    var unlessNull: JSONValue? { isNull ? Optional.none : self }
+    /// Nil for null.
+    var unlessNull: JSONValue? { isNull ? nil : self }
 
     /// The value of a key; nil if this is not an object or has no such key. Setting nil removes the key.
     public subscript(key: String) -> JSONValue? {
@@ -74,14 +74,14 @@ extension JSONValue: Codable {
     }
 }
 
+// Not by nil: where a value is optional, `nil` would sometimes mean null and sometimes absent.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByFloatLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     public init(stringLiteral value: String) { self = .string(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     public init(floatLiteral value: Double) { self = .number(value) }
-    public init(nilLiteral: ()) { self = .null }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { $1 })
