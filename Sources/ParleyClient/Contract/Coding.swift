@@ -45,57 +45,49 @@ extension KeyedEncodingContainer {
     }
 }
 
-/// A key that the type knows, or any other one.
-enum OpenKey<Known: CodingKey>: CodingKey {
-    case known(Known)
-    case unknown(String)
-
-    init(stringValue: String) { self = Known(stringValue: stringValue).map { .known($0) } ?? .unknown(stringValue) }
-    init?(intValue _: Int) { nil }
-
-    var stringValue: String {
-        switch self {
-        case .known(let key): key.stringValue
-        case .unknown(let name): name
-        }
-    }
-
+/// A coding key of any name.
+struct AnyKey: CodingKey {
+    let stringValue: String
     var intValue: Int? { nil }
+
+    init(_ name: String) { stringValue = name }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue _: Int) { nil }
 }
 
 /// Reads an object that may have fields that the type does not know.
-struct FieldReader<Key: CodingKey> {
-    private let container: KeyedDecodingContainer<OpenKey<Key>>
+struct FieldReader<Key: RawRepresentable<String>> {
+    private let container: KeyedDecodingContainer<AnyKey>
 
     init(_ decoder: any Decoder, _: Key.Type = Key.self) throws {
-        container = try decoder.container(keyedBy: OpenKey<Key>.self)
+        container = try decoder.container(keyedBy: AnyKey.self)
     }
 
     @_disfavoredOverload
     subscript<Value: Decodable>(key: Key) -> Value {
-        get throws { try container.decode(Value.self, forKey: .known(key)) }
+        get throws { try container.decode(Value.self, forKey: AnyKey(key.rawValue)) }
     }
 
     subscript<Value: StringValue>(key: Key) -> Value {
-        get throws { try container.decode(Value.self, forKey: .known(key)) }
+        get throws { try container.decode(Value.self, forKey: AnyKey(key.rawValue)) }
     }
 
     subscript(key: Key) -> Date {
-        get throws { try container.decode(Date.self, forKey: .known(key)) }
+        get throws { try container.decode(Date.self, forKey: AnyKey(key.rawValue)) }
     }
 
     /// Nil if the field is absent or null.
     @_disfavoredOverload
     func optional<Value: Decodable>(_ key: Key) throws -> Value? {
-        try container.decodeIfPresent(Value.self, forKey: .known(key))
+        try container.decodeIfPresent(Value.self, forKey: AnyKey(key.rawValue))
     }
 
     func optional<Value: StringValue>(_ key: Key) throws -> Value? {
-        try container.decodeIfPresent(Value.self, forKey: .known(key))
+        try container.decodeIfPresent(Value.self, forKey: AnyKey(key.rawValue))
     }
 
     func optional(_ key: Key) throws -> Date? {
-        try container.decodeIfPresent(Date.self, forKey: .known(key))
+        try container.decodeIfPresent(Date.self, forKey: AnyKey(key.rawValue))
     }
 
     /// The fields that are not among the keys.
@@ -103,8 +95,8 @@ struct FieldReader<Key: CodingKey> {
         get throws {
             var unknown: [String: JSONValue] = [:]
             for key in container.allKeys {
-                guard case .unknown(let name) = key else { continue }
-                unknown[name] = try container.decode(JSONValue.self, forKey: key)
+                guard Key(rawValue: key.stringValue) == nil else { continue }
+                unknown[key.stringValue] = try container.decode(JSONValue.self, forKey: key)
             }
             return unknown
         }
@@ -112,22 +104,22 @@ struct FieldReader<Key: CodingKey> {
 }
 
 /// Writes what a `FieldReader` reads. Nil is written as an absent field.
-struct FieldWriter<Key: CodingKey> {
-    private var container: KeyedEncodingContainer<OpenKey<Key>>
+struct FieldWriter<Key: RawRepresentable<String>> {
+    private var container: KeyedEncodingContainer<AnyKey>
 
     init(_ encoder: any Encoder, _: Key.Type = Key.self) {
-        container = encoder.container(keyedBy: OpenKey<Key>.self)
+        container = encoder.container(keyedBy: AnyKey.self)
     }
 
     mutating func write(_ key: Key, _ value: (some Encodable)?) throws {
-        try container.encodeIfPresent(value, forKey: .known(key))
+        try container.encodeIfPresent(value, forKey: AnyKey(key.rawValue))
     }
 
     mutating func write(_ key: Key, _ value: Date?) throws {
-        try container.encodeIfPresent(value, forKey: .known(key))
+        try container.encodeIfPresent(value, forKey: AnyKey(key.rawValue))
     }
 
     mutating func write(_ unknown: [String: JSONValue]) throws {
-        for (name, value) in unknown { try container.encode(value, forKey: .unknown(name)) }
+        for (name, value) in unknown { try container.encode(value, forKey: AnyKey(name)) }
     }
 }
