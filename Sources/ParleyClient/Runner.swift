@@ -82,6 +82,15 @@ struct Parts: Sendable {
         }
     }
 
+    /// Does something as soon as the server answers.
+    func whenLive(_ work: @escaping @Sendable () async throws -> Void) {
+        let listener = store.changes.listen { $0.status }
+        Task { [live] in
+            while live.status != .live { guard await listener.signal.wait() else { return } }
+            try? await work()
+        }
+    }
+
     /// The server has ended the session: everything that it showed must go. Unsent messages and drafts stay for the case
     /// that the same person signs in again.
     func endSession(_ problem: Problem) async {

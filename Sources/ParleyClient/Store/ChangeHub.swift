@@ -66,6 +66,14 @@ final class ChangeHub: Sendable {
         for signal in concerned { signal.set() }
     }
 
+    /// Publishes at a later time, for what ends by itself.
+    func publish(_ changes: Changes, at time: ContinuousClock.Instant) {
+        Task { [weak self] in
+            try? await Task.sleep(until: time, clock: .continuous)
+            self?.publish(changes)
+        }
+    }
+
     /// Ends all lists.
     func close() {
         let all = state.withLock { state in

@@ -1,0 +1,270 @@
+// One thread as an app sees it: what it shows, and what the user does in it.
+import Foundation
+import GRDB
+
+/// A thread of the user: a handle that costs nothing and is always up to date.
+///
+/// Calls that change something return when the store has the change, so a list shows it at once.
+public struct ChatThread: Sendable, Identifiable {
+    public let id: ThreadID
+    let parts: Parts
+
+    // MARK: What it shows
+
+    /// The thread's row of the inbox; nil if the user has no such thread.
+    public var summary: LiveValue<InboxRow?> {
+        let (id, parts) = (id.rawValue, parts)
+        return LiveValue(hub: parts.store.changes) { $0.all || $0.threads.contains(id) || !$0.presence.isEmpty } fetch: {
+            try await parts.store.read { try InboxQuery.row($0, id, presence: parts.live.presence) }
+        }
+    }
+
+    /// The messages around a place.
+    public func timeline(around anchor: TimelineAnchor = .firstUnread) -> Timeline {
+        Timeline(id, anchor: anchor, parts: parts)
+    }
+
+    /// The members who are invited or joined, longest-standing first. They are loaded when a reader first asks.
+    public func members() -> LiveList<Member> {
+        let (id, parts) = (id.rawValue, parts)
+        return LiveList(hub: parts.store.changes) { $0.all || $0.members.contains(id) } fetch: { known in
+            if try await !parts.store.hasMembers(id) {
+                do {
+                    try await parts.archive.loadMembers(id)
+                } catch let error as ParleyError where error.isTemporary {
+                    if known.isEmpty { parts.whenLive { try await parts.archive.loadMembers(id) } }
+                } catch is ParleyError {}
+            }
+            return try await parts.store.read { db in
+                try db.rows(
+                    """
+                    select data from member where thread_id = ?
+                    order by json_extract(data, '$.joined_at'), user_id
+                    """, [id])
+                    .map { try $0.decode(Member.self, "data") }
+                    .filter { $0.status == .joined || $0.status == .invited }
+            }
+        }
+    }
+
+    /// The people who are typing, by id. Each is shown for 6 s after the last sign.
+    public var typing: LiveValue<[UserID]> {
+        let (id, live, hub) = (id.rawValue, parts.live, parts.store.changes)
+        return LiveValue(hub: hub) { $0.all || $0.typing.contains(id) } fetch: {
+            let (users, until) = live.typing(in: id)
+            if let until { hub.publish(Changes(typing: [id]), at: until) }
+            return users.map { UserID($0) }
+        }
+    }
+
+    /// The messages of this thread that are not sent yet.
+    public func outbox() -> LiveList<OutgoingMessage> { parts.outbox.list(id) }
+
+    // MARK: Messages
+
+    /// Puts a message into the outbox. When this returns, the message is stored and will be sent, also after a restart.
+    @discardableResult
+    public func send(
+        _ content: Content, attachments: [OutgoingFile] = [], replyTo: MessageID? = nil, mentions: [UserID] = [],
+        expiresIn: Duration? = nil
+    ) async throws -> OutgoingMessage {
+        try await parts.outbox.add(
+            content, attachments, to: id, replyTo: replyTo, mentions: mentions, expiresIn: expiresIn)
+    }
+
+    /// Replaces the text of an own message. Its attachments stay.
+    public func edit(_ message: MessageID, text: String) async throws {
+        var payload = try await payload(of: message)
+        payload["text"] = text.isEmpty ? nil : .string(text)
+        if let attachments = payload["attachments"]?.array {
+            payload["attachments"] = attachments.isEmpty ? nil : .array(attachments.map { ["id": $0["id"] ?? .null] })
+        }
+        try await change(
+            Call("PATCH", "v1", "threads", id.rawValue, "messages", message.rawValue, body: ["payload": payload])
+        ) { [id] fold, answer, touches in try fold.store(answer, in: id.rawValue, unless: touches) }
+    }
+
+    /// Deletes a message, for everyone or only for this user.
+    public func delete(_ message: MessageID, for audience: DeletionAudience) async throws {
+        let word = audience == .everyone ? "everyone" : "me"
+        try await parts.connection.call(
+            Call<Void>(
+                "DELETE", "v1", "threads", id.rawValue, "messages", message.rawValue, query: [("for", word)]))
+        try await parts.archive.refresh(message, in: id)
+    }
+
+    public func react(_ emoji: String, to message: MessageID) async throws {
+        try await reaction("PUT", emoji, message)
+    }
+
+    public func unreact(_ emoji: String, to message: MessageID) async throws {
+        try await reaction("DELETE", emoji, message)
+    }
+
+    private func reaction(_ method: String, _ emoji: String, _ message: MessageID) async throws {
+        try await parts.connection.call(
+            Call<Void>(method, "v1", "threads", id.rawValue, "messages", message.rawValue, "reactions", emoji))
+        try await parts.archive.refresh(message, in: id)
+    }
+
+    private func payload(of message: MessageID) async throws -> JSONValue {
+        let stored: String? = try await parts.store.read {
+            try $0.one("select data from message where id = ?", [message.rawValue])
+        }
+        if let stored, let payload = try JSONValue(stored: stored)["payload"]?.unlessNull { return payload }
+        let answer = try await parts.connection.call(
+            Call<JSONValue>("GET", "v1", "threads", id.rawValue, "messages", message.rawValue))
+        return answer["payload"]?.unlessNull ?? [:]
+    }
+
+    // MARK: Marks
+
+    /// Marks everything up to a seq as read. Counts change at once, and the server learns it as soon as it answers.
+    public func markRead(through seq: Seq) async throws {
+        try await parts.store.write { [id] in try $0.setMark(seq, in: id) }
+    }
+
+    /// Marks a message and all after it as unread, for this user only.
+    public func markUnread(from seq: Seq) async throws {
+        let (id, parts) = (id, parts)
+        try await parts.marks.inOrder {
+            try await parts.connection.call(
+                Call<Void>("PUT", "v1", "threads", id.rawValue, "unread", body: ["from": .seq(seq)]))
+            try await parts.store.write { try $0.removeMark(in: id) }
+        }
+    }
+
+    /// Tells the others that the user is typing. Call it while the user types, at most every 3 s.
+    public func sendTyping() async throws {
+        try await parts.connection.call(Call<Void>("PUT", "v1", "threads", id.rawValue, "typing", body: [:]))
+    }
+
+    /// What the user began to write here. It survives the app.
+    public var draft: String {
+        get async throws {
+            try await parts.store.read { [id] in try $0.one("select text from draft where thread_id = ?", [id.rawValue]) } ?? ""
+        }
+    }
+
+    public func setDraft(_ text: String) async throws {
+        try await parts.store.write { [id] fold in
+            if text.isEmpty {
+                try fold.db.run("delete from draft where thread_id = ?", [id.rawValue])
+            } else {
+                try fold.db.run("insert or replace into draft (thread_id, text) values (?, ?)", [id.rawValue, text])
+            }
+            fold.changes.threads.insert(id.rawValue)
+        }
+    }
+
+    // MARK: The thread
+
+    /// Changes title, picture or retention. Nil leaves a value as it is. A picture is an `https:` URL or
+    /// `attachment:{id}`.
+    public func update(title: String? = nil, image: String? = nil, retention: Retention? = nil) async throws {
+        var body: JSONValue = [:]
+        body["title"] = title.map(JSONValue.string)
+        body["image"] = image.map(JSONValue.string)
+        body["retention"] = retention.map { .object($0.json) }
+        try await change(Call("PATCH", "v1", "threads", id.rawValue, body: body)) { [id] fold, answer, touches in
+            guard !touches.concern(id) else { return }
+            try fold.change(id.rawValue) { $0.takeDescription(answer) }
+        }
+    }
+
+    /// Changes the user's own view of the thread. Nil leaves a value as it is; `Date.distantPast` ends muting.
+    public func updateSettings(
+        mutedUntil: Date? = nil, archived: Bool? = nil, pinned: Bool? = nil, hiddenBefore: Seq? = nil
+    ) async throws {
+        var body: JSONValue = [:]
+        body["muted_until"] = mutedUntil.map { $0 <= .now ? .null : .string($0.rfc3339) }
+        body["archived"] = archived.map(JSONValue.bool)
+        body["pinned"] = pinned.map(JSONValue.bool)
+        body["hidden_before_seq"] = hiddenBefore.map(JSONValue.seq)
+        try await change(Call("PATCH", "v1", "threads", id.rawValue, "settings", body: body)) {
+            [id] fold, answer, touches in
+            guard !touches.concern(id) else { return }
+            try fold.showSettings(id.rawValue, answer)
+        }
+    }
+
+    // MARK: Members
+
+    /// Adds a person, or invites them.
+    public func add(_ user: UserID, invite: Bool = false) async throws {
+        try await setMember(user.rawValue, ["status": invite ? "invited" : "joined"])
+    }
+
+    public func setRole(_ role: Role, of user: UserID) async throws {
+        try await setMember(user.rawValue, ["role": .string(role.rawValue)])
+    }
+
+    /// Accepts an invitation.
+    public func join() async throws {
+        try await setMember("me", ["status": "joined"])
+    }
+
+    private func setMember(_ user: String, _ body: JSONValue) async throws {
+        try await change(Call("PUT", "v1", "threads", id.rawValue, "members", user, body: body)) {
+            [id] fold, answer, touches in
+            guard !touches.concern(id) else { return }
+            try fold.showMember(id.rawValue, answer)
+        }
+    }
+
+    public func remove(_ user: UserID) async throws {
+        try await parts.connection.call(
+            Call<Void>("DELETE", "v1", "threads", id.rawValue, "members", user.rawValue))
+        try await parts.store.write { [id] in try $0.showRemoval(of: user.rawValue, id.rawValue) }
+    }
+
+    /// Leaves the thread, or declines an invitation. The thread goes from the store.
+    public func leave() async throws {
+        try await parts.connection.call(Call<Void>("DELETE", "v1", "threads", id.rawValue, "members", "me"))
+        try await parts.store.write { [id] in try $0.removeThread(id.rawValue) }
+    }
+
+    /// Makes a call and stores its answer, except what events have changed since.
+    private func change(
+        _ call: Call<JSONValue>, _ store: @escaping @Sendable (inout Fold, JSONValue, Touches) throws -> Void
+    ) async throws {
+        try await parts.store.flight { [connection = parts.connection] in
+            try await connection.call(call)
+        } store: { try store(&$0, $1, $2) }
+    }
+}
+
+/// For whom a message is deleted.
+public enum DeletionAudience: Sendable, Hashable {
+    case everyone, me
+}
+
+extension Touches {
+    /// Whether events changed the thread itself or its members.
+    func concern(_ id: ThreadID) -> Bool {
+        threads.contains(id.rawValue) || members.contains(id.rawValue) || resets.contains(id.rawValue)
+    }
+}
+
+// What calls of this device have changed is shown before the event. Counts are left to the event.
+extension Fold {
+    mutating func showSettings(_ id: String, _ settings: JSONValue) throws {
+        let keys = ["muted_until", "archived", "pinned", "hidden_before_seq"]
+        try change(id) { thread in
+            thread.setMe(Dictionary(uniqueKeysWithValues: keys.map { ($0, settings[$0] ?? .null) }))
+        }
+        try hide(id)
+    }
+
+    mutating func showMember(_ id: String, _ member: JSONValue) throws {
+        if try hasMembers(of: id) { try setMember(member, of: id) }
+        guard member["user"]?["id"]?.string == userID else { return }
+        try change(id) { $0.setMe(["role": member["role"] ?? .null, "status": member["status"] ?? .null]) }
+    }
+
+    mutating func showRemoval(of user: String, _ id: String) throws {
+        guard var member = try member(user, of: id) else { return }
+        member["status"] = "removed"
+        try setMember(member, of: id)
+    }
+}

@@ -1,0 +1,214 @@
+// A window on the messages of a thread. It shows what the store has, and fetches what it lacks.
+import Foundation
+import GRDB
+
+/// The messages of a thread around a place, as a sequence of changes: first a snapshot of what this device has, then edits.
+///
+/// Each timeline has one window. It grows with `loadEarlier` and `loadLater`; a window that has reached the newest message
+/// follows the thread. Holes are fetched by themselves, and again after a failure once the server answers.
+public final class Timeline: AsyncSequence, Sendable {
+    public typealias Element = ListChange<TimelineRow>
+    public typealias AsyncIterator = LiveList<TimelineRow>.Iterator
+
+    struct Window: Equatable {
+        var first: Seq
+        /// Nil: up to the newest message.
+        var last: Seq?
+    }
+
+    private struct State {
+        var anchor: TimelineAnchor?
+        var window: Window?
+        /// The last seq that was read when the timeline was opened, if something was unread.
+        var readSeq: Seq?
+        var bounds = (first: 1, head: 0)
+    }
+
+    public let threadID: ThreadID
+    private let parts: Parts
+    private let state: Locked<State>
+    private let rows: TimelineQuery
+    private let filler: Filler
+
+    /// How many messages a window has at first.
+    static let pageSize = 50
+
+    init(_ threadID: ThreadID, anchor: TimelineAnchor, parts: Parts) {
+        self.threadID = threadID
+        self.parts = parts
+        state = Locked(State(anchor: anchor))
+        rows = TimelineQuery(thread: threadID, outbox: parts.outbox)
+        filler = Filler(thread: threadID, parts: parts)
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        let id = threadID.rawValue
+        return LiveList<TimelineRow>(hub: parts.store.changes) { changes in
+            changes.all || changes.timelines.contains(id) || changes.threads.contains(id)
+        } fetch: { [self] _ in
+            try await read()
+        }.makeAsyncIterator()
+    }
+
+    /// Whether the window begins with the first message that the user sees.
+    public var isAtStart: Bool { state.withLock { ($0.window?.first ?? .max) <= $0.bounds.first } }
+
+    /// Whether the window ends with the newest message, and follows the thread.
+    public var isAtEnd: Bool { state.withLock { $0.window.map { $0.last == nil } ?? false } }
+
+    /// Grows the window by earlier messages, and returns when they are in it. Throws if they cannot be fetched; the window
+    /// then shows a hole until the server answers.
+    public func loadEarlier(_ count: Int = 50) async throws {
+        let range = state.withLock { state -> ClosedRange<Seq>? in
+            guard let window = state.window, window.first > state.bounds.first else { return nil }
+            let first = Swift.max(state.bounds.first, window.first - count)
+            state.window?.first = first
+            return first...window.first - 1
+        }
+        try await show(range, from: .upper)
+    }
+
+    /// Grows the window by later messages.
+    public func loadLater(_ count: Int = 50) async throws {
+        let range = state.withLock { state -> ClosedRange<Seq>? in
+            guard let last = state.window?.last, last < state.bounds.head else { return nil }
+            let end = last + count
+            state.window?.last = end >= state.bounds.head ? nil : end
+            return last + 1...Swift.min(end, state.bounds.head)
+        }
+        try await show(range, from: .lower)
+    }
+
+    /// Moves the window to another place. Throws if a message cannot be found.
+    public func jump(to anchor: TimelineAnchor) async throws {
+        let window = try await window(at: anchor)
+        state.withLock { state in
+            state.anchor = nil
+            state.window = window
+        }
+        parts.store.changes.publish(Changes(timelines: [threadID.rawValue]))
+    }
+
+    private func show(_ range: ClosedRange<Seq>?, from end: RangeEnd) async throws {
+        guard let range else { return }
+        parts.store.changes.publish(Changes(timelines: [threadID.rawValue]))
+        try await parts.archive.fill(threadID.rawValue, range, from: end)
+    }
+
+    // MARK: Reading
+
+    private func read() async throws -> [TimelineRow] {
+        if let anchor = state.withLock({ $0.anchor }) {
+            let window = (try? await window(at: anchor)) ?? Window(first: 1, last: nil)
+            let thread = try await parts.store.thread(threadID)
+            state.withLock { state in
+                guard state.anchor != nil else { return }
+                state.window = window
+                // A thread that the device does not have yet is opened again when it has come.
+                guard let thread else { return }
+                state.anchor = nil
+                state.readSeq = thread.unread > 0 ? thread.readSeq : nil
+            }
+            if thread != nil { filler.loadMembers() }
+        }
+        let (window, readSeq) = state.withLock { ($0.window ?? Window(first: 1, last: nil), $0.readSeq) }
+        let (shown, bounds) = try await parts.store.read { [rows] db in
+            (try rows.rows(db, window, readSeq: readSeq), try rows.bounds(db))
+        }
+        state.withLock { state in
+            state.bounds = bounds
+            if let last = state.window?.last, last >= bounds.head { state.window?.last = nil }
+        }
+        filler.fill(shown)
+        return shown
+    }
+
+    private func window(at anchor: TimelineAnchor) async throws -> Window {
+        let thread = try await parts.store.thread(threadID)
+        let head = thread?.head ?? 0
+        let first = thread?.firstVisible ?? 1
+        let place: Seq
+        switch anchor {
+        case .newest: place = head
+        case .firstUnread: place = (thread?.unread ?? 0) > 0 ? (thread?.readSeq ?? head) + 1 : head
+        case .seq(let seq): place = seq
+        case .message(let id): place = try await seq(of: id)
+        }
+        let half = Self.pageSize / 2
+        guard place + half < head else {
+            return Window(first: Swift.max(first, Swift.min(place - half, head - Self.pageSize + 1)), last: nil)
+        }
+        return Window(first: Swift.max(first, place - half), last: place + half)
+    }
+
+    private func seq(of id: MessageID) async throws -> Seq {
+        let thread = threadID.rawValue
+        let stored: Seq? = try await parts.store.read {
+            try $0.one("select seq from message where id = ? and thread_id = ?", [id.rawValue, thread])
+        }
+        if let stored { return stored }
+        let message = try await parts.connection.call(
+            Call<JSONValue>("GET", "v1", "threads", thread, "messages", id.rawValue))
+        guard let seq = message["seq"]?.int else { throw ParleyError.unreadableAnswer("a message has no seq") }
+        return seq
+    }
+}
+
+/// Fetches what a timeline shows as a hole. It ends with its timeline.
+private final class Filler: Sendable {
+    private let thread: ThreadID
+    private let parts: Parts
+    private let running = Locked<[String: Task<Void, Never>]>([:])
+
+    init(thread: ThreadID, parts: Parts) {
+        self.thread = thread
+        self.parts = parts
+    }
+
+    deinit {
+        for task in running.withLock({ $0 }).values { task.cancel() }
+    }
+
+    func fill(_ rows: [TimelineRow]) {
+        for (index, row) in rows.enumerated() {
+            guard case .hole(let range) = row else { continue }
+            // The end that touches other messages comes first: readers look there.
+            let end: RangeEnd = index + 1 < rows.count ? .upper : .lower
+            start("\(range)") { [parts, thread] in try await parts.archive.fill(thread.rawValue, range, from: end) }
+        }
+    }
+
+    func loadMembers() {
+        start("members") { [parts, thread] in
+            guard let data = try await parts.store.thread(thread), data.memberCount <= Delivery.membersMax else { return }
+            try await parts.archive.loadMembers(thread.rawValue)
+        }
+    }
+
+    /// Tries until the work is done, or refused.
+    private func start(_ key: String, _ work: @escaping @Sendable () async throws -> Void) {
+        let finish: @Sendable () -> Void = { [weak self] in self?.running.withLock { $0[key] = nil } }
+        running.withLock { [store = parts.store] running in
+            guard running[key] == nil else { return }
+            running[key] = Task {
+                var backoff = Backoff()
+                while !Task.isCancelled {
+                    do {
+                        try await work()
+                        break
+                    } catch let error as ParleyError where error.isTemporary {
+                        await store.changes.pause(backoff.failed(error))
+                    } catch {
+                        break
+                    }
+                }
+                finish()
+            }
+        }
+    }
+}
+
+extension Delivery {
+    /// In larger threads no event carries the others' marks.
+    static let membersMax = 100
+}

@@ -1,0 +1,134 @@
+// The client's lists, and calls that make threads.
+import Foundation
+import GRDB
+
+extension ParleyClient {
+    // MARK: Lists
+
+    /// The user's threads, newest activity first.
+    public nonisolated func inbox(_ filter: InboxFilter = .all) -> LiveList<InboxRow> {
+        let parts = parts
+        return LiveList(hub: parts.store.changes) { $0.all || !$0.threads.isEmpty || !$0.presence.isEmpty } fetch: { known in
+            try await parts.store.read { try InboxQuery.rows($0, filter, known: known, presence: parts.live.presence) }
+        }
+    }
+
+    /// The number of unread messages, for a badge.
+    public nonisolated var unreadTotal: LiveValue<Int> {
+        let store = parts.store
+        return LiveValue(hub: store.changes) { $0.all || !$0.threads.isEmpty } fetch: {
+            try await store.read { try InboxQuery.unreadTotal($0) }
+        }
+    }
+
+    /// A handle for a thread. It makes no call, and works for a thread that this device does not have yet.
+    public nonisolated func thread(_ id: ThreadID) -> ChatThread { ChatThread(id: id, parts: parts) }
+
+    /// All messages that are not sent yet, oldest first.
+    public nonisolated func outbox() -> LiveList<OutgoingMessage> { parts.outbox.list(nil) }
+
+    /// A person's presence; nil if it is unknown, or not shared with the user.
+    public nonisolated func presence(of user: UserID) -> LiveValue<PresenceState?> {
+        let (id, live) = (user.rawValue, parts.live)
+        return LiveValue(hub: parts.store.changes) { $0.all || $0.presence.contains(id) } fetch: { live.presence[id] }
+    }
+
+    /// The people whom the user has blocked.
+    public nonisolated var blocked: LiveValue<Set<UserID>> {
+        let store = parts.store
+        return LiveValue(hub: store.changes) { $0.all || $0.account } fetch: {
+            try await store.read { db in
+                let ids = try JSONValue(stored: try db.value("blocked") ?? "[]").array ?? []
+                return Set(ids.compactMap(\.string).map { UserID($0) })
+            }
+        }
+    }
+
+    // MARK: Threads
+
+    /// The direct thread with a person. It is made if there is none.
+    public nonisolated func openDirect(with user: UserID) async throws -> ChatThread {
+        try await makeThread(
+            Call("POST", "v1", "threads", body: ["kind": "direct", "members": [.string(user.rawValue)]]))
+    }
+
+    /// Makes a group. With `invite`, its members have to accept.
+    public nonisolated func createGroup(
+        title: String?, members: [UserID], invite: Bool = false, retention: Retention? = nil
+    ) async throws -> ChatThread {
+        var body: JSONValue = ["kind": "group", "members": .array(members.map { .string($0.rawValue) })]
+        body["title"] = title.map(JSONValue.string)
+        if invite { body["invite"] = true }
+        body["retention"] = retention.map { .object($0.json) }
+        return try await makeThread(Call("POST", "v1", "threads", body: body))
+    }
+
+    /// Joins the room of this title. It is made if there is none.
+    public nonisolated func joinRoom(title: String) async throws -> ChatThread {
+        try await makeThread(Call("POST", "v1", "rooms", body: ["title": .string(title)]))
+    }
+
+    private nonisolated func makeThread(_ call: Call<JSONValue>) async throws -> ChatThread {
+        let connection = parts.connection
+        let id = try await parts.store.flight {
+            try await connection.call(call)
+        } store: { fold, thread, _ -> String? in
+            guard let id = thread["id"]?.string else { return nil }
+            // Its event may have come already.
+            if try fold.thread(id) == nil, thread["me"] != nil { try fold.loadThreads([thread]) }
+            return id
+        }
+        guard let id else { throw ParleyError.unreadableAnswer("a new thread has no id") }
+        if try await parts.store.thread(ThreadID(id)) == nil { try await parts.archive.loadThread(id) }
+        return thread(ThreadID(id))
+    }
+
+    // MARK: People
+
+    /// People whose username, or a word of whose name, begins with this text.
+    public nonisolated func people(matching text: String) async throws -> [User] {
+        let answer = try await parts.connection.call(
+            Call<JSONValue>("GET", "v1", "users", query: [("query", text), ("limit", "30")]))
+        parts.live.readPresence(answer["users"]?.array ?? [])
+        return try (answer["users"]?.array ?? []).map { user in
+            try JSONDecoder.parley.decode(User.self, from: JSONEncoder().encode(user))
+        }
+    }
+
+    /// Changes the own profile. Nil leaves a value as it is.
+    public nonisolated func updateProfile(
+        name: String? = nil, profileImage: String? = nil, statusText: String? = nil, preferences: Preferences? = nil
+    ) async throws {
+        var body: JSONValue = [:]
+        body["name"] = name.map(JSONValue.string)
+        body["profile_image"] = profileImage.map(JSONValue.string)
+        body["status_text"] = statusText.map(JSONValue.string)
+        if let preferences {
+            body["preferences"] = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder.parley.encode(preferences))
+        }
+        let call = Call<JSONValue>("PATCH", "v1", "users", "me", body: body)
+        try await parts.store.flight { [connection = parts.connection] in
+            try await connection.call(call)
+        } store: { fold, user, touches in
+            guard !touches.account else { return }
+            try fold.db.setValue("account", user.text)
+            fold.changes.account = true
+        }
+    }
+
+    public nonisolated func block(_ user: UserID) async throws { try await setBlock("PUT", user, true) }
+
+    public nonisolated func unblock(_ user: UserID) async throws { try await setBlock("DELETE", user, false) }
+
+    private nonisolated func setBlock(_ method: String, _ user: UserID, _ isBlocked: Bool) async throws {
+        try await parts.connection.call(Call<Void>(method, "v1", "users", "me", "blocks", user.rawValue))
+        try await parts.store.write { fold in
+            try fold.apply([
+                [
+                    "type": "settings.updated",
+                    "data": ["block": ["user_id": .string(user.rawValue), "blocked": .bool(isBlocked)]],
+                ]
+            ])
+        }
+    }
+}
