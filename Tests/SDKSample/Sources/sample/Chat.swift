@@ -9,7 +9,7 @@ func chat(_ parley: ParleyClient, with peer: String) async throws {
         for row in rows { print("  \(row.thread.peer?.name ?? row.thread.title ?? "…") (\(row.thread.unreadCount))") }
         break
     }
-    guard let user = try await parley.users(matching: peer).first(where: { $0.username == peer }) else {
+    guard let user = try await parley.people(matching: peer).first(where: { $0.username == peer }) else {
         print("There is no user \(peer).")
         return
     }
@@ -46,7 +46,7 @@ private func show(_ thread: ChatThread) async throws {
                 if printed.insert("\(message.id)").inserted { print(text(of: message)) }
                 shown = max(shown, message.seq)
             case .outgoing(let message):
-                if printed.insert("… \(message.id)").inserted { print("… \(message.content.text ?? "")") }
+                if printed.insert("… \(message.id)").inserted { print("… \(message.text ?? "")") }
             case .divider, .hole:
                 break
             }
@@ -57,6 +57,6 @@ private func show(_ thread: ChatThread) async throws {
 
 /// `ann: Here is a file. [notes.txt, 18 bytes]`
 private func text(of message: Message) -> String {
-    let files = message.attachments.map { " [\($0.name ?? "file"), \($0.size) bytes]" }.joined()
+    let files = message.attachments.map { " [\($0.name), \($0.size) bytes]" }.joined()
     return "\(message.sender?.name ?? "Parley"): \(message.text ?? "")\(files)"
 }

@@ -18,7 +18,7 @@ func echo(_ parley: ParleyClient, as me: UserID) async throws {
 
 private func answer(_ row: InboxRow, in thread: ChatThread, as me: UserID) async throws {
     guard let message = row.thread.lastMessage, message.sender?.id != me else { return }
-    let files = message.attachments.compactMap(\.name)
+    let files = message.attachments.map(\.name)
     let text = message.text ?? "nothing"
     print("\(message.sender?.name ?? "somebody") wrote: \(text) \(files.joined(separator: ", "))")
     _ = try await thread.send(.text("You wrote: \(text)"), replyTo: message.id)

@@ -36,7 +36,7 @@ struct Sample {
 
     /// Signs in, or creates the account. After the first time the store knows who is signed in.
     static func signIn(_ parley: ParleyClient, username: String, password: String) async throws -> Account {
-        if let account = try await parley.account { return account }
+        if let account = try await parley.account.current { return account }
         do {
             return try await parley.signIn(.password(username: username, password: password))
         } catch let error as ParleyError where error.code == "wrong_credentials" {

@@ -1,0 +1,39 @@
+// The code of the article "Attachments".
+import Foundation
+import ParleyClient
+
+private func send(_ thread: ChatThread, photo: URL, notes: Data) async throws {
+    // snippet
+    let message = try await thread.send(
+        .text("From the mountain"),
+        attachments: [
+            .file(photo),
+            .data(notes, name: "notes.txt", contentType: "text/plain"),
+        ])
+    // end
+    _ = message
+}
+
+private func progress(_ message: OutgoingMessage) async {
+    // snippet
+    for await case .uploading(let share) in message.states {
+        print("\(Int(share * 100)) %")
+    }
+    // end
+}
+
+private func show(_ parley: ParleyClient, _ attachment: Attachment, folder: URL) async throws {
+    // snippet
+    let preview = try await parley.download(attachment.id, .thumbnail)
+    let file = folder.appending(path: attachment.id.rawValue)
+    try await parley.download(attachment.id, to: file)
+    // end
+    _ = preview
+}
+
+private func link(_ parley: ParleyClient, _ attachment: Attachment) async throws {
+    // snippet
+    let link = try await parley.link(to: attachment.id)
+    print(link.url, "works until", link.expiresAt)
+    // end
+}

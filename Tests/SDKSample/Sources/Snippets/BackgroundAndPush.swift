@@ -1,0 +1,43 @@
+// The code of the article "Background and push".
+import ParleyClient
+
+private func refresh(_ parley: ParleyClient) async throws {
+    // snippet
+    try await parley.catchUp(within: .seconds(25))
+    // end
+}
+
+private func scene(_ parley: ParleyClient, isActive: Bool) async {
+    // snippet
+    if isActive { await parley.resume() } else { await parley.suspend() }
+    // end
+}
+
+private func badge(_ parley: ParleyClient) async {
+    // snippet
+    for await unread in parley.unreadTotal {
+        print("badge: \(unread)")
+    }
+    // end
+}
+
+#if canImport(SwiftUI)
+    import SwiftUI
+
+    // snippet
+    struct ChatScene: Scene {
+        let parley: ParleyClient
+
+        var body: some Scene {
+            WindowGroup { ContentView(parley: parley) }
+                .backgroundTask(.appRefresh("inbox")) {
+                    try? await parley.catchUp(within: .seconds(25))
+                }
+        }
+    }
+    // end
+    private struct ContentView: View {
+        let parley: ParleyClient
+        var body: some View { Text("") }
+    }
+#endif

@@ -1,0 +1,44 @@
+// The code of the article "Timelines".
+import ParleyClient
+
+private func rows(_ thread: ChatThread) async {
+    // snippet
+    var rows: [TimelineRow] = []
+    for await change in thread.timeline(around: .firstUnread) {
+        rows.apply(change)
+        for row in rows {
+            switch row {
+            case .message(let message, _): print(message.sender?.name ?? "", message.text ?? "")
+            case .outgoing(let message): print("…", message.text ?? "")
+            case .divider: print("--- new ---")
+            case .hole: print("(loading)")
+            }
+        }
+    }
+    // end
+}
+
+private func pages(_ timeline: Timeline, found message: Message) async throws {
+    // snippet
+    if !timeline.isAtStart { try await timeline.loadEarlier(50) }
+    if !timeline.isAtEnd { try await timeline.loadLater(50) }
+    try await timeline.jump(to: .message(message.id))
+    // end
+}
+
+private func change(_ thread: ChatThread, _ message: Message) async throws {
+    // snippet
+    try await thread.markRead(through: message.seq)
+    try await thread.react("👍", to: message.id)
+    try await thread.edit(message.id, text: "Hello, Ben!")
+    try await thread.delete(message.id, for: .everyone)
+    // end
+}
+
+private func live(_ thread: ChatThread) async {
+    // snippet
+    for await people in thread.typing {
+        print("\(people.count) people are typing")
+    }
+    // end
+}

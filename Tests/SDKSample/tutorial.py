@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Type-checks the code of the SDK's tutorial: after each step all files that the reader has by then.
+
+    tutorial.py MODULES
+
+MODULES is the folder with the built modules ParleyClient and ParleyObservation. SwiftUI exists on Apple's systems only; on
+others StandIn/SwiftUI.swift takes its place.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TUTORIALS = HERE.parents[1] / "Sources/ParleyClient/ParleyClient.docc/Tutorials"
+SWIFTC = ["swiftc", "-parse-as-library", "-swift-version", "6"]
+
+
+def steps():
+    """The steps in their order, each as the name of the reader's file and what it contains from this step on."""
+    for tutorial in sorted(TUTORIALS.glob("*.tutorial")):
+        for name, file in re.findall(r'@Code\(name: "(.+?)", file: (\S+?)\)', tutorial.read_text()):
+            yield name, TUTORIALS / "Code" / file
+
+
+def check(modules):
+    """Returns the number of steps. Ends the program with the compiler's message at the first step that is wrong."""
+    files = {}
+    with tempfile.TemporaryDirectory() as folder:
+        stand_in = pathlib.Path(folder) / "SwiftUI.swiftmodule"
+        compile("-emit-module", "-module-name", "SwiftUI", "-o", stand_in, HERE / "StandIn/SwiftUI.swift")
+        for count, (name, file) in enumerate(steps(), start=1):
+            files[name] = file
+            compile("-typecheck", "-I", folder, "-I", modules, *files.values())
+    return count
+
+
+def compile(*arguments):
+    done = subprocess.run([*SWIFTC, *map(str, arguments)], stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+
+
+if __name__ == "__main__":
+    print(f"{check(sys.argv[1])} steps of the tutorial compile.")
