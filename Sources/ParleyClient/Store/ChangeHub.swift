@@ -17,23 +17,12 @@ struct Changes: Sendable {
     var presence: Set<String> = []
     /// The connection to the server.
     var status = false
+    /// A search whose results have come.
+    var search: ObjectIdentifier?
     /// What failed shall be tried again at once.
     var retry = false
     /// Everything may have changed: another account, or a reload.
     var all = false
-
-    mutating func formUnion(_ other: Changes) {
-        threads.formUnion(other.threads)
-        timelines.formUnion(other.timelines)
-        members.formUnion(other.members)
-        outbox = outbox || other.outbox
-        account = account || other.account
-        typing.formUnion(other.typing)
-        presence.formUnion(other.presence)
-        status = status || other.status
-        retry = retry || other.retry
-        all = all || other.all
-    }
 }
 
 final class ChangeHub: Sendable {
