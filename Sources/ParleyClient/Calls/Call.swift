@@ -1,12 +1,14 @@
 // One call of the contract as a value: what is sent, and how the answer is read.
 import Foundation
 
-/// A call of the contract. `ParleyClient.call(_:)` sends it.
+/// A call of the contract. `ParleyClient.call(_:)` sends it: `try await parley.call(.threads.members(of: id))`.
 public struct Call<Answer: Sendable>: Sendable {
     var method: String
     /// The path's segments after the server's address, not encoded: `["v1", "threads", id]`.
     var path: [String]
     var query: [(name: String, value: String)] = []
+    /// An address outside of the server, instead of path and query. It receives no token.
+    var elsewhere: URL?
     var headers: [String: String] = [:]
     var body: Data?
     var timeout: Duration = .seconds(30)
@@ -16,6 +18,14 @@ public struct Call<Answer: Sendable>: Sendable {
 }
 
 extension Call {
+    /// The same call, whose answer is read as JSON: with everything that the server sent.
+    public var raw: Call<JSONValue> {
+        Call<JSONValue>(
+            method: method, path: path, query: query, elsewhere: elsewhere, headers: headers, body: body,
+            timeout: timeout, accepted: accepted
+        ) { try $0.decode(JSONValue.self) }
+    }
+
     /// A call with a JSON body or none.
     init(
         _ method: String, _ path: String..., query: [(String, String?)] = [], body: JSONValue? = nil,
@@ -26,8 +36,11 @@ extension Call {
         self.query = query.compactMap { name, value in value.map { (name, $0) } }
         self.read = read
         guard let body else { return }
+        // Sorted, so that a repeated request has the same bytes.
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
         // A JSON value of strings and finite numbers always encodes.
-        self.body = try? JSONEncoder().encode(body)
+        self.body = try? encoder.encode(body)
         headers["content-type"] = "application/json"
     }
 }

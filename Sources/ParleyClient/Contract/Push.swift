@@ -65,3 +65,10 @@ extension PushTarget: Codable {
 
     public func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
 }
+
+/// The server's public key for Web Push, a point on P-256 in base64url.
+public struct WebPushKey: Sendable, Hashable, Codable {
+    public var publicKey: String
+
+    enum CodingKeys: String, CodingKey { case publicKey = "public_key" }
+}

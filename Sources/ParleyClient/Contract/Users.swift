@@ -140,6 +140,16 @@ extension Preferences: Codable {
     }
 }
 
+extension Preferences {
+    /// As the contract writes them.
+    var json: JSONValue {
+        var fields = unknown
+        fields[CodingKeys.sharePresence.rawValue] = sharePresence.map { .bool($0) }
+        fields[CodingKeys.push.rawValue] = push.map { .string($0.rawValue) }
+        return .object(fields)
+    }
+}
+
 /// A person whom the user has blocked.
 public struct Block: Sendable, Hashable, Codable {
     public var user: User

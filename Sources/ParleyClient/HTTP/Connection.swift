@@ -18,11 +18,13 @@ final class Connection: Sendable {
     /// Sends a call and reads its answer.
     func call<Answer>(_ call: Call<Answer>) async throws -> Answer {
         try Task.checkCancellation()
-        var request = HTTPRequest(method: call.method, url: try url(call.path, call.query))
+        var request = HTTPRequest(method: call.method, url: try call.elsewhere ?? url(call.path, call.query))
         request.headers = call.headers
         request.body = call.body
         request.timeout = call.timeout
-        if let token = token.withLock({ $0 }) { request.headers["authorization"] = "Bearer \(token)" }
+        if call.elsewhere == nil, let token = token.withLock({ $0 }) {
+            request.headers["authorization"] = "Bearer \(token)"
+        }
         let response = try await transport.send(request)
         guard call.accepted.contains(response.status) else { throw ParleyError.refused(Problem(response)) }
         return try call.read(response)

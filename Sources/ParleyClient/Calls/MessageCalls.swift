@@ -1,0 +1,149 @@
+// Messages: sending, the archive, reactions, search.
+import Foundation
+
+extension Call {
+    /// Sending messages, and the archive.
+    public static var messages: MessageCalls { MessageCalls() }
+}
+
+/// A place in a thread's archive.
+public enum ArchiveBound: Sendable, Hashable {
+    case seq(Seq)
+    case message(MessageID)
+    case time(Date)
+
+    var text: String {
+        switch self {
+        case .seq(let seq): String(seq)
+        case .message(let id): id.rawValue
+        case .time(let date): date.rfc3339
+        }
+    }
+}
+
+/// A message to be sent.
+public struct MessageDraft: Sendable, Hashable {
+    /// The same id with the same content is stored once, so a send may be repeated.
+    public var id: MessageID
+    public var type: MessageType
+    public var payload: Payload
+    public var replyTo: MessageID?
+    /// Members of the thread, at most 100.
+    public var mentions: [UserID]
+    /// The message becomes a tombstone after this many seconds.
+    public var expiresIn: Int?
+
+    public init(
+        id: MessageID, type: MessageType = .message, payload: Payload, replyTo: MessageID? = nil,
+        mentions: [UserID] = [], expiresIn: Int? = nil
+    ) {
+        self.id = id
+        self.type = type
+        self.payload = payload
+        self.replyTo = replyTo
+        self.mentions = mentions
+        self.expiresIn = expiresIn
+    }
+
+    var json: JSONValue {
+        .fields([
+            "id": .init(id), "type": .init(type), "payload": payload.draft, "reply_to": replyTo.map { .init($0) },
+            "mentions": mentions.isEmpty ? nil : .array(mentions.map { .init($0) }),
+            "expires_in_s": expiresIn.map { .init($0) },
+        ])
+    }
+}
+
+/// `Call.messages`. All these calls name the thread.
+public struct MessageCalls: Sendable {
+    /// Sends a message. When this call is answered, the message is stored. `ParleyClient` has an outbox for sending
+    /// that survives the app and the network. `POST /v1/threads/{thread_id}/messages`
+    public func send(_ draft: MessageDraft, in thread: ThreadID) -> Call<Message> {
+        Call("POST", "v1", "threads", thread.rawValue, "messages", body: draft.json)
+    }
+
+    /// Messages in ascending order: the first ones after a bound, or else the last ones before a bound, or else the
+    /// newest. `GET /v1/threads/{thread_id}/messages`
+    public func list(
+        in thread: ThreadID, before: ArchiveBound? = nil, after: ArchiveBound? = nil, limit: Int? = nil
+    ) -> Call<MessagePage> {
+        Call(
+            "GET", "v1", "threads", thread.rawValue, "messages",
+            query: [("before", before?.text), ("after", after?.text), ("limit", limit.map { String($0) })])
+    }
+
+    /// One message. `GET /v1/threads/{thread_id}/messages/{message_id}`
+    public func get(_ id: MessageID, in thread: ThreadID) -> Call<Message> {
+        Call("GET", "v1", "threads", thread.rawValue, "messages", id.rawValue)
+    }
+
+    /// Replaces the payload of an own message. `PATCH /v1/threads/{thread_id}/messages/{message_id}`
+    public func edit(_ id: MessageID, in thread: ThreadID, payload: Payload) -> Call<Message> {
+        Call("PATCH", "v1", "threads", thread.rawValue, "messages", id.rawValue, body: ["payload": payload.draft])
+    }
+
+    /// For whom a message is deleted.
+    public enum Audience: String, Sendable {
+        case everyone, me
+    }
+
+    /// Deletes a message. `DELETE /v1/threads/{thread_id}/messages/{message_id}`
+    public func delete(_ id: MessageID, in thread: ThreadID, for audience: Audience = .everyone) -> Call<Void> {
+        Call(
+            "DELETE", "v1", "threads", thread.rawValue, "messages", id.rawValue, query: [("for", audience.rawValue)])
+    }
+
+    /// Adds a reaction. `PUT /v1/threads/{thread_id}/messages/{message_id}/reactions/{emoji}`
+    public func react(_ emoji: String, to id: MessageID, in thread: ThreadID) -> Call<Void> {
+        Call("PUT", "v1", "threads", thread.rawValue, "messages", id.rawValue, "reactions", emoji)
+    }
+
+    /// Removes the own reaction. `DELETE /v1/threads/{thread_id}/messages/{message_id}/reactions/{emoji}`
+    public func unreact(_ emoji: String, to id: MessageID, in thread: ThreadID) -> Call<Void> {
+        Call("DELETE", "v1", "threads", thread.rawValue, "messages", id.rawValue, "reactions", emoji)
+    }
+
+    /// The people who have received and read a message. `GET /v1/threads/{thread_id}/messages/{message_id}/receipts`
+    public func receipts(
+        of id: MessageID, in thread: ThreadID, limit: Int? = nil, page: String? = nil
+    ) -> Call<ReceiptPage> {
+        Call(
+            "GET", "v1", "threads", thread.rawValue, "messages", id.rawValue, "receipts", query: .page(limit, page))
+    }
+
+    /// Messages in which every word of the text begins some word, newest first, in one thread or in all.
+    /// `GET /v1/search`
+    public func search(
+        _ text: String, in thread: ThreadID? = nil, limit: Int? = nil, page: String? = nil
+    ) -> Call<SearchPage> {
+        Call("GET", "v1", "search", query: [("q", text), ("thread", thread?.rawValue)] + .page(limit, page))
+    }
+}
+
+extension Payload {
+    /// The payload in a request. Of attachments only the ids count.
+    var draft: JSONValue {
+        func ids(_ attachments: [Attachment]?) -> JSONValue? {
+            attachments.map { .array($0.map { ["id": .init($0.id)] }) }
+        }
+        switch self {
+        case .text(let payload):
+            var fields = payload.other
+            fields["text"] = payload.text.map { .string($0) }
+            fields["attachments"] = ids(payload.attachments)
+            return .object(fields)
+        case .location(let place):
+            return .fields([
+                "latitude": .number(place.latitude), "longitude": .number(place.longitude),
+                "accuracy_m": place.accuracyMetres.map { .number($0) }, "label": place.label.map { .string($0) },
+            ])
+        case .encrypted(let payload):
+            return .fields([
+                "ciphertext": .string(payload.ciphertext.base64EncodedString()),
+                "attachments": ids(payload.attachments),
+            ])
+        case .system(let payload): return ["action": .init(payload.action)]  // Only the server sends these.
+        case .other(let value): return value
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// Read and delivered marks, and typing.
+
+extension Call {
+    /// Read and delivered marks, and typing.
+    public static var receipts: ReceiptCalls { ReceiptCalls() }
+}
+
+/// How far the user has read a thread, and this device has received it. Nil leaves a mark where it is.
+public struct Marks: Sendable, Hashable {
+    public var thread: ThreadID
+    public var read: Seq?
+    public var delivered: Seq?
+
+    public init(thread: ThreadID, read: Seq? = nil, delivered: Seq? = nil) {
+        self.thread = thread
+        self.read = read
+        self.delivered = delivered
+    }
+
+    fileprivate var json: [String: JSONValue?] {
+        ["read": read.map { .init($0) }, "delivered": delivered.map { .init($0) }]
+    }
+}
+
+/// `Call.receipts`.
+public struct ReceiptCalls: Sendable {
+    /// Moves marks forward. `PUT /v1/threads/{thread_id}/receipts`
+    public func move(_ marks: Marks) -> Call<Void> {
+        Call("PUT", "v1", "threads", marks.thread.rawValue, "receipts", body: .fields(marks.json))
+    }
+
+    /// Moves marks in at most 1,000 threads. `POST /v1/receipts`
+    public func move(all marks: [Marks]) -> Call<Void> {
+        let entries = marks.map { mark in
+            JSONValue.fields(mark.json.merging(["thread_id": .init(mark.thread)]) { $1 })
+        }
+        return Call("POST", "v1", "receipts", body: ["receipts": .array(entries)])
+    }
+
+    /// Marks a thread as unread from a message on, for the user only. `PUT /v1/threads/{thread_id}/unread`
+    public func markUnread(from seq: Seq, in thread: ThreadID) -> Call<Void> {
+        Call("PUT", "v1", "threads", thread.rawValue, "unread", body: ["from": .init(seq)])
+    }
+
+    /// Publishes that the user is typing. Others show it for 6 s. `PUT /v1/threads/{thread_id}/typing`
+    public func typing(in thread: ThreadID) -> Call<Void> {
+        Call("PUT", "v1", "threads", thread.rawValue, "typing")
+    }
+}
