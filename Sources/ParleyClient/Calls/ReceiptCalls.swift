@@ -6,7 +6,7 @@ extension Call {
 }
 
 /// How far the user has read a thread, and this device has received it. Nil leaves a mark where it is.
-public struct Marks: Sendable, Hashable {
+public struct ThreadMarks: Sendable, Hashable {
     public var thread: ThreadID
     public var read: Seq?
     public var delivered: Seq?
@@ -25,19 +25,19 @@ public struct Marks: Sendable, Hashable {
 /// `Call.receipts`.
 public struct ReceiptCalls: Sendable {
     /// Moves marks forward. `PUT /v1/threads/{thread_id}/receipts`
-    public func move(_ marks: Marks) -> Call<Void> {
+    public func move(_ marks: ThreadMarks) -> Call<Void> {
         Call("PUT", "v1", "threads", marks.thread.rawValue, "receipts", body: .fields(marks.json))
     }
 
     /// Moves marks in at most 1,000 threads. `POST /v1/receipts`
-    public func move(all marks: [Marks]) -> Call<Void> {
+    public func move(all marks: [ThreadMarks]) -> Call<Void> {
         let entries = marks.map { mark in
             JSONValue.fields(mark.json.merging(["thread_id": .init(mark.thread)]) { $1 })
         }
         return Call("POST", "v1", "receipts", body: ["receipts": .array(entries)])
     }
 
-    /// Marks a thread as unread from a message on, for the user only. `PUT /v1/threads/{thread_id}/unread`
+    /// ThreadMarks a thread as unread from a message on, for the user only. `PUT /v1/threads/{thread_id}/unread`
     public func markUnread(from seq: Seq, in thread: ThreadID) -> Call<Void> {
         Call("PUT", "v1", "threads", thread.rawValue, "unread", body: ["from": .init(seq)])
     }
