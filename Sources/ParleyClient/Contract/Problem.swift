@@ -76,6 +76,8 @@ public enum ParleyError: Error, Sendable, Hashable {
     case storeFailed(String)
     /// The file of an attachment cannot be read.
     case fileUnreadable(path: String, reason: String)
+    /// A download cannot be written to its file.
+    case fileUnwritable(path: String, reason: String)
     /// The client was closed.
     case closed
     /// There is no such message in the outbox.
@@ -91,8 +93,9 @@ extension ParleyError {
         switch self {
         case .refused(let problem): problem.isTemporary
         case .noAnswer, .storeFailed: true
-        case .unreadableAnswer, .signedOut, .storeInUse, .fileUnreadable, .closed,
-            .notInOutbox: false
+        case .unreadableAnswer, .signedOut, .storeInUse, .fileUnreadable, .fileUnwritable, .closed,
+            .notInOutbox:
+            false
         }
     }
 }
@@ -107,6 +110,7 @@ extension ParleyError: CustomStringConvertible, LocalizedError {
         case .storeInUse(let path): "Another client has opened the store \(path). Close that client first."
         case .storeFailed(let reason): "The local store failed: \(reason)"
         case .fileUnreadable(let path, let reason): "The file \(path) cannot be read: \(reason)"
+        case .fileUnwritable(let path, let reason): "The file \(path) cannot be written: \(reason)"
         case .closed: "This client was closed. Make a new one."
         case .notInOutbox(let id): "The outbox has no message \(id)."
         }
