@@ -85,7 +85,8 @@ public struct AttachmentUpload: Sendable {
     }
 
     /// Sends the next part, or begins the upload.
-    private func sendPart(after state: UploadState?, _ size: Int, with caller: some Caller) async throws -> UploadAnswer {
+    private func sendPart(after state: UploadState?, _ size: Int, with caller: some Caller) async throws -> UploadAnswer
+    {
         let offset = state?.offset ?? 0
         let count = min(Self.partByteCountMax, size - offset)
         let bytes = try source.read(count, at: offset)
