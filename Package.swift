@@ -321,6 +321,9 @@ let package = Package(
             swiftSettings: settings),
 
         .testTarget(name: "ParleyClientTests", dependencies: ["ParleyClient"], swiftSettings: clientSettings),
+        .testTarget(
+            name: "ParleyObservationTests", dependencies: ["ParleyClient", "ParleyObservation"],
+            swiftSettings: clientSettings),
 
         // docs/ and README.md, as far as no server is needed to check them.
         .testTarget(

@@ -10,19 +10,18 @@ struct SyncLoop: Sendable {
     /// Runs until the task is cancelled. Throws `refused` with status 401 when the session has ended.
     func run() async throws {
         var backoff = Backoff()
-        var isFirst = true
+        var wait = 0
         live.setStatus(.connecting)
         try await store.write { try $0.confirmMarksAgain() }
         while !Task.isCancelled {
             do {
-                try await step(isFirst ? 0 : Self.wait)
-                isFirst = false
+                wait = try await step(wait)
                 backoff.succeeded()
             } catch let error as ParleyError where !error.endsSession && error != .closed {
-                let wait = backoff.failed(error)
-                live.setStatus(.offline(until: .now + wait / .seconds(1), reason: error))
-                await store.changes.pause(wait)
-                isFirst = true
+                let pause = backoff.failed(error)
+                live.setStatus(.offline(until: .now + pause / .seconds(1), reason: error))
+                await store.changes.pause(pause)
+                wait = 0
             }
         }
         throw CancellationError()
@@ -30,11 +29,13 @@ struct SyncLoop: Sendable {
 
     static let wait = 25
 
-    /// One answer of the server, or the first inbox.
-    private func step(_ wait: Int) async throws {
+    /// One answer of the server, or the first inbox. Returns how long the next poll may wait: not at all after an inbox, as
+    /// the client is live only when a poll has answered.
+    private func step(_ wait: Int) async throws -> Int {
         guard let cursor = try await store.read({ try $0.value("cursor") }) else {
             live.setStatus(.behind)
-            return try await reload()
+            try await reload()
+            return 0
         }
         // An answer may name a thread that is missing, and the repair of the last one may have been cut off.
         try await archive.repair()
@@ -42,6 +43,7 @@ struct SyncLoop: Sendable {
         do {
             let answer = try await connection.call(Self.sync(cursor: cursor, wait: wait))
             try await take(answer, poll: poll)
+            return Self.wait
         } catch ParleyError.refused(let problem) where problem.status == 410 {
             live.setStatus(.behind)
             // Stored first: after a crash the threads are still known as stale.
@@ -52,6 +54,7 @@ struct SyncLoop: Sendable {
                 try fold.db.setValue("cursor", nil)
             }
             try await reload()
+            return 0
         }
     }
 
