@@ -132,3 +132,23 @@ extension ParleyClient {
         }
     }
 }
+
+extension ParleyClient {
+    // MARK: Files
+
+    /// A picture or file of a message in memory. For large files use `save`.
+    public nonisolated func data(
+        of attachment: AttachmentID, variant: AttachmentVariant = .original
+    ) async throws -> Data {
+        try await AttachmentDownload(id: attachment, variant: variant).data(with: parts.connection)
+    }
+
+    /// Writes a file of a message to a file on this device. After a break, the same call goes on where it stopped.
+    public nonisolated func save(
+        _ attachment: AttachmentID, variant: AttachmentVariant = .original, to target: URL,
+        progress: @escaping @Sendable (Double) -> Void = { _ in }
+    ) async throws {
+        try await AttachmentDownload(id: attachment, variant: variant)
+            .save(to: target, with: parts.connection, progress: progress)
+    }
+}

@@ -34,7 +34,12 @@ public actor ParleyClient {
     private nonisolated let runner: Runner
     private let configuration: Configuration
 
-    /// Opens the store. If somebody is signed in, the client connects at once.
+    /// Opens the store without blocking the calling thread: an app with a screen calls this. Otherwise like `init`.
+    public static func open(_ configuration: Configuration) async throws -> ParleyClient {
+        try await Task.detached { try ParleyClient(configuration) }.value
+    }
+
+    /// Opens the store. If somebody is signed in, the client connects at once. Reads and writes files before it returns.
     ///
     /// Throws `ParleyError.storeInUse` if another client has opened the same directory, and `storeFailed`.
     public init(_ configuration: Configuration) throws {

@@ -7,6 +7,8 @@ final class Runner: Sendable {
 
     init(_ parts: Parts) { self.parts = parts }
 
+    deinit { running.withLock { $0?.cancel() } }
+
     var isRunning: Bool { running.withLock { $0 != nil } }
 
     /// Starts the workers unless they run.

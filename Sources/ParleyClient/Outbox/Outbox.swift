@@ -123,10 +123,14 @@ final class Outbox: Sendable {
     /// Tries until the server has answered.
     private func deliver(_ id: MessageID) async throws {
         var backoff = Backoff()
+        var hasLostFiles = false
         while let entry = try await store.read({ try OutboxEntry.one(id.rawValue, $0) }), entry.state == .queued {
             do {
-                try await upload(entry)
-                return try await send(entry)
+                return try await send(try await upload(entry))
+            } catch let error as ParleyError where error.concernsFiles && !hasLostFiles && entry.hasCopies {
+                // The server deletes files that no message uses for a day: they are uploaded once more.
+                hasLostFiles = true
+                try await store.write { try $0.setFiles(entry.files.map(\.notUploaded), of: entry) }
             } catch let error as ParleyError where error.isTemporary {
                 await store.changes.pause(backoff.failed(error))
                 try Task.checkCancellation()
@@ -168,7 +172,24 @@ final class Outbox: Sendable {
         files.remove(entry.files)
     }
 
-    private func upload(_ entry: OutboxEntry) async throws {
+    /// Uploads the files that the server does not have yet. A part that arrived before a break is not sent again.
+    private func upload(_ entry: OutboxEntry) async throws -> OutboxEntry {
+        var entry = entry
+        let total = Double(max(1, entry.files.reduce(0) { $0 + $1.size }))
+        for index in entry.files.indices where !entry.files[index].isUploaded {
+            let file = entry.files[index]
+            guard let copy = file.copy else { continue }
+            let before = Double(entry.files[..<index].reduce(0) { $0 + $1.size })
+            let (id, thread) = (entry.id, entry.threadID)
+            _ = try await AttachmentUpload(
+                id: file.id, source: .file(files.url(copy)), name: file.name, contentType: file.contentType
+            ).run(with: connection) { [live] part in
+                live.setProgress((before + part * Double(file.size)) / total, of: id, in: thread)
+            }
+            entry.files[index].isUploaded = true
+            try await store.write { [entry] in try $0.setFiles(entry.files, of: entry) }
+        }
+        return entry
     }
 
     /// Files are copied where they block no task.
@@ -184,5 +205,26 @@ final class Outbox: Sendable {
             }
             return copies
         }.value
+    }
+}
+
+extension ParleyError {
+    /// The server does not have the files of a message, or not yet.
+    fileprivate var concernsFiles: Bool {
+        guard case .refused(let problem) = self else { return false }
+        return problem.code == "attachment_not_ready"
+            || problem.status == 422 && problem.errors.contains { $0.field.hasPrefix("payload.attachments") }
+    }
+}
+
+extension OutboxEntry {
+    fileprivate var hasCopies: Bool { files.contains { $0.copy != nil } }
+}
+
+extension OutboxEntry.File {
+    fileprivate var notUploaded: Self {
+        var file = self
+        file.isUploaded = copy == nil
+        return file
     }
 }

@@ -16,10 +16,8 @@ actor Archive {
 
     /// Fetches threads that events named, and the newest page of threads whose last message is unknown.
     func repair() async throws {
-        try await once("repair") { [self] in
-            for id in try await store.missingThreads() { try await loadThread(id) }
-            for id in try await store.threadsWithoutLastMessage() { try await loadNewest(id) }
-        }
+        for id in try await store.missingThreads() { try await loadThread(id) }
+        for id in try await store.threadsWithoutLastMessage() { try await loadNewest(id) }
     }
 
     /// Fetches the messages of a range. Messages nearest to `nearest` come first.
@@ -116,12 +114,13 @@ actor Archive {
         }
     }
 
+    /// Several callers wait for one task. It does not end with the first of them.
     private func once(_ key: String, _ work: @escaping @Sendable () async throws -> Void) async throws {
         if let task = running[key] { return try await task.value }
         let task = Task { try await work() }
         running[key] = task
         defer { running[key] = nil }
-        try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+        try await task.value
     }
 }
 

@@ -64,6 +64,15 @@ final class LiveState: Sendable {
         hub.publish(Changes(presence: Set(values.keys)))
     }
 
+    /// Without a connection nobody's presence is known.
+    func forgetPresence() {
+        let known = state.withLock { state in
+            defer { state.presence = [:] }
+            return Set(state.presence.keys)
+        }
+        if !known.isEmpty { hub.publish(Changes(presence: known)) }
+    }
+
     /// Reads presence from profiles wherever they stand in an answer.
     func readPresence(_ users: [JSONValue]) {
         var found: [String: PresenceState] = [:]

@@ -11,15 +11,22 @@ struct SyncLoop: Sendable {
     func run() async throws {
         var backoff = Backoff()
         var wait = 0
+        var hasPresence = false
         live.setStatus(.connecting)
         try await store.write { try $0.confirmMarksAgain() }
         while !Task.isCancelled {
             do {
                 wait = try await step(wait)
                 backoff.succeeded()
+                if !hasPresence, live.status == .live {
+                    if live.presence.isEmpty { try? await loadPresence() }
+                    hasPresence = true
+                }
             } catch let error as ParleyError where !error.endsSession && error != .closed {
                 let pause = backoff.failed(error)
                 live.setStatus(.offline(until: .now + pause / .seconds(1), reason: error))
+                live.forgetPresence()
+                hasPresence = false
                 await store.changes.pause(pause)
                 wait = 0
             }
@@ -71,6 +78,12 @@ struct SyncLoop: Sendable {
         show(events)
         try await archive.repair()
         live.setStatus(more ? .behind : .live)
+    }
+
+    /// Events of presence are not kept. After a break the inbox says who is online.
+    private func loadPresence() async throws {
+        let page = try await connection.call(Call<JSONValue>("GET", "v1", "inbox", query: [("limit", "100")]))
+        live.readPresence((page["threads"]?.array ?? []).compactMap { $0["peer"] })
     }
 
     /// Loads the account and the whole inbox, and continues from the cursor of its first page.
