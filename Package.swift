@@ -256,6 +256,9 @@ let package = Package(
         .testTarget(
             name: "BenchTests", dependencies: ["Bench", "CommandLineFlags", "Linux", "TestSupport"],
             swiftSettings: settings),
+        .testTarget(
+            name: "TerminalClientTests", dependencies: ["CommandLineFlags", "ParleyClient", "TerminalClient"],
+            swiftSettings: settings),
         .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "PushTests", dependencies: ["Basics", "Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],

@@ -30,6 +30,8 @@ struct Parley {
                 try await MoveCommand.run(request, logger: Logger(label: "parley"))
             case .bench(let arguments):
                 try await Measurement.run(arguments)
+            case .chat(let arguments):
+                try await Conversation.run(arguments)
             }
         } catch let error as ConfigurationErrors {
             fail("\(error)", status: 2)

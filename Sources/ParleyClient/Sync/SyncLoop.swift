@@ -105,6 +105,8 @@ struct SyncLoop: Sendable {
             try fold.db.setValue("cursor", cursor)
             try fold.db.setValue("stale", nil)
         }
+        // The next poll waits, and brings what happened since at once.
+        live.setStatus(.live)
     }
 
     /// All pages of a list.

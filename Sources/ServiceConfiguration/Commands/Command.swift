@@ -7,6 +7,7 @@ package enum Command: String, CaseIterable, Sendable {
     case admin
     case attachments
     case bench
+    case chat
 
     /// One sentence for the list of commands.
     package var summary: String {
@@ -16,6 +17,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .admin: "Administer accounts, messages and sessions directly in the database."
         case .attachments: "Move attachments between PostgreSQL and an S3-compatible store."
         case .bench: "Measure throughput, latency and cost of running nodes."
+        case .chat: "Chat in the terminal."
         }
     }
 }

@@ -38,7 +38,9 @@ struct FrameWriter: Sendable {
             var last = cells.indices.last(where: { cells[$0] != before[$0] })
         else { return nil }
         while first > 0, cells[first].character == nil || before[first].character == nil { first -= 1 }
-        while last + 1 < cells.count, cells[last + 1].character == nil || before[last + 1].character == nil { last += 1 }
+        while last + 1 < cells.count, cells[last + 1].character == nil || before[last + 1].character == nil {
+            last += 1
+        }
         return first..<last + 1
     }
 }

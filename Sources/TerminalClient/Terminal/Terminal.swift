@@ -34,7 +34,8 @@ final class Terminal: Sendable {
     /// the terminal is restored.
     static func open() throws -> Terminal {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
-            throw Failure(description: "parley chat needs a terminal: standard input and output must not be redirected.")
+            throw Failure(
+                description: "parley chat needs a terminal: standard input and output must not be redirected.")
         }
         let signals = try SignalPipe.install()
         guard TerminalMode.enter() else {

@@ -31,8 +31,9 @@ enum PlainText {
         return String(cleaned)
     }
 
-    private static func append(_ scalar: Unicode.Scalar, lineBreak: Unicode.Scalar, to cleaned: inout String.UnicodeScalarView)
-    {
+    private static func append(
+        _ scalar: Unicode.Scalar, lineBreak: Unicode.Scalar, to cleaned: inout String.UnicodeScalarView
+    ) {
         switch scalar.value {
         case 0x0a, 0x0d, 0x85, 0x2028, 0x2029: cleaned.append(lineBreak)
         case 0x09: cleaned.append(contentsOf: "    ".unicodeScalars)

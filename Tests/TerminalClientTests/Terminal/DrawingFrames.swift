@@ -39,7 +39,8 @@ struct DrawingFrames {
         frame = writer.frame(canvas("hello", "world"))
         #expect(frame == "")
         frame = writer.frame(canvas("hello", "words"))
-        #expect(frame.contains("\u{1b}[2;4H") && frame.contains("ds") && !frame.contains("hello") && !frame.contains("wor"))
+        #expect(
+            frame.contains("\u{1b}[2;4H") && frame.contains("ds") && !frame.contains("hello") && !frame.contains("wor"))
         writer.forget()
         frame = writer.frame(canvas("hello", "words"))
         #expect(frame.contains("hello"))

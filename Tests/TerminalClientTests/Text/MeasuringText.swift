@@ -9,7 +9,8 @@ struct MeasuringText {
         "knows how many columns a character fills",
         arguments: [
             ("a", 1), ("é", 1), ("e\u{301}", 1), ("漢", 2), ("ｱ", 1), ("Ａ", 2), ("한", 2), ("👍", 2), ("👍🏽", 2), ("👩‍👩‍👧‍👦", 2),
-            ("🇩🇪", 2), ("❤", 1), ("❤️", 2), ("1️⃣", 2), ("☺︎", 1), ("\u{200b}", 0), ("\u{301}", 0), ("\u{1b}", 0), ("ש", 1), ("ก", 1),
+            ("🇩🇪", 2), ("❤", 1), ("❤️", 2), ("1️⃣", 2), ("☺︎", 1), ("\u{200b}", 0), ("\u{301}", 0), ("\u{1b}", 0), ("ש", 1),
+            ("ก", 1),
             ("—", 1), ("…", 1), ("€", 1), ("𠀀", 2), ("\u{ad}", 0),
         ])
     func widths(character: Character, width: Int) {
@@ -84,7 +85,9 @@ struct CleaningText {
             var scalars = String.UnicodeScalarView()
             for _ in 0..<60 {
                 let bound: UInt32 = Bool.random(using: &generator) ? 0x120 : 0x10ffff
-                if let scalar = Unicode.Scalar(UInt32.random(in: 0...bound, using: &generator)) { scalars.append(scalar) }
+                if let scalar = Unicode.Scalar(UInt32.random(in: 0...bound, using: &generator)) {
+                    scalars.append(scalar)
+                }
             }
             let text = String(scalars)
             let line = PlainText.line(text)

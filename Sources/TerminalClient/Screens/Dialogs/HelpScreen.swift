@@ -1,0 +1,81 @@
+// All keys on one page.
+
+struct HelpScreen: Screen {
+    private var first = 0
+
+    init() {}
+
+    var title: String { "Help" }
+    var acceptsText: Bool { false }
+    var hints: [Hint] { [Hint("↑↓", "scroll"), Hint("Esc", "back")] }
+
+    /// A group of keys. docs/chat.md has the same table; a test compares them.
+    struct Section: Sendable {
+        let title: String
+        let keys: [Hint]
+    }
+
+    static let sections = [
+        Section(
+            title: "Everywhere",
+            keys: [
+                Hint("F1, ?", "help (? where no text is written)"), Hint("Esc", "back"), Hint("Ctrl-L", "draw again"),
+                Hint("Ctrl-Z", "stop; fg in the shell continues"), Hint("Ctrl-C", "quit"),
+            ]),
+        Section(
+            title: "Conversations",
+            keys: [
+                Hint("↑ ↓, k j", "move"), Hint("Enter", "open"), Hint("n", "new conversation"), Hint("/", "search"),
+                Hint("f", "show unread, archived or all others"), Hint("m", "mute or unmute"),
+                Hint("p", "pin or unpin"), Hint("a", "archive, or move out of the archive"),
+                Hint("u", "mark as unread"),
+                Hint("o", "messages that are not sent yet"), Hint("S", "sign out"), Hint("q", "quit"),
+            ]),
+        Section(
+            title: "Writing",
+            keys: [
+                Hint("Enter", "send"), Hint("Alt-Enter, Ctrl-J", "line break"), Hint("↑", "edit the last own message"),
+                Hint("Tab", "select a message"), Hint("PgUp, PgDn", "scroll"), Hint("End", "to the newest message"),
+                Hint("Ctrl-O", "attach a file"), Hint("Ctrl-T", "members, mute, pin, archive, title, leave"),
+                Hint("Ctrl-F", "search in the conversation"),
+                Hint("Ctrl-W, Ctrl-U, Ctrl-K", "delete word, to start, to end"),
+                Hint("Alt-B, Alt-F", "move by words"),
+            ]),
+        Section(
+            title: "A selected message",
+            keys: [
+                Hint("↑ ↓, k j", "another message"), Hint("r", "reply; retry if it was not sent"), Hint("+", "react"),
+                Hint("e", "edit"), Hint("d", "delete; discard if it was not sent"), Hint("s", "save its file"),
+                Hint("v", "show its picture"), Hint("u", "mark as unread from here"), Hint("Tab, Esc", "write again"),
+            ]),
+    ]
+
+    private var lines: [StyledLine] {
+        Self.sections.flatMap { section in
+            [StyledLine(section.title, .bold)]
+                + section.keys.map { StyledLine("  " + $0.key.fitted(to: 24), .colour(.cyan)).appending($0.effect) }
+                + [StyledLine()]
+        }
+    }
+
+    mutating func handle(_ key: Key, _: Surroundings) -> [Action] {
+        switch key {
+        case .up, .character("k"): first -= 1
+        case .down, .character("j"): first += 1
+        case .pageUp: first -= 15
+        case .pageDown, .character(" "): first += 15
+        case .home: first = 0
+        case .end: first = lines.count
+        case .escape, .character("q"), .enter, .function(1), .character("?"): return [.close]
+        default: break
+        }
+        return []
+    }
+
+    mutating func draw(on canvas: inout Canvas, rows: Range<Int>, _: Surroundings) -> [Action] {
+        let lines = lines
+        first = max(0, min(first, lines.count - rows.count))
+        for (row, line) in zip(rows, lines[first...]) { canvas.write(line, column: 2, row: row) }
+        return []
+    }
+}

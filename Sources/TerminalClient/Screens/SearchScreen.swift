@@ -1,0 +1,117 @@
+// Searching messages: local matches at once, then the server's.
+import Foundation
+import ParleyClient
+
+/// A message that was found.
+struct FoundMessage: Hashable, Sendable, Identifiable {
+    var message: Message
+    /// The text around the match, with the words that matched.
+    var pieces: [Piece]
+    var threadTitle: String
+
+    struct Piece: Hashable, Sendable {
+        var text: String
+        var isMatch: Bool
+    }
+
+    var id: MessageID { message.id }
+}
+
+struct SearchScreen: Screen {
+    /// Nil searches everywhere.
+    let threadID: ThreadID?
+    var results: [FoundMessage] = []
+    /// Whether the server may still answer.
+    var isSearching = false
+    private var field = TextField()
+    private var cursor = ListCursor<MessageID>()
+    private var pageRows = 18
+
+    init(in threadID: ThreadID?) { self.threadID = threadID }
+
+    var title: String { threadID == nil ? "Search" : "Search in this conversation" }
+    var acceptsText: Bool { true }
+    var hints: [Hint] { [Hint("Enter", "open"), Hint("↑↓", "move"), Hint("Esc", "back")] }
+    var text: String { field.text.trimmingCharacters(in: .whitespaces) }
+
+    mutating func handle(_ key: Key, _: Surroundings) -> [Action] {
+        let ids = results.map(\.id)
+        switch key {
+        case .escape: return [.close]
+        case .enter:
+            guard let index = cursor.index(in: ids) else { return [] }
+            return [.open(results[index].message.threadID, at: results[index].id)]
+        case .up, .down, .pageUp, .pageDown:
+            _ = cursor.handle(key, ids: ids, pageRows: pageRows)
+            return []
+        default:
+            let before = text
+            guard field.handle(key), text != before else { return [] }
+            cursor = ListCursor()
+            isSearching = !text.isEmpty
+            if text.isEmpty { results = [] }
+            return [.search(text)]
+        }
+    }
+
+    mutating func draw(on canvas: inout Canvas, rows: Range<Int>, _ surroundings: Surroundings) -> [Action] {
+        let layout = field.layout(width: canvas.size.columns - 12)
+        canvas.write("Search:", column: 1, row: rows.lowerBound, style: .bold)
+        canvas.write(layout.lines[layout.row], column: 9, row: rows.lowerBound)
+        canvas.cursor = .init(column: 9 + layout.column, row: rows.lowerBound)
+        let list = rows.dropFirst(2)
+        guard !results.isEmpty else {
+            let text = text.isEmpty ? "Type words to search for." : isSearching ? "Searching…" : "Nothing was found."
+            canvas.write(text, column: 2, row: list.lowerBound, style: .dim)
+            return []
+        }
+        // Two lines for each result.
+        pageRows = list.count / 2
+        let ids = results.map(\.id)
+        let selected = cursor.index(in: ids)
+        for (offset, index) in cursor.visible(ids: ids, rows: pageRows).enumerated() {
+            let row = list.lowerBound + 2 * offset
+            draw(results[index], isSelected: index == selected, row: row, on: &canvas, surroundings)
+        }
+        return []
+    }
+
+    private func draw(
+        _ result: FoundMessage, isSelected: Bool, row: Int, on canvas: inout Canvas, _ surroundings: Surroundings
+    ) {
+        if isSelected { canvas.fill(row: row, style: .reversed) }
+        let sender = result.message.sender.map { $0.id == surroundings.me ? "You" : $0.shownName } ?? ""
+        var line = StyledLine(isSelected ? "> " : "  ", Style.bold.selected(isSelected))
+        line.append(sender.cut(to: 24), Style.bold.selected(isSelected))
+        if threadID == nil {
+            line.append(" in \(result.threadTitle)".cut(to: 30), Style.dim.selected(isSelected))
+        }
+        let time = surroundings.calendar.shownShortly(result.message.timestamp, now: surroundings.now)
+        line.trailing = .init(text: time + " ", style: Style.dim.selected(isSelected))
+        canvas.write(line, row: row)
+        var text = StyledLine("    ")
+        for piece in result.pieces {
+            text.append(PlainText.line(piece.text), piece.isMatch ? .colour(.yellow, isBold: true) : .plain)
+        }
+        canvas.write(text, row: row + 1)
+    }
+}
+
+extension FoundMessage {
+    /// Splits the server's snippet: escaped text with `<mark>` around each match.
+    static func pieces(ofSnippet snippet: String) -> [Piece] {
+        snippet.split(separator: "<mark>", omittingEmptySubsequences: false).enumerated()
+            .flatMap { index, part -> [Piece] in
+                guard index > 0 else { return [Piece(text: unescaped(part), isMatch: false)] }
+                let halves = part.split(separator: "</mark>", maxSplits: 1, omittingEmptySubsequences: false)
+                let rest = halves.count > 1 ? [Piece(text: unescaped(halves[1]), isMatch: false)] : []
+                return [Piece(text: unescaped(halves[0]), isMatch: true)] + rest
+            }
+            .filter { !$0.text.isEmpty }
+    }
+
+    private static func unescaped(_ text: Substring) -> String {
+        String(text).replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
+            .replacing("&#39;", with: "'").replacing("&amp;", with: "&")
+    }
+}

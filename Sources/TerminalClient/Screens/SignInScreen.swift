@@ -1,0 +1,154 @@
+// Signing in, in each way that the service has.
+import Foundation
+import ParleyClient
+
+struct SignInScreen: Screen {
+    enum Way: Hashable, Sendable, CaseIterable {
+        case password, register, code, registerByMail, token
+
+        var title: String {
+            switch self {
+            case .password: "Sign in with a password"
+            case .register: "Create an account with a password"
+            case .code: "Sign in with a code by e-mail"
+            case .registerByMail: "Create an account with an e-mail address"
+            case .token: "Sign in with a token of your own server"
+            }
+        }
+
+        fileprivate var names: [Name] {
+            switch self {
+            case .password: [.username, .password]
+            case .register: [.username, .name, .password]
+            case .code: [.email, .code]
+            case .registerByMail: [.email, .name]
+            case .token: [.token]
+            }
+        }
+    }
+
+    fileprivate enum Name: String, Hashable, Sendable {
+        case username = "Username"
+        case name = "Name"
+        case password = "Password"
+        case email = "E-mail"
+        case code = "Code"
+        case token = "Token"
+    }
+
+    let server: String
+    private(set) var way = Way.password
+    /// Why the last try failed, or why the user is signed out.
+    var message: String?
+    /// Whether an answer is awaited.
+    var isBusy = false
+    private var fields: [Name: TextField]
+    private var focus = 0
+
+    init(server: String, username: String = "", message: String? = nil) {
+        self.server = server
+        self.message = message
+        fields = [.username: TextField(username)]
+        for secret in [Name.password, .token] { fields[secret] = TextField(isSecret: true) }
+        if !username.isEmpty { focus = 1 }
+    }
+
+    var title: String { "Parley" }
+    var acceptsText: Bool { true }
+
+    var hints: [Hint] {
+        [
+            Hint("Enter", "continue"), Hint("Tab", "next field"), Hint("F2", "another way"), Hint("F1", "help"),
+            Hint("Ctrl-C", "quit"),
+        ]
+    }
+
+    /// Shows that a code is on its way.
+    mutating func awaitCode() {
+        way = .code
+        focus = 1
+        isBusy = false
+        message = "If the address can be used, a code was mailed to it. The code is valid for 10 minutes."
+    }
+
+    mutating func handle(_ key: Key, _: Surroundings) -> [Action] {
+        guard !isBusy else { return [] }
+        let names = way.names
+        switch key {
+        case .tab, .down: focus = (focus + 1) % names.count
+        case .backTab, .up: focus = (focus + names.count - 1) % names.count
+        case .function(2), .control("t"):
+            let all = Way.allCases
+            way = all[((all.firstIndex(of: way) ?? 0) + 1) % all.count]
+            focus = 0
+            message = nil
+        case .enter:
+            if focus + 1 < names.count, value(names[focus + 1]).isEmpty, !(way == .code) {
+                if !value(names[focus]).isEmpty { focus += 1 }
+            } else {
+                return submit()
+            }
+        default: _ = fields[names[focus], default: TextField()].handle(key)
+        }
+        return []
+    }
+
+    private mutating func submit() -> [Action] {
+        if way == .code, value(.code).isEmpty {
+            guard !value(.email).isEmpty else { return [] }
+            isBusy = true
+            return [.requestCode(email: value(.email))]
+        }
+        guard let missing = way.names.firstIndex(where: { value($0).isEmpty }) else {
+            isBusy = true
+            message = nil
+            return [.signIn(form)]
+        }
+        focus = missing
+        return []
+    }
+
+    private var form: SignInForm {
+        switch way {
+        case .password: .password(username: value(.username), password: value(.password))
+        case .register: .register(username: value(.username), password: value(.password), name: value(.name))
+        case .code: .code(email: value(.email), code: value(.code))
+        case .registerByMail: .registerByMail(email: value(.email), name: value(.name))
+        case .token: .token(value(.token))
+        }
+    }
+
+    private func value(_ name: Name) -> String {
+        let text = fields[name]?.text ?? ""
+        // Spaces at the ends of a password count.
+        return name == .password ? text : text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    mutating func draw(on canvas: inout Canvas, rows: Range<Int>, _: Surroundings) -> [Action] {
+        var row = rows.lowerBound + 1
+        canvas.write("Server  \(PlainText.line(server))", column: 3, row: row, style: .dim)
+        canvas.write(way.title, column: 3, row: row + 2, style: .bold)
+        row += 4
+        for (index, name) in way.names.enumerated() {
+            let field = fields[name] ?? TextField()
+            canvas.write(name.rawValue, column: 3, row: row, style: index == focus ? .bold : .plain)
+            let layout = field.layout(width: canvas.size.columns - 18)
+            canvas.write(layout.lines[layout.row], column: 14, row: row)
+            if index == focus, !isBusy { canvas.cursor = .init(column: 14 + layout.column, row: row) }
+            row += 1
+        }
+        if way == .code, value(.code).isEmpty {
+            canvas.write("Leave the code empty to have one mailed.", column: 14, row: row, style: .dim)
+            row += 1
+        }
+        row += 1
+        if isBusy {
+            canvas.write("Waiting for the server…", column: 3, row: row, style: .dim)
+        } else if let message {
+            for (offset, line) in PlainText.lines(message).wrapped(to: canvas.size.columns - 6).enumerated() {
+                canvas.write(line, column: 3, row: row + offset, style: .warning)
+            }
+        }
+        return []
+    }
+}
