@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 from harness.processes import Node, Postgres, eventually  # noqa: E402
 
 WORK = ROOT / ".build/sample"
-RELEASE, APP = WORK / "parley", WORK / "app"
+APP = WORK / "app"
 # What is fetched besides the SDK, by identity.
 FETCHED = {"grdb.swift"}
 
@@ -38,23 +38,31 @@ def run(*command, folder, **environment):
 
 
 def release():
-    """Makes the working tree the version 0.1.0 of a repository. The same tree makes the same commit, so that a second build
-    is short."""
-    shutil.rmtree(RELEASE, ignore_errors=True)
-    RELEASE.mkdir(parents=True)
+    """Makes the working tree the version 0.1.0 of a repository, and returns its folder."""
+    new = WORK / "new/parley"
+    shutil.rmtree(new, ignore_errors=True)
     for name in run("git", "ls-files", "-co", "--exclude-standard", folder=ROOT).splitlines():
         if (ROOT / name).exists():
-            (RELEASE / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, RELEASE / name, follow_symlinks=False)
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, new / name, follow_symlinks=False)
     day = "2026-01-01T00:00:00Z"
-    run("git", "init", "--quiet", "--initial-branch", "main", ".", folder=RELEASE)
-    run("git", "add", "--all", "--force", ".", folder=RELEASE)
+    run("git", "init", "--quiet", "--initial-branch", "main", ".", folder=new)
+    run("git", "add", "--all", "--force", ".", folder=new)
     run("git", "-c", "user.name=sample", "-c", "user.email=sample@example.org", "commit", "--quiet", "-m", "0.1.0",
-        folder=RELEASE, GIT_AUTHOR_DATE=day, GIT_COMMITTER_DATE=day)
-    run("git", "tag", "0.1.0", folder=RELEASE)
+        folder=new, GIT_AUTHOR_DATE=day, GIT_COMMITTER_DATE=day)
+    run("git", "tag", "0.1.0", folder=new)
+    # SwiftPM takes a version at one address for granted, so another tree has another address. The same tree makes the same
+    # commit, and is not built again.
+    commit = run("git", "rev-parse", "HEAD", folder=new).strip()
+    place = WORK / "releases" / commit
+    if not place.exists():
+        shutil.rmtree(place.parent, ignore_errors=True)
+        place.mkdir(parents=True)
+        new.rename(place / "parley")
+    return place / "parley"
 
 
-def app():
+def app(release):
     """Copies the sample, and lets it depend on the release."""
     APP.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(APP / "Sources", ignore_errors=True)
@@ -63,15 +71,13 @@ def app():
     by_path = '.package(name: "parley", path: "../..", traits: [])'
     assert by_path in manifest
     (APP / "Package.swift").write_text(manifest.replace(
-        by_path, f'.package(url: "{RELEASE.as_uri()}", from: "0.1.0", traits: [])'))
-    # The commit behind the tag may be another one than at the last run.
-    (APP / "Package.resolved").unlink(missing_ok=True)
+        by_path, f'.package(url: "{release.as_uri()}", from: "0.1.0", traits: [])'))
 
 
 def resolve():
     """Resolves the app's packages, and returns the identities of those that it fetches besides the SDK."""
-    # Without the caches of the user's account: they may hold an older release 0.1.0.
-    run("swift", "package", "--disable-dependency-cache", "resolve", folder=APP)
+    (APP / "Package.resolved").unlink(missing_ok=True)
+    run("swift", "package", "resolve", folder=APP)
     pins = json.loads((APP / "Package.resolved").read_text())["pins"]
     return {pin["identity"] for pin in pins} - {"parley"}
 
@@ -81,8 +87,9 @@ class Instance:
 
     def __init__(self, folder, node, *arguments):
         self.lines = []
+        # Lines, not blocks, although no terminal reads them.
         self.process = subprocess.Popen(
-            [APP / ".build/debug/sample", f"http://127.0.0.1:{node.port}", *arguments], cwd=folder, text=True,
+            ["stdbuf", "-oL", APP / ".build/debug/sample", f"http://127.0.0.1:{node.port}", *arguments], cwd=folder, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         threading.Thread(target=lambda: self.lines.extend(self.process.stdout), daemon=True).start()
 
@@ -131,8 +138,7 @@ def chat(node, folder):
 
 def main():
     began = time.monotonic()
-    release()
-    app()
+    app(release())
     fetched = resolve()
     assert fetched == FETCHED, f"the app fetches {sorted(fetched)}"
     print(f"The app fetches the SDK and {', '.join(sorted(fetched))}.", flush=True)

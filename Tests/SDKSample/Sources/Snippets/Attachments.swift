@@ -24,16 +24,19 @@ private func progress(_ message: OutgoingMessage) async {
 
 private func show(_ parley: ParleyClient, _ attachment: Attachment, folder: URL) async throws {
     // snippet
-    let preview = try await parley.download(attachment.id, .thumbnail)
+    let preview = try await AttachmentDownload(id: attachment.id, variant: .thumbnail).data(with: parley)
+
     let file = folder.appending(path: attachment.id.rawValue)
-    try await parley.download(attachment.id, to: file)
+    try await AttachmentDownload(id: attachment.id).save(to: file, with: parley) { share in
+        print("\(Int(share * 100)) %")
+    }
     // end
     _ = preview
 }
 
 private func link(_ parley: ParleyClient, _ attachment: Attachment) async throws {
     // snippet
-    let link = try await parley.link(to: attachment.id)
+    let link = try await parley.call(.attachments.link(attachment.id, seconds: 600))
     print(link.url, "works until", link.expiresAt)
     // end
 }

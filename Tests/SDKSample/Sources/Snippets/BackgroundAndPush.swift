@@ -1,11 +1,6 @@
 // The code of the article "Background and push".
+import Foundation
 import ParleyClient
-
-private func refresh(_ parley: ParleyClient) async throws {
-    // snippet
-    try await parley.catchUp(within: .seconds(25))
-    // end
-}
 
 private func scene(_ parley: ParleyClient, isActive: Bool) async {
     // snippet
@@ -13,11 +8,9 @@ private func scene(_ parley: ParleyClient, isActive: Bool) async {
     // end
 }
 
-private func badge(_ parley: ParleyClient) async {
+private func refresh(_ parley: ParleyClient) async throws {
     // snippet
-    for await unread in parley.unreadTotal {
-        print("badge: \(unread)")
-    }
+    try await parley.catchUp(within: .seconds(25))
     // end
 }
 
@@ -36,8 +29,24 @@ private func badge(_ parley: ParleyClient) async {
         }
     }
     // end
+
     private struct ContentView: View {
         let parley: ParleyClient
         var body: some View { Text("") }
     }
 #endif
+
+private func badge(_ parley: ParleyClient) async {
+    // snippet
+    for await unread in parley.unreadTotal {
+        print("badge: \(unread)")
+    }
+    // end
+}
+
+private func register(_ parley: ParleyClient, token: Data) async throws {
+    // snippet
+    let digits = token.map { String(format: "%02x", $0) }.joined()
+    _ = try await parley.call(.push.register(.apns(token: digits, environment: .production)))
+    // end
+}

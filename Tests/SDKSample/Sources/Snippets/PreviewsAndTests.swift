@@ -4,25 +4,33 @@ import ParleyClient
 import ParleyObservation
 
 // snippet
-/// A server that knows one thread. It needs no network.
+/// A server that knows one account and one thread. It needs no network.
 struct ScriptedServer: HTTPTransport {
+    let ann = #"{"id": "ann", "name": "Ann", "preferences": {}, "created_at": "2026-11-01T10:00:00.000Z"}"#
+    let trip = #"""
+        {"id": "trip", "kind": "group", "title": "Mountain trip", "image": null, "retention": {"keep": "forever"},
+         "member_count": 2, "created_at": "2026-11-01T10:00:00.000Z", "peer": null, "last_message": null,
+         "unread_count": 0, "mention_count": 0, "last_activity_at": "2026-11-01T10:00:00.000Z", "head": 0,
+         "me": {"role": "member", "status": "joined", "read_seq": 0, "delivered_seq": 0, "muted_until": null,
+                "archived": false, "pinned": false, "hidden_before_seq": 0, "invited_by": null}}
+        """#
+
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         switch request.url.path {
-        case "/v1/auth/login": answer(signedIn)
-        case "/v1/inbox": answer(inbox)
-        case "/v1/sync": try await nothingNew()
-        default: HTTPResponse(status: 404, headers: [:], body: Data(#"{"code": "not_found"}"#.utf8))
+        case "/v1/auth/login": return answer(#"{"user": \#(ann), "session": {"id": "1", "token": "t"}}"#)
+        case "/v1/users/me": return answer(ann)
+        case "/v1/users/me/blocks": return answer(#"{"blocks": [], "limit": 200}"#)
+        case "/v1/inbox": return answer(#"{"threads": [\#(trip)], "unread_total": 0, "cursor": "1", "limit": 200}"#)
+        case "/v1/sync":
+            // A long poll waits.
+            if request.url.query?.contains("wait=0") == false { try await Task.sleep(for: .seconds(25)) }
+            return answer(#"{"events": [], "cursor": "1", "more": false}"#)
+        default: return answer(#"{"code": "not_found"}"#, status: 404)
         }
     }
 
-    private func answer(_ json: String) -> HTTPResponse {
-        HTTPResponse(status: 200, headers: ["content-type": "application/json"], body: Data(json.utf8))
-    }
-
-    /// A long poll that waits.
-    private func nothingNew() async throws -> HTTPResponse {
-        try await Task.sleep(for: .seconds(25))
-        return answer(#"{"events": [], "cursor": "1", "more": false}"#)
+    private func answer(_ json: String, status: Int = 200) -> HTTPResponse {
+        HTTPResponse(status: status, headers: ["content-type": "application/json"], body: Data(json.utf8))
     }
 }
 // end
@@ -30,9 +38,7 @@ struct ScriptedServer: HTTPTransport {
 // snippet
 func previewClient() async throws -> ParleyClient {
     let parley = try ParleyClient(
-        .init(
-            server: URL(string: "http://preview.invalid")!, store: .memory,
-            transport: ScriptedServer(), tokens: MemoryTokenStorage()))
+        .init(server: URL(string: "http://preview.invalid")!, store: .memory, transport: ScriptedServer()))
     try await parley.signIn(.password(username: "ann", password: "a river of tea"))
     return parley
 }
@@ -41,10 +47,10 @@ func previewClient() async throws -> ParleyClient {
 // snippet
 @MainActor
 func inboxShowsTheThread() async throws {
-    let model = InboxModel(try await previewClient())
-    let running = Task { await model.run() }
-    while model.rows.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
-    precondition(model.rows[0].thread.title == "Mountain trip")
-    running.cancel()
+    let inbox = InboxModel(try await previewClient())
+    let running = Task { await inbox.run() }
+    defer { running.cancel() }
+    while inbox.rows.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+    precondition(inbox.rows[0].thread.title == "Mountain trip")
 }
 // end

@@ -16,7 +16,9 @@ func chat(_ parley: ParleyClient, with peer: String) async throws {
     let thread = try await parley.openDirect(with: user.id)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await show(thread) }
-        for await line in typedLines() { try await send(line, to: thread) }
+        group.addTask { for await line in typedLines() { try await send(line, to: thread) } }
+        // The first to end, or to fail, ends the other.
+        try await group.next()
         group.cancelAll()
     }
 }
@@ -26,10 +28,10 @@ private func send(_ line: String, to thread: ChatThread) async throws {
     let words = line.split(separator: " ", maxSplits: 2).map(String.init)
     if words.count == 3, words[0] == "/file" {
         let file = OutgoingFile.data(Data(words[2].utf8), name: words[1], contentType: "text/plain")
-        _ = try await thread.send(.text("Here is a file."), attachments: [file])
+        try await thread.send(.text("Here is a file."), attachments: [file])
     } else {
         // This returns as soon as the message is in the outbox. It is sent when the server can be reached.
-        _ = try await thread.send(.text(line))
+        try await thread.send(.text(line))
     }
 }
 

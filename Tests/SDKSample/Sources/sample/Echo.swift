@@ -11,7 +11,9 @@ func echo(_ parley: ParleyClient, as me: UserID) async throws {
                 for row in rows { try await answer(row, in: parley.thread(row.id), as: me) }
             }
         }
-        for await _ in typedLines() {}
+        group.addTask { for await _ in typedLines() {} }
+        // The first to end, or to fail, ends the other.
+        try await group.next()
         group.cancelAll()
     }
 }
@@ -21,6 +23,6 @@ private func answer(_ row: InboxRow, in thread: ChatThread, as me: UserID) async
     let files = message.attachments.map(\.name)
     let text = message.text ?? "nothing"
     print("\(message.sender?.name ?? "somebody") wrote: \(text) \(files.joined(separator: ", "))")
-    _ = try await thread.send(.text("You wrote: \(text)"), replyTo: message.id)
+    try await thread.send(.text("You wrote: \(text)"), replyTo: message.id)
     try await thread.markRead(through: message.seq)
 }
