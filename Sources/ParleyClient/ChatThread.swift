@@ -14,7 +14,9 @@ public struct ChatThread: Sendable, Identifiable {
     /// The thread's row of the inbox; nil if the user has no such thread.
     public var summary: LiveValue<InboxRow?> {
         let (id, parts) = (id.rawValue, parts)
-        return LiveValue(hub: parts.store.changes) { $0.all || $0.threads.contains(id) || !$0.presence.isEmpty } fetch: {
+        return LiveValue(hub: parts.store.changes) {
+            $0.all || $0.threads.contains(id) || !$0.presence.isEmpty
+        } fetch: {
             try await parts.store.read { try InboxQuery.row($0, id, presence: parts.live.presence) }
         }
     }
@@ -27,7 +29,9 @@ public struct ChatThread: Sendable, Identifiable {
     /// The members who are invited or joined, longest-standing first. They are loaded when a reader first asks.
     public func members() -> LiveList<Member> {
         let (id, parts) = (id.rawValue, parts)
-        return LiveList(hub: parts.store.changes) { $0.all || $0.members.contains(id) } fetch: { known in
+        return LiveList(hub: parts.store.changes) {
+            $0.all || $0.members.contains(id)
+        } fetch: { known in
             if try await !parts.store.hasMembers(id) {
                 do {
                     try await parts.archive.loadMembers(id)
@@ -40,9 +44,10 @@ public struct ChatThread: Sendable, Identifiable {
                     """
                     select data from member where thread_id = ?
                     order by json_extract(data, '$.joined_at'), user_id
-                    """, [id])
-                    .map { try $0.decode(Member.self, "data") }
-                    .filter { $0.status == .joined || $0.status == .invited }
+                    """, [id]
+                )
+                .map { try $0.decode(Member.self, "data") }
+                .filter { $0.status == .joined || $0.status == .invited }
             }
         }
     }
@@ -50,7 +55,9 @@ public struct ChatThread: Sendable, Identifiable {
     /// The people who are typing, by id. Each is shown for 6 s after the last sign.
     public var typing: LiveValue<[UserID]> {
         let (id, live, hub) = (id.rawValue, parts.live, parts.store.changes)
-        return LiveValue(hub: hub) { $0.all || $0.typing.contains(id) } fetch: {
+        return LiveValue(hub: hub) {
+            $0.all || $0.typing.contains(id)
+        } fetch: {
             let (users, until) = live.typing(in: id)
             if let until { hub.publish(Changes(typing: [id]), at: until) }
             return users.map { UserID($0) }
@@ -142,7 +149,8 @@ public struct ChatThread: Sendable, Identifiable {
     /// What the user began to write here. It survives the app.
     public var draft: String {
         get async throws {
-            try await parts.store.read { [id] in try $0.one("select text from draft where thread_id = ?", [id.rawValue]) } ?? ""
+            try await parts.store.read { [id] in try $0.one("select text from draft where thread_id = ?", [id.rawValue])
+            } ?? ""
         }
     }
 
@@ -230,7 +238,9 @@ public struct ChatThread: Sendable, Identifiable {
     ) async throws {
         try await parts.store.flight { [connection = parts.connection] in
             try await connection.call(call)
-        } store: { try store(&$0, $1, $2) }
+        } store: {
+            try store(&$0, $1, $2)
+        }
     }
 }
 

@@ -8,7 +8,9 @@ extension ParleyClient {
     /// The user's threads, newest activity first.
     public nonisolated func inbox(_ filter: InboxFilter = .all) -> LiveList<InboxRow> {
         let parts = parts
-        return LiveList(hub: parts.store.changes) { $0.all || !$0.threads.isEmpty || !$0.presence.isEmpty } fetch: { known in
+        return LiveList(hub: parts.store.changes) {
+            $0.all || !$0.threads.isEmpty || !$0.presence.isEmpty
+        } fetch: { known in
             try await parts.store.read { try InboxQuery.rows($0, filter, known: known, presence: parts.live.presence) }
         }
     }
@@ -16,7 +18,9 @@ extension ParleyClient {
     /// The number of unread messages, for a badge.
     public nonisolated var unreadTotal: LiveValue<Int> {
         let store = parts.store
-        return LiveValue(hub: store.changes) { $0.all || !$0.threads.isEmpty } fetch: {
+        return LiveValue(hub: store.changes) {
+            $0.all || !$0.threads.isEmpty
+        } fetch: {
             try await store.read { try InboxQuery.unreadTotal($0) }
         }
     }
@@ -30,13 +34,19 @@ extension ParleyClient {
     /// A person's presence; nil if it is unknown, or not shared with the user.
     public nonisolated func presence(of user: UserID) -> LiveValue<PresenceState?> {
         let (id, live) = (user.rawValue, parts.live)
-        return LiveValue(hub: parts.store.changes) { $0.all || $0.presence.contains(id) } fetch: { live.presence[id] }
+        return LiveValue(hub: parts.store.changes) {
+            $0.all || $0.presence.contains(id)
+        } fetch: {
+            live.presence[id]
+        }
     }
 
     /// The people whom the user has blocked.
     public nonisolated var blocked: LiveValue<Set<UserID>> {
         let store = parts.store
-        return LiveValue(hub: store.changes) { $0.all || $0.account } fetch: {
+        return LiveValue(hub: store.changes) {
+            $0.all || $0.account
+        } fetch: {
             try await store.read { db in
                 let ids = try JSONValue(stored: try db.value("blocked") ?? "[]").array ?? []
                 return Set(ids.compactMap(\.string).map { UserID($0) })

@@ -58,7 +58,11 @@ public actor ParleyClient {
 
     /// The connection to the server, as it changes.
     public nonisolated var status: LiveValue<Status> {
-        LiveValue(hub: parts.store.changes) { $0.status } fetch: { [live = parts.live] in live.status }
+        LiveValue(hub: parts.store.changes) {
+            $0.status
+        } fetch: { [live = parts.live] in
+            live.status
+        }
     }
 
     /// The connection to the server at this moment.
@@ -103,7 +107,9 @@ public actor ParleyClient {
     /// Waits until the client is live and nothing is left to send.
     private func settles(within limit: Duration) async -> Bool {
         let parts = parts
-        let quiet = LiveValue(hub: parts.store.changes) { $0.all || $0.status || $0.outbox || !$0.threads.isEmpty } fetch: {
+        let quiet = LiveValue(hub: parts.store.changes) {
+            $0.all || $0.status || $0.outbox || !$0.threads.isEmpty
+        } fetch: {
             let waiting = try await parts.store.read { db in
                 try db.one(
                     """
@@ -132,7 +138,9 @@ public actor ParleyClient {
     /// Who is signed in, as the server has the profile; nil if nobody is.
     public nonisolated var account: LiveValue<Account?> {
         let store = parts.store
-        return LiveValue(hub: store.changes) { $0.all || $0.account } fetch: {
+        return LiveValue(hub: store.changes) {
+            $0.all || $0.account
+        } fetch: {
             try await store.read { db in
                 try db.value("account").map { try JSONDecoder.parley.decode(Account.self, from: Data($0.utf8)) }
             }
@@ -179,7 +187,8 @@ public actor ParleyClient {
     }
 
     private func begin(_ answer: JSONValue) async throws -> Account {
-        guard let user = answer["user"], let userID = user["id"]?.string, let token = answer["session"]?["token"]?.string
+        guard let user = answer["user"], let userID = user["id"]?.string,
+            let token = answer["session"]?["token"]?.string
         else { throw ParleyError.unreadableAnswer("the answer of the sign-in has no user or no token") }
         await runner.stop()
         var session = answer["session"] ?? [:]

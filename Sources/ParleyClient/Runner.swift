@@ -47,7 +47,8 @@ final class Runner: Sendable {
                 return
             } catch {
                 // The store failed, for example on a full disk: nothing can be kept, so nothing is asked.
-                parts.live.setStatus(.offline(until: .now + 1, reason: error as? ParleyError ?? .storeFailed("\(error)")))
+                parts.live.setStatus(
+                    .offline(until: .now + 1, reason: error as? ParleyError ?? .storeFailed("\(error)")))
                 await parts.store.changes.pause(.seconds(1))
             }
         }
@@ -107,7 +108,8 @@ struct Parts: Sendable {
 extension Fold {
     /// Deletes the data of the account.
     mutating func erase(keepingUnsent: Bool) throws {
-        for table in ["thread", "message", "span", "member_list", "member", "mark", "missing_thread", "missing_newest"] {
+        for table in ["thread", "message", "span", "member_list", "member", "mark", "missing_thread", "missing_newest"]
+        {
             try db.run("delete from \(table)")
         }
         for key in ["cursor", "stale", "account", "blocked", "session"] { try db.setValue(key, nil) }

@@ -31,7 +31,9 @@ final class Connection: Sendable {
     }
 
     private func url(_ path: [String], _ query: [(name: String, value: String)]) throws -> URL {
-        func encode(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? "" }
+        func encode(_ text: String) -> String {
+            text.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? ""
+        }
         var address = server.absoluteString
         while address.hasSuffix("/") { address.removeLast() }
         address += "/" + path.map(encode).joined(separator: "/")

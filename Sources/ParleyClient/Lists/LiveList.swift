@@ -29,7 +29,9 @@ public struct LiveList<Row: Identifiable & Equatable & Sendable>: AsyncSequence,
         public mutating func next() async -> ListChange<Row>? {
             while true {
                 if shown != nil, await !registration.signal.wait() { return nil }
-                guard let rows = await persistently({ [fetch, shown] in try await fetch(shown ?? []) }) else { return nil }
+                guard let rows = await persistently({ [fetch, shown] in try await fetch(shown ?? []) }) else {
+                    return nil
+                }
                 guard let before = shown else {
                     shown = rows
                     return .snapshot(rows)

@@ -22,7 +22,9 @@ extension ParleyClient {
     public nonisolated func search(_ text: String, in thread: ThreadID? = nil) -> LiveList<SearchResult> {
         let parts = parts
         let found = ServerResults()
-        return LiveList(hub: parts.store.changes) { $0.all || $0.search == ObjectIdentifier(found) } fetch: { _ in
+        return LiveList(hub: parts.store.changes) {
+            $0.all || $0.search == ObjectIdentifier(found)
+        } fetch: { _ in
             let local = try await parts.store.read { try SearchQuery.run($0, text, thread) }
             guard let server = found.results else {
                 // The reader gets the store's results first. The server's come as a change.

@@ -180,7 +180,9 @@ private final class Filler: Sendable {
 
     func loadMembers() {
         start("members") { [parts, thread] in
-            guard let data = try await parts.store.thread(thread), data.memberCount <= Delivery.membersMax else { return }
+            guard let data = try await parts.store.thread(thread), data.memberCount <= Delivery.membersMax else {
+                return
+            }
             try await parts.archive.loadMembers(thread.rawValue)
         }
     }

@@ -56,7 +56,8 @@ final class TimelineQuery: Sendable {
         guard let facts = try ThreadFacts(thread, db) else { return try unsent(db) }
         let first = max(window.first, facts.firstVisible)
         let marks = try Marks(db, thread)
-        var holes = first <= facts.head ? try db.gaps(thread.rawValue, in: first...min(window.last ?? .max, facts.head)) : []
+        var holes =
+            first <= facts.head ? try db.gaps(thread.rawValue, in: first...min(window.last ?? .max, facts.head)) : []
         var rows: [TimelineRow] = []
         var isDivided = readSeq == nil
         for message in try messages(db, first, window.last ?? .max) {

@@ -48,7 +48,9 @@ final class Outbox: Sendable {
     }
 
     func states(of id: MessageID, in thread: ThreadID) -> LiveValue<OutgoingState> {
-        LiveValue(hub: store.changes) { $0.all || $0.outbox || $0.timelines.contains(thread.rawValue) } fetch: {
+        LiveValue(hub: store.changes) {
+            $0.all || $0.outbox || $0.timelines.contains(thread.rawValue)
+        } fetch: {
             [self] in
             let (entry, seq) = try await store.read { db in
                 (
@@ -68,7 +70,9 @@ final class Outbox: Sendable {
     }
 
     func list(_ thread: ThreadID?) -> LiveList<OutgoingMessage> {
-        LiveList(hub: store.changes) { $0.all || $0.outbox } fetch: { [self] _ in
+        LiveList(hub: store.changes) {
+            $0.all || $0.outbox
+        } fetch: { [self] _ in
             let entries = try await store.read { db in
                 try thread.map { try OutboxEntry.of($0.rawValue, db) } ?? OutboxEntry.all(db)
             }

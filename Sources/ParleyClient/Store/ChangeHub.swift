@@ -55,6 +55,8 @@ final class ChangeHub: Sendable {
         for signal in concerned { signal.set() }
     }
 
+    var listenerCount: Int { state.withLock { $0.listeners.count } }
+
     /// Publishes at a later time, for what ends by itself.
     func publish(_ changes: Changes, at time: ContinuousClock.Instant) {
         Task { [weak self] in

@@ -218,7 +218,9 @@ extension Fold {
 
     private mutating func updateUser(_ id: String, _ user: JSONValue) throws {
         guard let userID = user["id"]?.string else { return }
-        for row in try db.rows("select seq, data from message where thread_id = ? and data like ?", [id, "%\(userID)%"]) {
+        for row in try db.rows(
+            "select seq, data from message where thread_id = ? and data like ?", [id, "%\(userID)%"])
+        {
             var message = try JSONValue(stored: row["data"])
             guard message["sender"]?.takeProfile(user) == true else { continue }
             try store(message, in: id)

@@ -96,7 +96,8 @@ extension Fold {
         try db.run("delete from message where thread_id = ? and seq < ?", [id, thread.hiddenBefore])
         try db.run("delete from span where thread_id = ? and last < ?", [id, thread.hiddenBefore])
         try db.run(
-            "update span set first = ? where thread_id = ? and first < ?", [thread.hiddenBefore, id, thread.hiddenBefore])
+            "update span set first = ? where thread_id = ? and first < ?",
+            [thread.hiddenBefore, id, thread.hiddenBefore])
         changes.timelines.insert(id)
     }
 

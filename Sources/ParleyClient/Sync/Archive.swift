@@ -47,11 +47,14 @@ actor Archive {
     func loadMembers(_ id: String) async throws {
         try await once("\(id) members") { [self] in
             guard try await !store.hasMembers(id) else { return }
-            while try await !store.flight({ [self] in try await allMembers(id) }, store: { fold, members, touches in
-                guard !touches.members.contains(id), !touches.resets.contains(id) else { return false }
-                try fold.loadMembers(members, of: id)
-                return true
-            }) {}
+            while try await !store.flight(
+                { [self] in try await allMembers(id) },
+                store: { fold, members, touches in
+                    guard !touches.members.contains(id), !touches.resets.contains(id) else { return false }
+                    try fold.loadMembers(members, of: id)
+                    return true
+                })
+            {}
         }
     }
 
@@ -104,10 +107,12 @@ actor Archive {
 
     private func loadNewest(_ id: String) async throws {
         do {
-            while try await !store.flight({ [connection] in
-                try await connection.call(
-                    Call<JSONValue>("GET", "v1", "threads", id, "messages", query: [("limit", "30")]))
-            }, store: { try $0.loadMessages(id, page: $1, unless: $2) }) {}
+            while try await !store.flight(
+                { [connection] in
+                    try await connection.call(
+                        Call<JSONValue>("GET", "v1", "threads", id, "messages", query: [("limit", "30")]))
+                }, store: { try $0.loadMessages(id, page: $1, unless: $2) })
+            {}
         } catch ParleyError.refused(let problem) where [403, 404].contains(problem.status) {
             // The event that says why is on its way.
             try await store.write { try $0.db.run("delete from missing_newest where id = ?", [id]) }

@@ -72,7 +72,11 @@ actor MarkWorker {
             try await call()
         }
         running = task
-        try await withTaskCancellationHandler { try await task.value } onCancel: { task.cancel() }
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     private func send() async throws {

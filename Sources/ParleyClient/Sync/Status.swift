@@ -77,7 +77,9 @@ final class LiveState: Sendable {
     func readPresence(_ users: [JSONValue]) {
         var found: [String: PresenceState] = [:]
         for user in users {
-            guard let id = (user["user_id"] ?? user["id"])?.string, let word = user["presence"]?.string else { continue }
+            guard let id = (user["user_id"] ?? user["id"])?.string, let word = user["presence"]?.string else {
+                continue
+            }
             found[id] = PresenceState(
                 isOnline: word == "online", lastSeenAt: user["last_seen_at"]?.string.flatMap(Date.init(rfc3339:)))
         }

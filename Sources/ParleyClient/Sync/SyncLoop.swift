@@ -95,7 +95,9 @@ struct SyncLoop: Sendable {
         var cursor: String?
         let threads = try await all("threads", limit: 200) { page in
             Call<JSONValue>("GET", "v1", "inbox", query: page)
-        } first: { cursor = $0["cursor"]?.string }
+        } first: {
+            cursor = $0["cursor"]?.string
+        }
         guard let cursor else { throw ParleyError.unreadableAnswer("the inbox has no cursor") }
         live.readPresence(threads.compactMap { $0["peer"] })
         try await store.write { fold in
@@ -111,7 +113,8 @@ struct SyncLoop: Sendable {
 
     /// All pages of a list.
     private func all(
-        _ key: String, limit: Int, _ call: ([(String, String?)]) -> Call<JSONValue>, first: (JSONValue) -> Void = { _ in }
+        _ key: String, limit: Int, _ call: ([(String, String?)]) -> Call<JSONValue>,
+        first: (JSONValue) -> Void = { _ in }
     ) async throws -> [JSONValue] {
         var rows: [JSONValue] = []
         var page: String?
