@@ -31,14 +31,14 @@ FLAGS ?=
 TESTS ?=
 FOLDER ?= .build/screenshots
 
-.PHONY: help run test check targets chaos uploads vectors web page browser screenshots bench deps testdeps build release lint format
-.PHONY: docs schema image clean
+.PHONY: help run test check targets chaos uploads vectors web page browser screenshots sample sdk-docs bench deps testdeps
+.PHONY: build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 run: deps release ## build and serve on http://127.0.0.1:8080 with a private PostgreSQL; Ctrl-C stops both
 	@if [ "$$(id -u)" = 0 ] && [ -z "$$PARLEY_DATA_DIR" ] && \
@@ -78,6 +78,12 @@ browser: testdeps release ## use the web client in a real browser: make browser 
 
 screenshots: testdeps release ## take pictures of the web client's screens: make screenshots FOLDER=.build/screenshots
 	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley Tests/BrowserTests/screenshots.py $(FOLDER)
+
+sample: testdeps release ## build and run the SDK's sample app from outside the package, and check the SDK's documentation
+	@PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley Tests/SDKSample/run.py
+
+sdk-docs: deps ## write the SDK's documentation as a web page to .build/sdk-docs
+	@Tests/SDKSample/run.py --docs .build/sdk-docs
 
 # A story at a time: people who act at the same time would make two recordings differ.
 vectors: deps build release ## record Tests/ClientVectors from running nodes

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Builds and runs the sample app as app developers do: outside this repository, with the SDK as a release from a URL.
 
-The working tree becomes the release 0.1.0 of a repository in .build/sample, and the sample a package beside it. Checks
-that the app fetches GRDB and nothing of the server's, builds it, and lets two instances chat over a real node.
+    run.py                 checks that the app fetches GRDB and nothing of the server's, builds it, checks the SDK's
+                           documentation and tutorial, and lets two instances chat over a real node
+    run.py --docs FOLDER   builds it, and writes the SDK's documentation as a web page
+
+The working tree becomes the release 0.1.0 of a repository in .build/sample, and the sample a package beside it.
 PARLEY_EXECUTABLE names the node (.build/release/parley). The last line is the result.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -19,6 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Tests/BrowserTests"))
 sys.dont_write_bytecode = True
 
+import documentation  # noqa: E402
+import tutorial  # noqa: E402
 from harness.processes import Node, Postgres, eventually  # noqa: E402
 
 WORK = ROOT / ".build/sample"
@@ -137,6 +143,9 @@ def chat(node, folder):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--docs", metavar="FOLDER", type=pathlib.Path, help="only write the documentation there")
+    arguments = parser.parse_args()
     began = time.monotonic()
     app(release())
     fetched = resolve()
@@ -144,6 +153,12 @@ def main():
     print(f"The app fetches the SDK and {', '.join(sorted(fetched))}.", flush=True)
     run("swift", "build", folder=APP)
     print(f"The app is built after {time.monotonic() - began:.0f} s.", flush=True)
+    documentation.write(APP / ".build", arguments.docs)
+    if arguments.docs:
+        print(f"The documentation is in {arguments.docs}. python3 -m http.server -d {arguments.docs} serves it.")
+        return
+    print(f"The documentation has no broken link, and {tutorial.check(APP / '.build')} steps of the tutorial compile.",
+          flush=True)
     postgres = Postgres()
     try:
         node = Node(postgres.database("sample"))

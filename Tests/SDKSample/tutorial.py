@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Type-checks the code of the SDK's tutorial: after each step all files that the reader has by then.
 
-    tutorial.py MODULES
+    tutorial.py BUILD
 
-MODULES is the folder with the built modules ParleyClient and ParleyObservation. SwiftUI exists on Apple's systems only; on
-others StandIn/SwiftUI.swift takes its place.
+BUILD is the .build folder of a package that was built with the SDK. SwiftUI exists on Apple's systems only; here
+StandIn/SwiftUI.swift takes its place.
 """
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+
+from documentation import imports
 
 HERE = pathlib.Path(__file__).resolve().parent
 TUTORIALS = HERE.parents[1] / "Sources/ParleyClient/ParleyClient.docc/Tutorials"
@@ -24,7 +26,7 @@ def steps():
             yield name, TUTORIALS / "Code" / file
 
 
-def check(modules):
+def check(build):
     """Returns the number of steps. Ends the program with the compiler's message at the first step that is wrong."""
     files = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -32,7 +34,7 @@ def check(modules):
         compile("-emit-module", "-module-name", "SwiftUI", "-o", stand_in, HERE / "StandIn/SwiftUI.swift")
         for count, (name, file) in enumerate(steps(), start=1):
             files[name] = file
-            compile("-typecheck", "-I", folder, "-I", modules, *files.values())
+            compile("-typecheck", "-I", folder, *imports(build), *files.values())
     return count
 
 
@@ -43,4 +45,4 @@ def compile(*arguments):
 
 
 if __name__ == "__main__":
-    print(f"{check(sys.argv[1])} steps of the tutorial compile.")
+    print(f"{check(pathlib.Path(sys.argv[1]))} steps of the tutorial compile.")

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Checks the SDK's documentation, and writes it as a web page.
+
+    documentation.py BUILD [FOLDER]
+
+BUILD is the .build folder of a package that was built with the SDK. Fails on a link to nothing, on a broken tutorial, and
+on a public type or function without a comment. With FOLDER, the page is written there; any web server can serve it.
+"""
+import json
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODULES = ["ParleyClient", "ParleyObservation"]
+# Properties, cases and initialisers may speak for themselves.
+COMMENTED = {"swift.struct", "swift.class", "swift.enum", "swift.protocol", "swift.func", "swift.method"}
+
+
+def imports(build):
+    """The compiler's options to import the SDK's modules."""
+    sqlite = build / "checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"
+    return ["-I", build / "debug/Modules", "-Xcc", f"-fmodule-map-file={sqlite}"]
+
+
+def symbols(build, module, folder):
+    """Writes the module's public symbols into the folder."""
+    folder.mkdir()
+    run("swift", "symbolgraph-extract", "-module-name", module, *imports(build), "-output-dir", folder,
+        "-minimum-access-level", "public", "-target", f"{platform.machine()}-unknown-linux-gnu")
+    graph = json.loads((folder / f"{module}.symbols.json").read_text())
+    # An iterator is named by its sequence only.
+    bare = [".".join(symbol["pathComponents"]) for symbol in graph["symbols"]
+            if symbol["kind"]["identifier"] in COMMENTED and "docComment" not in symbol
+            and "SYNTHESIZED" not in symbol["identifier"]["precise"] and "Iterator" not in symbol["pathComponents"]]
+    if bare:
+        sys.exit(f"{module} has public declarations without a comment: {', '.join(sorted(bare))}")
+
+
+def write(build, target=None):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        archives = []
+        for module in MODULES:
+            symbols(build, module, folder / module)
+            archives.append(folder / f"{module}.doccarchive")
+            run("docc", "convert", ROOT / f"Sources/{module}/{module}.docc", "--warnings-as-errors",
+                "--additional-symbol-graph-dir", folder / module, "--output-dir", archives[-1])
+        if target:
+            shutil.rmtree(target, ignore_errors=True)
+            run("docc", "merge", *archives, "--synthesized-landing-page-name", "Parley", "--output-dir", target)
+
+
+def run(*command):
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+    if done.returncode:
+        sys.exit(f"{done.stdout}\nfailed: {' '.join(map(str, command))}")
+
+
+if __name__ == "__main__":
+    write(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None)
