@@ -100,10 +100,12 @@ public struct ChatThread: Sendable, Identifiable {
         try await parts.archive.refresh(message, in: id)
     }
 
+    /// Adds the user's reaction with an emoji.
     public func react(_ emoji: String, to message: MessageID) async throws {
         try await reaction("PUT", emoji, message)
     }
 
+    /// Removes the user's reaction with an emoji.
     public func unreact(_ emoji: String, to message: MessageID) async throws {
         try await reaction("DELETE", emoji, message)
     }
@@ -154,6 +156,7 @@ public struct ChatThread: Sendable, Identifiable {
         }
     }
 
+    /// Keeps what the user has written so far. An empty text removes the draft.
     public func setDraft(_ text: String) async throws {
         try await parts.store.write { [id] fold in
             if text.isEmpty {
@@ -203,6 +206,7 @@ public struct ChatThread: Sendable, Identifiable {
         try await setMember(user.rawValue, ["status": invite ? "invited" : "joined"])
     }
 
+    /// Gives a member another role. Only owners may.
     public func setRole(_ role: Role, of user: UserID) async throws {
         try await setMember(user.rawValue, ["role": .string(role.rawValue)])
     }
@@ -220,6 +224,7 @@ public struct ChatThread: Sendable, Identifiable {
         }
     }
 
+    /// Removes a member. Only owners and admins may.
     public func remove(_ user: UserID) async throws {
         try await parts.connection.call(
             Call<Void>("DELETE", "v1", "threads", id.rawValue, "members", user.rawValue))

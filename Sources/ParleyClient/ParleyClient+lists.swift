@@ -126,8 +126,11 @@ extension ParleyClient {
         }
     }
 
+    /// Blocks a person, who can then neither write to the user in their direct thread nor add the user to a group. The
+    /// person is not told.
     public nonisolated func block(_ user: UserID) async throws { try await setBlock("PUT", user, true) }
 
+    /// Ends the block of a person.
     public nonisolated func unblock(_ user: UserID) async throws { try await setBlock("DELETE", user, false) }
 
     private nonisolated func setBlock(_ method: String, _ user: UserID, _ isBlocked: Bool) async throws {

@@ -15,6 +15,7 @@ public final class InboxModel {
     public private(set) var rows: [InboxRow] = []
     /// Unread messages in all threads that are not muted or archived: the number for a badge.
     public private(set) var unreadTotal = 0
+    /// The connection to the server, for a line such as "Offline".
     public private(set) var status: Status
     /// Whether `rows` has been read from the store. Before that an empty list means nothing.
     public private(set) var isLoaded = false
@@ -28,6 +29,7 @@ public final class InboxModel {
     @ObservationIgnored private let shared = SharedRun()
     @ObservationIgnored private let rowsRun = Restarting()
 
+    /// Shows the threads that the filter lets through.
     public init(_ parley: ParleyClient, filter: InboxFilter = .active) {
         self.parley = parley
         self.filter = filter

@@ -6,6 +6,7 @@ import ParleyClient
 @MainActor
 @Observable
 public final class MembersModel {
+    /// The members who are invited or joined, longest-standing first.
     public private(set) var rows: [Member] = []
     /// Whether `rows` has been read from the store.
     public private(set) var isLoaded = false
@@ -13,6 +14,7 @@ public final class MembersModel {
     @ObservationIgnored private let thread: ChatThread
     @ObservationIgnored private let shared = SharedRun()
 
+    /// Shows the members of a thread.
     public init(_ thread: ChatThread) { self.thread = thread }
 
     /// Follows the members until the task is cancelled. Several views may run the same model.

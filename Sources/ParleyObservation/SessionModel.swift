@@ -6,6 +6,7 @@ import ParleyClient
 @MainActor
 @Observable
 public final class SessionModel {
+    /// The connection to the server.
     public private(set) var status: Status
     /// Who is signed in; nil if nobody is, or if the store has not been read yet.
     public private(set) var account: Account?
@@ -20,6 +21,7 @@ public final class SessionModel {
     @ObservationIgnored private let parley: ParleyClient
     @ObservationIgnored private let shared = SharedRun()
 
+    /// Shows who uses this client.
     public init(_ parley: ParleyClient) {
         self.parley = parley
         status = parley.currentStatus

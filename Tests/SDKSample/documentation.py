@@ -17,7 +17,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULES = ["ParleyClient", "ParleyObservation"]
 # Properties, cases and initialisers may speak for themselves.
-COMMENTED = {"swift.struct", "swift.class", "swift.enum", "swift.protocol", "swift.func", "swift.method"}
+COMMENTED = {"swift.struct", "swift.class", "swift.enum", "swift.protocol", "swift.func", "swift.method",
+             "swift.type.method"}
 
 
 def imports(build):

@@ -7,6 +7,7 @@ public struct Content: Sendable, Hashable {
     /// The payload without attachments.
     public let payload: JSONValue
 
+    /// A text. An empty one needs attachments beside it.
     public static func text(_ text: String) -> Content {
         Content(type: .message, payload: text.isEmpty ? [:] : ["text": .string(text)])
     }
@@ -14,6 +15,7 @@ public struct Content: Sendable, Hashable {
     /// Only attachments.
     public static var files: Content { Content(type: .message, payload: [:]) }
 
+    /// A place, for example where the user is.
     public static func location(_ place: LocationPayload) -> Content {
         var payload: JSONValue = ["latitude": .number(place.latitude), "longitude": .number(place.longitude)]
         payload["accuracy_m"] = place.accuracyMetres.map(JSONValue.number)
@@ -49,6 +51,7 @@ public struct OutgoingFile: Sendable, Hashable {
         OutgoingFile(source: .file(url), name: name ?? url.lastPathComponent, contentType: contentType)
     }
 
+    /// Bytes in memory as a file. Without a content type the server decides by the bytes.
     public static func data(_ data: Data, name: String, contentType: String? = nil) -> OutgoingFile {
         OutgoingFile(source: .data(data), name: name, contentType: contentType)
     }
