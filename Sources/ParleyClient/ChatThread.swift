@@ -81,49 +81,38 @@ public struct ChatThread: Sendable, Identifiable {
 
     /// Replaces the text of an own message. Its attachments stay.
     public func edit(_ message: MessageID, text: String) async throws {
-        var payload = try await payload(of: message)
-        payload["text"] = text.isEmpty ? nil : .string(text)
-        if let attachments = payload["attachments"]?.array {
-            payload["attachments"] = attachments.isEmpty ? nil : .array(attachments.map { ["id": $0["id"] ?? .null] })
+        let payload = try await payload(of: message).with(text: text)
+        try await change(.messages.edit(message, in: id, payload: payload).raw) { [id] fold, answer, touches in
+            try fold.store(answer, in: id.rawValue, unless: touches)
         }
-        try await change(
-            Call("PATCH", "v1", "threads", id.rawValue, "messages", message.rawValue, body: ["payload": payload])
-        ) { [id] fold, answer, touches in try fold.store(answer, in: id.rawValue, unless: touches) }
     }
 
     /// Deletes a message, for everyone or only for this user.
-    public func delete(_ message: MessageID, for audience: DeletionAudience) async throws {
-        let word = audience == .everyone ? "everyone" : "me"
-        try await parts.connection.call(
-            Call<Void>(
-                "DELETE", "v1", "threads", id.rawValue, "messages", message.rawValue, query: [("for", word)]))
+    public func delete(_ message: MessageID, for audience: MessageCalls.Audience) async throws {
+        try await parts.connection.call(.messages.delete(message, in: id, for: audience))
         try await parts.archive.refresh(message, in: id)
     }
 
     /// Adds the user's reaction with an emoji.
     public func react(_ emoji: String, to message: MessageID) async throws {
-        try await reaction("PUT", emoji, message)
+        try await parts.connection.call(.messages.react(emoji, to: message, in: id))
+        try await parts.archive.refresh(message, in: id)
     }
 
     /// Removes the user's reaction with an emoji.
     public func unreact(_ emoji: String, to message: MessageID) async throws {
-        try await reaction("DELETE", emoji, message)
-    }
-
-    private func reaction(_ method: String, _ emoji: String, _ message: MessageID) async throws {
-        try await parts.connection.call(
-            Call<Void>(method, "v1", "threads", id.rawValue, "messages", message.rawValue, "reactions", emoji))
+        try await parts.connection.call(.messages.unreact(emoji, to: message, in: id))
         try await parts.archive.refresh(message, in: id)
     }
 
-    private func payload(of message: MessageID) async throws -> JSONValue {
-        let stored: String? = try await parts.store.read {
-            try $0.one("select data from message where id = ?", [message.rawValue])
+    private func payload(of message: MessageID) async throws -> Payload? {
+        let stored = try await parts.store.read { db in
+            try db.row("select data from message where id = ?", [message.rawValue]).map {
+                try $0.decode(Message.self, "data")
+            }
         }
-        if let stored, let payload = try JSONValue(stored: stored)["payload"]?.unlessNull { return payload }
-        let answer = try await parts.connection.call(
-            Call<JSONValue>("GET", "v1", "threads", id.rawValue, "messages", message.rawValue))
-        return answer["payload"]?.unlessNull ?? [:]
+        if let payload = stored?.payload { return payload }
+        return try await parts.connection.call(.messages.get(message, in: id)).payload
     }
 
     // MARK: Marks
@@ -137,15 +126,14 @@ public struct ChatThread: Sendable, Identifiable {
     public func markUnread(from seq: Seq) async throws {
         let (id, parts) = (id, parts)
         try await parts.marks.inOrder {
-            try await parts.connection.call(
-                Call<Void>("PUT", "v1", "threads", id.rawValue, "unread", body: ["from": .seq(seq)]))
+            try await parts.connection.call(.receipts.markUnread(from: seq, in: id))
             try await parts.store.write { try $0.removeMark(in: id) }
         }
     }
 
     /// Tells the others that the user is typing. Call it while the user types, at most every 3 s.
     public func sendTyping() async throws {
-        try await parts.connection.call(Call<Void>("PUT", "v1", "threads", id.rawValue, "typing", body: [:]))
+        try await parts.connection.call(.receipts.typing(in: id))
     }
 
     /// What the user began to write here. It survives the app.
@@ -170,30 +158,26 @@ public struct ChatThread: Sendable, Identifiable {
 
     // MARK: The thread
 
-    /// Changes title, picture or retention. Nil leaves a value as it is. A picture is an `https:` URL or
-    /// `attachment:{id}`.
-    public func update(title: String? = nil, image: String? = nil, retention: Retention? = nil) async throws {
-        var body: JSONValue = [:]
-        body["title"] = title.map(JSONValue.string)
-        body["image"] = image.map(JSONValue.string)
-        body["retention"] = retention.map { .object($0.json) }
-        try await change(Call("PATCH", "v1", "threads", id.rawValue, body: body)) { [id] fold, answer, touches in
+    /// Changes title, picture or retention. A picture is an `https:` URL or `attachment:{id}`.
+    public func update(
+        title: FieldChange<String> = .unchanged, image: FieldChange<String> = .unchanged,
+        retention: FieldChange<Retention> = .unchanged
+    ) async throws {
+        try await change(.threads.update(id, title: title, image: image, retention: retention).raw) {
+            [id] fold, answer, touches in
             guard !touches.concern(id) else { return }
             try fold.change(id.rawValue) { $0.takeDescription(answer) }
         }
     }
 
-    /// Changes the user's own view of the thread. Nil leaves a value as it is; `Date.distantPast` ends muting.
+    /// Changes the user's own view of the thread. Nil leaves a value as it is.
     public func updateSettings(
-        mutedUntil: Date? = nil, archived: Bool? = nil, pinned: Bool? = nil, hiddenBefore: Seq? = nil
+        mutedUntil: FieldChange<Date> = .unchanged, archived: Bool? = nil, pinned: Bool? = nil,
+        hiddenBefore: Seq? = nil
     ) async throws {
-        var body: JSONValue = [:]
-        body["muted_until"] = mutedUntil.map { $0 <= .now ? .null : .string($0.rfc3339) }
-        body["archived"] = archived.map(JSONValue.bool)
-        body["pinned"] = pinned.map(JSONValue.bool)
-        body["hidden_before_seq"] = hiddenBefore.map(JSONValue.seq)
-        try await change(Call("PATCH", "v1", "threads", id.rawValue, "settings", body: body)) {
-            [id] fold, answer, touches in
+        let call = Call<ThreadSettings>.threads.updateSettings(
+            of: id, mutedUntil: mutedUntil, isArchived: archived, isPinned: pinned, hiddenBeforeSeq: hiddenBefore)
+        try await change(call.raw) { [id] fold, answer, touches in
             guard !touches.concern(id) else { return }
             try fold.showSettings(id.rawValue, answer)
         }
@@ -203,22 +187,21 @@ public struct ChatThread: Sendable, Identifiable {
 
     /// Adds a person, or invites them.
     public func add(_ user: UserID, invite: Bool = false) async throws {
-        try await setMember(user.rawValue, ["status": invite ? "invited" : "joined"])
+        try await setMember(.threads.setMember(user, of: id, status: invite ? .invited : .joined))
     }
 
     /// Gives a member another role. Only owners may.
     public func setRole(_ role: Role, of user: UserID) async throws {
-        try await setMember(user.rawValue, ["role": .string(role.rawValue)])
+        try await setMember(.threads.setMember(user, of: id, role: role))
     }
 
     /// Accepts an invitation.
     public func join() async throws {
-        try await setMember("me", ["status": "joined"])
+        try await setMember(.threads.setMember(.me, of: id, status: .joined))
     }
 
-    private func setMember(_ user: String, _ body: JSONValue) async throws {
-        try await change(Call("PUT", "v1", "threads", id.rawValue, "members", user, body: body)) {
-            [id] fold, answer, touches in
+    private func setMember(_ call: Call<Member>) async throws {
+        try await change(call.raw) { [id] fold, answer, touches in
             guard !touches.concern(id) else { return }
             try fold.showMember(id.rawValue, answer)
         }
@@ -226,14 +209,13 @@ public struct ChatThread: Sendable, Identifiable {
 
     /// Removes a member. Only owners and admins may.
     public func remove(_ user: UserID) async throws {
-        try await parts.connection.call(
-            Call<Void>("DELETE", "v1", "threads", id.rawValue, "members", user.rawValue))
+        try await parts.connection.call(.threads.removeMember(user, of: id))
         try await parts.store.write { [id] in try $0.showRemoval(of: user.rawValue, id.rawValue) }
     }
 
     /// Leaves the thread, or declines an invitation. The thread goes from the store.
     public func leave() async throws {
-        try await parts.connection.call(Call<Void>("DELETE", "v1", "threads", id.rawValue, "members", "me"))
+        try await parts.connection.call(.threads.removeMember(.me, of: id))
         try await parts.store.write { [id] in try $0.removeThread(id.rawValue) }
     }
 
@@ -249,9 +231,20 @@ public struct ChatThread: Sendable, Identifiable {
     }
 }
 
-/// For whom a message is deleted.
-public enum DeletionAudience: Sendable, Hashable {
-    case everyone, me
+extension Payload? {
+    /// The same payload with another text.
+    fileprivate func with(text: String) -> Payload {
+        let text = text.isEmpty ? nil : text
+        switch self {
+        case .text(var payload):
+            payload.text = text
+            return .text(payload)
+        case .other(var value):
+            value["text"] = text.map(JSONValue.string)
+            return .other(value)
+        case .location, .encrypted, .system, nil: return .text(text)
+        }
+    }
 }
 
 extension Touches {

@@ -58,24 +58,20 @@ extension ParleyClient {
 
     /// The direct thread with a person. It is made if there is none.
     public nonisolated func openDirect(with user: UserID) async throws -> ChatThread {
-        try await makeThread(
-            Call("POST", "v1", "threads", body: ["kind": "direct", "members": [.string(user.rawValue)]]))
+        try await makeThread(.threads.create(.direct, members: [user]).raw)
     }
 
     /// Makes a group. With `invite`, its members have to accept.
     public nonisolated func createGroup(
         title: String?, members: [UserID], invite: Bool = false, retention: Retention? = nil
     ) async throws -> ChatThread {
-        var body: JSONValue = ["kind": "group", "members": .array(members.map { .string($0.rawValue) })]
-        body["title"] = title.map(JSONValue.string)
-        if invite { body["invite"] = true }
-        body["retention"] = retention.map { .object($0.json) }
-        return try await makeThread(Call("POST", "v1", "threads", body: body))
+        try await makeThread(
+            .threads.create(.group, title: title, members: members, invite: invite, retention: retention).raw)
     }
 
     /// Joins the room of this title. It is made if there is none.
     public nonisolated func joinRoom(title: String) async throws -> ChatThread {
-        try await makeThread(Call("POST", "v1", "rooms", body: ["title": .string(title)]))
+        try await makeThread(.threads.joinRoom(title: title).raw)
     }
 
     private nonisolated func makeThread(_ call: Call<JSONValue>) async throws -> ChatThread {
@@ -97,28 +93,20 @@ extension ParleyClient {
 
     /// People whose username, or a word of whose name, begins with this text.
     public nonisolated func people(matching text: String) async throws -> [User] {
-        let answer = try await parts.connection.call(
-            Call<JSONValue>("GET", "v1", "users", query: [("query", text), ("limit", "30")]))
-        parts.live.readPresence(answer["users"]?.array ?? [])
-        return try (answer["users"]?.array ?? []).map { user in
-            try JSONDecoder.parley.decode(User.self, from: JSONEncoder().encode(user))
-        }
+        let found = try await parts.connection.call(.users.search(text, limit: 30)).users
+        parts.live.setPresence(of: found)
+        return found
     }
 
-    /// Changes the own profile. Nil leaves a value as it is.
+    /// Changes the own profile. An image is an `https:` URL or `attachment:{id}`.
     public nonisolated func updateProfile(
-        name: String? = nil, profileImage: String? = nil, statusText: String? = nil, preferences: Preferences? = nil
+        name: String? = nil, profileImage: FieldChange<String> = .unchanged,
+        statusText: FieldChange<String> = .unchanged, preferences: Preferences? = nil
     ) async throws {
-        var body: JSONValue = [:]
-        body["name"] = name.map(JSONValue.string)
-        body["profile_image"] = profileImage.map(JSONValue.string)
-        body["status_text"] = statusText.map(JSONValue.string)
-        if let preferences {
-            body["preferences"] = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder.parley.encode(preferences))
-        }
-        let call = Call<JSONValue>("PATCH", "v1", "users", "me", body: body)
+        let call = Call<Account>.account.update(
+            name: name, profileImage: profileImage, statusText: statusText, preferences: preferences)
         try await parts.store.flight { [connection = parts.connection] in
-            try await connection.call(call)
+            try await connection.call(call.raw)
         } store: { fold, user, touches in
             guard !touches.account else { return }
             try fold.db.setValue("account", user.text)
@@ -128,13 +116,17 @@ extension ParleyClient {
 
     /// Blocks a person, who can then neither write to the user in their direct thread nor add the user to a group. The
     /// person is not told.
-    public nonisolated func block(_ user: UserID) async throws { try await setBlock("PUT", user, true) }
+    public nonisolated func block(_ user: UserID) async throws {
+        try await setBlock(.account.block(user), user, true)
+    }
 
     /// Ends the block of a person.
-    public nonisolated func unblock(_ user: UserID) async throws { try await setBlock("DELETE", user, false) }
+    public nonisolated func unblock(_ user: UserID) async throws {
+        try await setBlock(.account.unblock(user), user, false)
+    }
 
-    private nonisolated func setBlock(_ method: String, _ user: UserID, _ isBlocked: Bool) async throws {
-        try await parts.connection.call(Call<Void>(method, "v1", "users", "me", "blocks", user.rawValue))
+    private nonisolated func setBlock(_ call: Call<Void>, _ user: UserID, _ isBlocked: Bool) async throws {
+        try await parts.connection.call(call)
         try await parts.store.write { fold in
             try fold.apply([
                 [

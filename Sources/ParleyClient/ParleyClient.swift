@@ -150,7 +150,7 @@ public actor ParleyClient {
     /// Signs in on this device and connects. Another person must sign out first.
     @discardableResult
     public func signIn(_ credentials: Credentials) async throws -> Account {
-        try await begin(parts.connection.call(.login(credentials, deviceName: configuration.deviceName)))
+        try await begin(parts.connection.call(.auth.signIn(credentials, deviceName: configuration.deviceName).raw))
     }
 
     /// Makes an account with a password, and signs in.
@@ -158,24 +158,26 @@ public actor ParleyClient {
     public func register(username: String, password: String, name: String) async throws -> Account {
         try await begin(
             parts.connection.call(
-                .register(username: username, password: password, name: name, deviceName: configuration.deviceName)))
+                .auth.register(
+                    username: username, password: password, name: name, deviceName: configuration.deviceName
+                ).raw))
     }
 
     /// Makes an account with an e-mail address: the server mails a code, and `signIn(.code(…))` completes the account.
     public func register(email: String, name: String) async throws {
-        try await parts.connection.call(.register(email: email, name: name))
+        try await parts.connection.call(.auth.register(email: email, name: name))
     }
 
     /// Asks for a mailed code. The server does not say whether there is such an account.
     public func requestCode(email: String) async throws {
-        try await parts.connection.call(.requestCode(email: email))
+        try await parts.connection.call(.auth.requestCode(email: email))
     }
 
     /// Ends the session and deletes all data of the account on this device, unsent messages too. If the server does not
     /// answer, the session stays in the list of devices until the user ends it on another device.
     public func signOut() async {
         await runner.stop()
-        var logout = Call<Void>("POST", "v1", "auth", "logout")
+        var logout = Call<Void>.auth.signOut()
         logout.timeout = .seconds(5)
         try? await parts.connection.call(logout)
         try? parts.tokens.save(nil)
@@ -223,33 +225,4 @@ public enum Credentials: Sendable, Hashable {
     case code(email: String, code: String)
     /// A token of the app's own server, a JWT.
     case delegated(token: String)
-}
-
-extension Call where Answer == JSONValue {
-    fileprivate static func login(_ credentials: Credentials, deviceName: String?) -> Call {
-        var body: JSONValue =
-            switch credentials {
-            case .password(let username, let password): ["username": .string(username), "password": .string(password)]
-            case .code(let email, let code): ["email": .string(email), "code": .string(code)]
-            case .delegated(let token): ["token": .string(token)]
-            }
-        body["device_name"] = deviceName.map(JSONValue.string)
-        return Call("POST", "v1", "auth", "login", body: body)
-    }
-
-    fileprivate static func register(username: String, password: String, name: String, deviceName: String?) -> Call {
-        var body: JSONValue = ["username": .string(username), "password": .string(password), "name": .string(name)]
-        body["device_name"] = deviceName.map(JSONValue.string)
-        return Call("POST", "v1", "auth", "register", body: body)
-    }
-}
-
-extension Call where Answer == Void {
-    fileprivate static func register(email: String, name: String) -> Call {
-        Call("POST", "v1", "auth", "register", body: ["email": .string(email), "name": .string(name)])
-    }
-
-    fileprivate static func requestCode(email: String) -> Call {
-        Call("POST", "v1", "auth", "code", body: ["email": .string(email)])
-    }
 }

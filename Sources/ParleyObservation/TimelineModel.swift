@@ -178,7 +178,7 @@ extension TimelineModel {
     }
 
     /// Deletes a message, for everyone or only for the user.
-    public func delete(_ id: MessageID, for whom: DeletionAudience = .everyone) async {
+    public func delete(_ id: MessageID, for whom: MessageCalls.Audience = .everyone) async {
         await perform { try await self.chat.delete(id, for: whom) }
     }
 

@@ -138,10 +138,10 @@ extension Chat {
         attempt {
             switch change {
             // The contract has no "for ever"; this is as good.
-            case .mute(let isOn): try await thread.updateSettings(mutedUntil: isOn ? Self.farFuture : .distantPast)
+            case .mute(let isOn): try await thread.updateSettings(mutedUntil: .set(isOn ? Self.farFuture : nil))
             case .pin(let isOn): try await thread.updateSettings(pinned: isOn)
             case .archive(let isOn): try await thread.updateSettings(archived: isOn)
-            case .rename(let title): try await thread.update(title: title)
+            case .rename(let title): try await thread.update(title: .set(title))
             case .join: try await thread.join()
             case .leave: try await thread.leave()
             case .add(let user): try await thread.add(user)

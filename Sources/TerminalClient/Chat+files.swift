@@ -11,7 +11,7 @@ extension Chat {
         case .save(let attachment): save(attachment, PathCompletion.expand(text, home: Self.home))
         case .rename(let threadID):
             let thread = client.thread(threadID)
-            attempt { try await thread.update(title: text) }
+            attempt { try await thread.update(title: .set(text)) }
         case .react(let message):
             guard let timeline = screen as? TimelineScreen else { return }
             let thread = client.thread(timeline.threadID)

@@ -48,3 +48,20 @@ final class Connection: Sendable {
     private static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
+
+extension Connection {
+    /// Reads all pages of a list: the array `key` of each. `first` gets the first page.
+    func all(
+        _ key: String, _ call: (String?) -> Call<JSONValue>, first: (JSONValue) -> Void = { _ in }
+    ) async throws -> [JSONValue] {
+        var rows: [JSONValue] = []
+        var page: String?
+        repeat {
+            let answer = try await self.call(call(page))
+            if page == nil { first(answer) }
+            rows += answer[key]?.array ?? []
+            page = answer["next"]?.string
+        } while page != nil
+        return rows
+    }
+}

@@ -70,9 +70,7 @@ private final class ServerResults: Sendable {
         var page: String?
         repeat {
             let answer = try await parts.connection.call(
-                Call<SearchPage>(
-                    "GET", "v1", "search",
-                    query: [("q", text), ("thread", thread?.rawValue), ("limit", "100"), ("page", page)]))
+                .messages.search(text, in: thread, limit: 100, page: page))
             results += answer.results.map { SearchResult(message: $0.message, snippet: $0.snippet) }
             page = answer.next
         } while page != nil && results.count < SearchQuery.resultsMax

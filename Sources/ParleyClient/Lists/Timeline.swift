@@ -147,10 +147,7 @@ public final class Timeline: AsyncSequence, Sendable {
             try $0.one("select seq from message where id = ? and thread_id = ?", [id.rawValue, thread])
         }
         if let stored { return stored }
-        let message = try await parts.connection.call(
-            Call<JSONValue>("GET", "v1", "threads", thread, "messages", id.rawValue))
-        guard let seq = message["seq"]?.int else { throw ParleyError.unreadableAnswer("a message has no seq") }
-        return seq
+        return try await parts.connection.call(.messages.get(id, in: threadID)).seq
     }
 }
 

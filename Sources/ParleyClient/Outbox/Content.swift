@@ -1,36 +1,32 @@
 // What an app sends.
 import Foundation
 
-/// The content of a new message.
+/// The content of a new message, without its attachments.
 public struct Content: Sendable, Hashable {
     public let type: MessageType
-    /// The payload without attachments.
-    public let payload: JSONValue
+    public let payload: Payload
 
     /// A text. An empty one needs attachments beside it.
     public static func text(_ text: String) -> Content {
-        Content(type: .message, payload: text.isEmpty ? [:] : ["text": .string(text)])
+        Content(type: .message, payload: .text(text.isEmpty ? nil : text))
     }
 
     /// Only attachments.
-    public static var files: Content { Content(type: .message, payload: [:]) }
+    public static var files: Content { .text("") }
 
     /// A place, for example where the user is.
     public static func location(_ place: LocationPayload) -> Content {
-        var payload: JSONValue = ["latitude": .number(place.latitude), "longitude": .number(place.longitude)]
-        payload["accuracy_m"] = place.accuracyMetres.map(JSONValue.number)
-        payload["label"] = place.label.map(JSONValue.string)
-        return Content(type: .location, payload: payload)
+        Content(type: .location, payload: .location(place))
     }
 
     /// The server never looks into it.
     public static func encrypted(_ ciphertext: Data) -> Content {
-        Content(type: .encrypted, payload: ["ciphertext": .string(ciphertext.base64EncodedString())])
+        Content(type: .encrypted, payload: .encrypted(EncryptedPayload(ciphertext: ciphertext)))
     }
 
     /// A type of the app's own, which begins with `x-`.
     public static func custom(_ type: MessageType, _ payload: JSONValue) -> Content {
-        Content(type: type, payload: payload)
+        Content(type: type, payload: .other(payload))
     }
 }
 

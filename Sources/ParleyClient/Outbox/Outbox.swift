@@ -26,15 +26,13 @@ final class Outbox: Sendable {
         mentions: [UserID], expiresIn: Duration?
     ) async throws -> OutgoingMessage {
         let id = MessageID.random()
-        var body: JSONValue = [
-            "id": .string(id.rawValue), "type": .string(content.type.rawValue), "payload": content.payload,
-        ]
-        body["reply_to"] = replyTo.map { .string($0.rawValue) }
-        if !mentions.isEmpty { body["mentions"] = .array(mentions.map { .string($0.rawValue) }) }
-        body["expires_in_s"] = expiresIn.map { .integer($0.components.seconds) }
+        let body = MessageDraft(
+            id: id, type: content.type, payload: content.payload, replyTo: replyTo, mentions: mentions,
+            expiresIn: expiresIn.map { Int($0.components.seconds) }
+        ).json
         let copies = try await copy(attachments)
         do {
-            let entry = try await store.write { [body] fold in
+            let entry = try await store.write { fold in
                 guard try fold.db.value("user_id") != nil else { throw ParleyError.signedOut }
                 try fold.queue(id, in: thread, body: body, files: copies)
                 return try OutboxEntry.one(id.rawValue, fold.db)

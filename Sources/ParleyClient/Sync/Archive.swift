@@ -20,21 +20,18 @@ actor Archive {
         for id in try await store.threadsWithoutLastMessage() { try await loadNewest(id) }
     }
 
-    /// Fetches the messages of a range. Messages nearest to `nearest` come first.
+    /// Fetches the messages of a range. Those at `end` come first.
     func fill(_ id: String, _ range: ClosedRange<Seq>, from end: RangeEnd) async throws {
         try await once("\(id) \(range) \(end)") { [self] in
             while let gap = try await store.gap(id, in: range, at: end) {
-                let (name, seq) = end == .upper ? ("before", gap.upperBound + 1) : ("after", gap.lowerBound - 1)
-                let limit = min(200, max(gap.count, 1))
+                let (before, after) = end == .upper ? (gap.upperBound + 1, nil) : (nil, gap.lowerBound - 1)
+                let call = Call<MessagePage>.messages.list(
+                    in: ThreadID(id), before: before.map { .seq($0) }, after: after.map { .seq($0) },
+                    limit: min(200, gap.count))
                 let isStored = try await store.flight { [connection] in
-                    try await connection.call(
-                        Call<JSONValue>(
-                            "GET", "v1", "threads", id, "messages",
-                            query: [(name, String(seq)), ("limit", String(limit))]))
-                } store: { fold, page, touches in
-                    try fold.loadMessages(
-                        id, page: page, before: end == .upper ? seq : nil, after: end == .lower ? seq : nil,
-                        unless: touches)
+                    try await connection.call(call.raw)
+                } store: {
+                    try $0.loadMessages(id, page: $1, before: before, after: after, unless: $2)
                 }
                 guard isStored else { continue }
                 // A page that brings nothing new would be fetched for ever.
@@ -59,14 +56,9 @@ actor Archive {
     }
 
     private func allMembers(_ id: String) async throws -> [JSONValue] {
-        var members: [JSONValue] = []
-        var page: String?
-        repeat {
-            let answer = try await connection.call(
-                Call<JSONValue>("GET", "v1", "threads", id, "members", query: [("limit", "200"), ("page", page)]))
-            members += answer["members"]?.array ?? []
-            page = answer["next"]?.string
-        } while page != nil
+        let members = try await connection.all("members") {
+            Call<MemberPage>.threads.members(of: ThreadID(id), limit: 200, page: $0).raw
+        }
         live.readPresence(members.compactMap { $0["user"] })
         return members
     }
@@ -76,7 +68,7 @@ actor Archive {
         do {
             try await store.flight { [connection] in
                 try await connection.call(
-                    Call<JSONValue>("GET", "v1", "threads", id.rawValue, "messages", message.rawValue))
+                    .messages.get(message, in: id).raw)
             } store: { fold, answer, touches in
                 try fold.store(answer, in: id.rawValue, unless: touches)
             }
@@ -93,7 +85,7 @@ actor Archive {
 
     func loadThread(_ id: String) async throws {
         do {
-            let thread = try await connection.call(Call<JSONValue>("GET", "v1", "threads", id))
+            let thread = try await connection.call(.threads.get(ThreadID(id)).raw)
             if let peer = thread["peer"] { live.readPresence([peer]) }
             try await store.write { fold in
                 // Events of the time between may have brought the thread.
@@ -110,7 +102,7 @@ actor Archive {
             while try await !store.flight(
                 { [connection] in
                     try await connection.call(
-                        Call<JSONValue>("GET", "v1", "threads", id, "messages", query: [("limit", "30")]))
+                        .messages.list(in: ThreadID(id), limit: 30).raw)
                 }, store: { try $0.loadMessages(id, page: $1, unless: $2) })
             {}
         } catch ParleyError.refused(let problem) where [403, 404].contains(problem.status) {

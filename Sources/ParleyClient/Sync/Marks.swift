@@ -101,9 +101,8 @@ actor MarkWorker {
     }
 
     private func put(_ marks: [(id: String, seq: Seq)]) async throws {
-        let entries = marks.map { JSONValue.object(["thread_id": .string($0.id), "read": .seq($0.seq)]) }
         try await connection.call(
-            Call<Void>("POST", "v1", "receipts", body: ["receipts": .array(entries)]))
+            .receipts.move(all: marks.map { ThreadMarks(thread: ThreadID($0.id), read: $0.seq) }))
         let poll = store.currentPoll
         try await store.write { fold in
             for mark in marks { try fold.confirmMark(mark.seq, in: mark.id, poll: poll) }

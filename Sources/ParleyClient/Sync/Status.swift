@@ -73,6 +73,15 @@ final class LiveState: Sendable {
         if !known.isEmpty { hub.publish(Changes(presence: known)) }
     }
 
+    func setPresence(of users: [User]) {
+        let known = users.compactMap { user in
+            user.presence.map {
+                (user.id.rawValue, PresenceState(isOnline: $0 == .online, lastSeenAt: user.lastSeenAt))
+            }
+        }
+        setPresence(Dictionary(known) { $1 })
+    }
+
     /// Reads presence from profiles wherever they stand in an answer.
     func readPresence(_ users: [JSONValue]) {
         var found: [String: PresenceState] = [:]

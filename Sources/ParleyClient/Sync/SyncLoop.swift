@@ -48,7 +48,7 @@ struct SyncLoop: Sendable {
         try await archive.repair()
         let poll = store.nextPoll()
         do {
-            let answer = try await connection.call(Self.sync(cursor: cursor, wait: wait))
+            let answer = try await connection.call(.sync.events(after: cursor, wait: wait, limit: 200).raw)
             try await take(answer, poll: poll)
             return Self.wait
         } catch ParleyError.refused(let problem) where problem.status == 410 {
@@ -82,19 +82,17 @@ struct SyncLoop: Sendable {
 
     /// Events of presence are not kept. After a break the inbox says who is online.
     private func loadPresence() async throws {
-        let page = try await connection.call(Call<JSONValue>("GET", "v1", "inbox", query: [("limit", "100")]))
+        let page = try await connection.call(.sync.inbox(limit: 100).raw)
         live.readPresence((page["threads"]?.array ?? []).compactMap { $0["peer"] })
     }
 
     /// Loads the account and the whole inbox, and continues from the cursor of its first page.
     private func reload() async throws {
-        let account = try await connection.call(Call<JSONValue>("GET", "v1", "users", "me"))
-        let blocks = try await all("blocks", limit: 200) { page in
-            Call<JSONValue>("GET", "v1", "users", "me", "blocks", query: page)
-        }
+        let account = try await connection.call(.account.get().raw)
+        let blocks = try await connection.all("blocks") { Call<BlockPage>.account.blocks(limit: 200, page: $0).raw }
         var cursor: String?
-        let threads = try await all("threads", limit: 200) { page in
-            Call<JSONValue>("GET", "v1", "inbox", query: page)
+        let threads = try await connection.all("threads") {
+            Call<InboxPage>.sync.inbox(limit: 200, page: $0).raw
         } first: {
             cursor = $0["cursor"]?.string
         }
@@ -111,22 +109,6 @@ struct SyncLoop: Sendable {
         live.setStatus(.live)
     }
 
-    /// All pages of a list.
-    private func all(
-        _ key: String, limit: Int, _ call: ([(String, String?)]) -> Call<JSONValue>,
-        first: (JSONValue) -> Void = { _ in }
-    ) async throws -> [JSONValue] {
-        var rows: [JSONValue] = []
-        var page: String?
-        repeat {
-            let answer = try await connection.call(call([("limit", String(limit)), ("page", page)]))
-            if page == nil { first(answer) }
-            rows += answer[key]?.array ?? []
-            page = answer["next"]?.string
-        } while page != nil
-        return rows
-    }
-
     /// What is shown and not stored.
     private func show(_ events: [JSONValue]) {
         for event in events {
@@ -141,13 +123,6 @@ struct SyncLoop: Sendable {
             default: break
             }
         }
-    }
-
-    private static func sync(cursor: String, wait: Int) -> Call<JSONValue> {
-        var call = Call<JSONValue>(
-            "GET", "v1", "sync", query: [("cursor", cursor), ("wait", String(wait)), ("limit", "200")])
-        call.timeout = .seconds(wait + 15)
-        return call
     }
 }
 
