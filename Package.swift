@@ -323,6 +323,10 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // One device of one person, for system tests that kill it.
+        .executableTarget(
+            name: "ClientDevice", dependencies: ["ParleyClient", grdb], path: "Tests/ClientDevice",
+            swiftSettings: clientSettings),
         .testTarget(name: "ParleyClientTests", dependencies: ["ParleyClient"], swiftSettings: clientSettings),
         .testTarget(
             name: "ParleyObservationTests", dependencies: ["ParleyClient", "ParleyObservation"],
@@ -337,7 +341,10 @@ let package = Package(
         // Black box: the built executable, curl, several processes; Bench for its many polls.
         .testTarget(
             name: "SystemTests", dependencies: ["Bench", "TestSupport", crypto],
-            exclude: ["Attachments/Scripts", "Documentation/generated_client.py", "Documentation/generator.yaml"],
+            exclude: [
+                "Attachments/Scripts", "ClientLaw/Devices/faulty_proxy.py", "Documentation/generated_client.py",
+                "Documentation/generator.yaml",
+            ],
             swiftSettings: settings),
     ]
 )

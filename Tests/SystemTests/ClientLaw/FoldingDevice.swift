@@ -154,20 +154,12 @@ struct FoldingDevice: Sendable {
 
     private func difference(_ shown: JSON, _ right: JSON) -> Difference? {
         guard shown != right else { return nil }
-        var lines: [String] = []
-        func compare(_ path: String, _ shown: JSON, _ right: JSON) {
-            guard shown != right else { return }
-            guard case .object = shown, case .object = right else {
-                return lines.append("\(path) is \(shown) and should be \(right)")
-            }
-            for key in shown.keys.union(right.keys).sorted() { compare("\(path) \(key)", shown[key], right[key]) }
-        }
         func byID(_ inbox: JSON) -> [String: JSON] {
             Dictionary(inbox["threads"].items.map { ($0["id"].string ?? "", $0) }) { $1 }
         }
         let (own, others) = (byID(shown), byID(right))
         let threads = Set(own.keys).union(others.keys).filter { own[$0] != others[$0] }.sorted()
-        for thread in threads { compare(thread, own[thread] ?? .null, others[thread] ?? .null) }
+        var lines = threads.flatMap { ValueDifferences.lines(own[$0] ?? .null, others[$0] ?? .null, $0) }
         if threads.isEmpty { lines.append("the order of threads, or unread_total: \(shown) and should be \(right)") }
         lines.append("the latest events:")
         lines += latest.filter { threads.contains($0["thread_id"].string ?? "") }.suffix(30).map(\.description)

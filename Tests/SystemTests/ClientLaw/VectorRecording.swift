@@ -89,7 +89,7 @@ struct VectorRecording: Sendable {
     }
 
     /// Whether a stored message is as the archive has it, but for content that the server has forgotten.
-    private static func isSame(_ stored: JSON, _ right: JSON) -> Bool {
+    static func isSame(_ stored: JSON, _ right: JSON) -> Bool {
         guard case .object(let own) = stored, right["payload"] == .null, right["deleted_at"] == .null else {
             return stored == right
         }

@@ -7,11 +7,14 @@ import Testing
 /// The executable under test.
 enum Parley {
     /// PARLEY_EXECUTABLE if set; otherwise the executable next to the test bundle, where the build writes both.
-    static let executable: String = {
-        if let path = ProcessInfo.processInfo.environment["PARLEY_EXECUTABLE"] { return path }
+    static let executable =
+        ProcessInfo.processInfo.environment["PARLEY_EXECUTABLE"] ?? executable(named: "parley")
+
+    /// An executable of this package next to the test bundle.
+    static func executable(named name: String) -> String {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(filePath: own).deletingLastPathComponent().path + "/parley"
-    }()
+        return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
+    }
 
     struct Outcome: Sendable {
         let exit: TestProcess.Exit

@@ -25,14 +25,16 @@ final class TestProcess: Sendable {
 
     /// Starts the program with exactly this environment, `input` as its standard input, in `directory` or in the root.
     /// A separate thread starts it and waits for it, because the kernel sends the parent-death signal when a thread ends.
+    /// - Parameter socket: replaces standard input and standard output. The caller closes it.
     static func start(
-        _ line: [String], environment: [String: String] = [:], input: Data = Data(), in directory: String = "/"
+        _ line: [String], environment: [String: String] = [:], input: Data = Data(), in directory: String = "/",
+        socket: Int32? = nil
     ) async throws -> TestProcess {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 do {
                     let streams = try Streams(input: input)
-                    let pid = try spawn(line, environment: environment, streams, in: directory)
+                    let pid = try spawn(line, environment: environment, streams, socket, in: directory)
                     let program = TestProcess(pid: pid, streams: streams)
                     continuation.resume(returning: program)
                     program.reap()
@@ -78,13 +80,14 @@ final class TestProcess: Sendable {
     }
 
     private static func spawn(
-        _ line: [String], environment: [String: String], _ streams: Streams, in directory: String
+        _ line: [String], environment: [String: String], _ streams: Streams, _ socket: Int32?,
+        in directory: String
     ) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, streams.input.descriptor, 0)
-        posix_spawn_file_actions_adddup2(&actions, streams.output.descriptor, 1)
+        posix_spawn_file_actions_adddup2(&actions, socket ?? streams.input.descriptor, 0)
+        posix_spawn_file_actions_adddup2(&actions, socket ?? streams.output.descriptor, 1)
         posix_spawn_file_actions_adddup2(&actions, streams.errors.descriptor, 2)
         // 256 more, because other threads may open files at this moment. Closing a file that is not open is no error.
         let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
