@@ -23,6 +23,10 @@ CHAOS_MINUTES ?= 10
 CUTS ?= 500
 UPLOADS_SEED ?=
 
+# How much `make devices` does. SEED=7 repeats a run's commands and faults.
+OPERATIONS ?= 100000
+SEED ?=
+
 # The workload that `make bench` measures, and its flags: make bench WORKLOAD=fanout FLAGS="--members 500 --json".
 WORKLOAD ?= send
 FLAGS ?=
@@ -31,8 +35,8 @@ FLAGS ?=
 TESTS ?=
 FOLDER ?= .build/screenshots
 
-.PHONY: help run test check targets chaos uploads vectors web page browser screenshots sample sdk-docs bench deps testdeps
-.PHONY: build release lint format docs schema image clean
+.PHONY: help run test check targets chaos uploads devices vectors web page browser screenshots sample sdk-docs bench deps
+.PHONY: testdeps build release lint format docs schema image clean
 .DEFAULT_GOAL := help
 # One build at a time; SwiftPM uses all cores itself.
 .NOTPARALLEL:
@@ -66,6 +70,11 @@ uploads: deps build release ## cut and resume uploads, and download 1 GiB: make 
 	@PARLEY_ATTACHMENT_CUTS=$(CUTS) PARLEY_ATTACHMENT_SEED=$(UPLOADS_SEED) PARLEY_ATTACHMENT_DOWNLOAD_MIB=1024 \
 	    PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
 	    $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'SystemTests/(InterruptedUploads|UploadMemory)'
+
+devices: deps build release ## use the client on 12 devices while everything fails: make devices OPERATIONS=100000 SEED=7
+	@PARLEY_CLIENT_OPERATIONS=$(OPERATIONS) PARLEY_CLIENT_SEED=$(SEED) \
+	    PARLEY_EXECUTABLE=$(CURDIR)/.build/release/parley \
+	    $(SWIFT) test --skip-build --disable-xctest --no-parallel --filter SystemTests/ClientDevices
 
 web: testdeps ## check the web client's modules: format, lint, types, sizes, unit tests (10 s, no build)
 	@Tests/WebClientTests/run.sh
