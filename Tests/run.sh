@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs the built tests in groups, each in a process of its own, and ends with each group's closing line.
 #
-#   Tests/run.sh all      every test: unit tests beside the release build, then the system suites that may share the
-#                         machine, then the web client in a browser, then alone, one after the other, all tests that
-#                         measure time or have deadlines
+#   Tests/run.sh all      every test: unit tests beside the release build and the client's sample app, then the system
+#                         suites that may share the machine, then the web client in a browser, then alone, one after
+#                         the other, all tests that measure time or have deadlines
 #   Tests/run.sh system   the system suites alone, with the executable that PARLEY_EXECUTABLE names
 #   Tests/run.sh quick    unit suites that neither wait for long nor measure time (`make check`)
 #
@@ -221,6 +221,8 @@ case ${1:-} in
         start unit-api 900 --filter '^APITests\.' --skip "$measuring"
         start unit-log 900 --filter '^(LogTests|StoreTests)\.' --skip "$measuring"
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring"
+        # One more than WIDTH: it mostly compiles, below the others in priority.
+        width=$((width + 1)) start sample 900 env PARLEY_EXECUTABLE="$PWD/.build/debug/parley" Tests/SDKSample/run.py
         release
         start_lanes
         wait

@@ -51,8 +51,11 @@ def write(build, target=None):
             run("docc", "convert", ROOT / f"Sources/{module}/{module}.docc", "--warnings-as-errors",
                 "--additional-symbol-graph-dir", folder / module, "--output-dir", archives[-1])
         if target:
+            merged = folder / "Parley.doccarchive"
+            merged.mkdir()
+            run("docc", "merge", *archives, "--synthesized-landing-page-name", "Parley", "--output-dir", merged)
             shutil.rmtree(target, ignore_errors=True)
-            run("docc", "merge", *archives, "--synthesized-landing-page-name", "Parley", "--output-dir", target)
+            shutil.move(merged, target)
 
 
 def run(*command):
