@@ -327,7 +327,7 @@ let package = Package(
         .executableTarget(
             name: "ClientDevice", dependencies: ["ParleyClient", grdb], path: "Tests/ClientDevice",
             swiftSettings: clientSettings),
-        .testTarget(name: "ParleyClientTests", dependencies: ["ParleyClient"], swiftSettings: clientSettings),
+        .testTarget(name: "ParleyClientTests", dependencies: ["ParleyClient", yams], swiftSettings: clientSettings),
         .testTarget(
             name: "ParleyObservationTests", dependencies: ["ParleyClient", "ParleyObservation"],
             swiftSettings: clientSettings),

@@ -95,9 +95,9 @@ public struct AttachmentUpload: Sendable {
             return try await caller.call(
                 .attachments.append(bytes, to: id, at: offset, isComplete: isLast, length: size))
         }
-        let begun = try await caller.call(
-            .attachments.put(bytes, as: id, name: name, contentType: contentType, isComplete: false, length: size))
-        return .stored(UploadState(offset: begun.size, isComplete: false, length: size))
+        return .stored(
+            try await caller.call(
+                .attachments.begin(bytes, as: id, name: name, contentType: contentType, length: size)))
     }
 
     /// How far the upload is; nil if it has not begun.

@@ -66,23 +66,32 @@ public enum UploadAnswer: Sendable, Hashable {
 }
 
 extension AttachmentCalls {
-    /// Uploads a file, or with `isComplete` false its first part, under an id of the client's choice. The length is that
-    /// of the whole file. `PUT /v1/attachments/{attachment_id}`
+    /// Uploads a file under an id of the client's choice. The same bytes under the same id are stored once.
+    /// `PUT /v1/attachments/{attachment_id}`
     public func put(
-        _ bytes: Data, as id: AttachmentID, name: String?, contentType: String? = nil, isComplete: Bool = true,
-        length: Int? = nil
+        _ bytes: Data, as id: AttachmentID, name: String?, contentType: String? = nil
     ) -> Call<Attachment> {
         var call = Call<Attachment>("PUT", "v1", "attachments", id.rawValue, query: [("name", name)])
-        call.send(bytes, as: contentType, isComplete: isComplete, length: length)
+        call.send(bytes, as: contentType)
         return call
     }
 
-    /// As `put`, under an id of the server's choice. `POST /v1/attachments`
-    public func create(
-        _ bytes: Data, name: String?, contentType: String? = nil, isComplete: Bool = true, length: Int? = nil
-    ) -> Call<Attachment> {
+    /// Begins an upload with the first part of a file, or with no bytes. `length` is the size of the whole file.
+    /// `PUT /v1/attachments/{attachment_id}`
+    public func begin(
+        _ bytes: Data, as id: AttachmentID, name: String?, contentType: String? = nil, length: Int? = nil
+    ) -> Call<UploadState> {
+        var call = Call<UploadState>("PUT", "v1", "attachments", id.rawValue, query: [("name", name)]) {
+            try UploadState($0)
+        }
+        call.send(bytes, as: contentType, isComplete: false, length: length)
+        return call
+    }
+
+    /// Uploads a file under an id of the server's choice. Prefer `put`, which can be repeated. `POST /v1/attachments`
+    public func create(_ bytes: Data, name: String?, contentType: String? = nil) -> Call<Attachment> {
         var call = Call<Attachment>("POST", "v1", "attachments", query: [("name", name)])
-        call.send(bytes, as: contentType, isComplete: isComplete, length: length)
+        call.send(bytes, as: contentType)
         return call
     }
 

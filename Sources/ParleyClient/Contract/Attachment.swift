@@ -7,7 +7,7 @@ public struct Attachment: Sendable, Hashable, Identifiable {
     public var name: String
     /// What the bytes are, by the server's judgement.
     public var contentType: String
-    /// In bytes. Before the state is `ready`: the bytes that have arrived.
+    /// In bytes. Before the state is `ready`: the size that was declared, or else the bytes that have arrived.
     public var size: Int
     /// Nil in messages: what a message carries is ready.
     public var state: AttachmentState?
