@@ -27,28 +27,20 @@ public struct ChatThread: Sendable, Identifiable {
     }
 
     /// The members who are invited or joined, longest-standing first. They are loaded when a reader first asks.
+    ///
+    /// Nobody is told of changes in threads of more than 100 members. There the list has the first 200 members at the
+    /// time at which it is opened; `call(.threads.members(of:page:))` reads more.
     public func members() -> LiveList<Member> {
-        let (id, parts) = (id.rawValue, parts)
+        let (id, parts) = (id, parts)
         return LiveList(hub: parts.store.changes) {
-            $0.all || $0.members.contains(id)
+            $0.all || $0.members.contains(id.rawValue)
         } fetch: { known in
-            if try await !parts.store.hasMembers(id) {
-                do {
-                    try await parts.archive.loadMembers(id)
-                } catch let error as ParleyError where error.isTemporary {
-                    if known.isEmpty { parts.whenLive { try await parts.archive.loadMembers(id) } }
-                } catch is ParleyError {}
-            }
-            return try await parts.store.read { db in
-                try db.rows(
-                    """
-                    select data from member where thread_id = ?
-                    order by json_extract(data, '$.joined_at'), user_id
-                    """, [id]
-                )
-                .map { try $0.decode(Member.self, "data") }
-                .filter { $0.status == .joined || $0.status == .invited }
-            }
+            do {
+                if let members = try await parts.archive.members(of: id) { return members }
+            } catch let error as ParleyError where error.isTemporary {
+                parts.whenLive { _ = try await parts.archive.members(of: id) }
+            } catch is ParleyError {}
+            return try await parts.store.members(of: id) ?? known
         }
     }
 

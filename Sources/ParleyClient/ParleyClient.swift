@@ -70,7 +70,7 @@ public actor ParleyClient {
 
     /// Stops the poll and the outbox, for example while the app is in the background. The device then receives alerts.
     public func suspend() async {
-        guard runner.isRunning else { return }
+        if case .signedOut = parts.live.status { return }
         await runner.stop()
         parts.live.setStatus(.suspended)
     }

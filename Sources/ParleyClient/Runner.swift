@@ -9,8 +9,6 @@ final class Runner: Sendable {
 
     deinit { running.withLock { $0?.cancel() } }
 
-    var isRunning: Bool { running.withLock { $0 != nil } }
-
     /// Starts the workers unless they run.
     func start() {
         running.withLock { [parts] running in

@@ -49,7 +49,9 @@ extension Problem {
 
     /// Whether the same request may succeed later: the server is busy or away, or the client called too often.
     public var isTemporary: Bool {
-        status == 408 || status == 429 || status >= 500 && status != 501 && status != 505
+        // A redirect is a network that wants its user to sign in first.
+        (300..<400).contains(status) || status == 408 || status == 429
+            || status >= 500 && status != 501 && status != 505
     }
 }
 
@@ -92,8 +94,8 @@ extension ParleyError {
     public var isTemporary: Bool {
         switch self {
         case .refused(let problem): problem.isTemporary
-        case .noAnswer, .storeFailed: true
-        case .unreadableAnswer, .signedOut, .storeInUse, .fileUnreadable, .fileUnwritable, .closed,
+        case .noAnswer, .unreadableAnswer, .storeFailed: true
+        case .signedOut, .storeInUse, .fileUnreadable, .fileUnwritable, .closed,
             .notInOutbox:
             false
         }

@@ -32,6 +32,8 @@ public final class Timeline: AsyncSequence, Sendable {
 
     /// How many messages a window has at first.
     static let pageSize = 50
+    /// A larger hole is not filled.
+    static let holeMax = 500
 
     init(_ threadID: ThreadID, anchor: TimelineAnchor, parts: Parts) {
         self.threadID = threadID
@@ -59,24 +61,30 @@ public final class Timeline: AsyncSequence, Sendable {
     /// Grows the window by earlier messages, and returns when they are in it. Throws if they cannot be fetched; the window
     /// then shows a hole until the server answers.
     public func loadEarlier(_ count: Int = 50) async throws {
+        if let hole = try await hole(at: state.withLock { $0.window?.first }) {
+            return try await fill(hole, from: .upper)
+        }
         let range = state.withLock { state -> ClosedRange<Seq>? in
             guard let window = state.window, window.first > state.bounds.first else { return nil }
-            let first = Swift.max(state.bounds.first, window.first - count)
+            let first = Swift.max(state.bounds.first, window.first - Swift.min(count, Self.holeMax))
             state.window?.first = first
             return first...window.first - 1
         }
-        try await show(range, from: .upper)
+        try await fill(range, from: .upper)
     }
 
     /// Grows the window by later messages.
     public func loadLater(_ count: Int = 50) async throws {
+        if let hole = try await hole(at: state.withLock { $0.window?.last }) {
+            return try await fill(hole, from: .lower)
+        }
         let range = state.withLock { state -> ClosedRange<Seq>? in
             guard let last = state.window?.last, last < state.bounds.head else { return nil }
-            let end = last + count
+            let end = last + Swift.min(count, Self.holeMax)
             state.window?.last = end >= state.bounds.head ? nil : end
             return last + 1...Swift.min(end, state.bounds.head)
         }
-        try await show(range, from: .lower)
+        try await fill(range, from: .lower)
     }
 
     /// Moves the window to another place. Throws if a message cannot be found.
@@ -89,17 +97,29 @@ public final class Timeline: AsyncSequence, Sendable {
         parts.store.changes.publish(Changes(timelines: [threadID.rawValue]))
     }
 
-    private func show(_ range: ClosedRange<Seq>?, from end: RangeEnd) async throws {
+    private func fill(_ range: ClosedRange<Seq>?, from end: RangeEnd) async throws {
         guard let range else { return }
         parts.store.changes.publish(Changes(timelines: [threadID.rawValue]))
         try await parts.archive.fill(threadID.rawValue, range, from: end)
+    }
+
+    /// The hole at an end of the window, which an earlier try could not fill. The window does not grow beyond it.
+    private func hole(at seq: Seq?) async throws -> ClosedRange<Seq>? {
+        guard let seq else { return nil }
+        let around = Swift.max(1, seq - Self.holeMax)...seq + Self.holeMax
+        let gaps = try await parts.store.read { [id = threadID.rawValue] in try $0.gaps(id, in: around) }
+        let (window, bounds) = state.withLock { ($0.window, $0.bounds) }
+        guard let window, let hole = gaps.first(where: { $0.contains(seq) }) else { return nil }
+        return hole.clamped(to: window.first...Swift.max(window.first, window.last ?? bounds.head))
     }
 
     // MARK: Reading
 
     private func read() async throws -> [TimelineRow] {
         if let anchor = state.withLock({ $0.anchor }) {
-            let window = (try? await window(at: anchor)) ?? Window(first: 1, last: nil)
+            // A message that cannot be found leaves the newest.
+            let found = try? await window(at: anchor)
+            let window = if let found { found } else { try await window(at: .newest) }
             let thread = try await parts.store.thread(threadID)
             state.withLock { state in
                 guard state.anchor != nil else { return }
@@ -118,6 +138,11 @@ public final class Timeline: AsyncSequence, Sendable {
         state.withLock { state in
             state.bounds = bounds
             if let last = state.window?.last, last >= bounds.head { state.window?.last = nil }
+        }
+        guard !shown.contains(where: \.isLargeHole) else {
+            // The thread has gone far ahead, or was loaded anew: the window begins again at the newest message.
+            try await jump(to: .newest)
+            return try await read()
         }
         filler.fill(shown)
         return shown
@@ -151,6 +176,12 @@ public final class Timeline: AsyncSequence, Sendable {
     }
 }
 
+extension TimelineRow {
+    fileprivate var isLargeHole: Bool {
+        if case .hole(let range) = self { range.count > Timeline.holeMax } else { false }
+    }
+}
+
 /// Fetches what a timeline shows as a hole. It ends with its timeline.
 private final class Filler: Sendable {
     private let thread: ThreadID
@@ -177,7 +208,7 @@ private final class Filler: Sendable {
 
     func loadMembers() {
         start("members") { [parts, thread] in
-            guard let data = try await parts.store.thread(thread), data.memberCount <= Delivery.membersMax else {
+            guard let data = try await parts.store.thread(thread), data.memberCount <= Member.followedMax else {
                 return
             }
             try await parts.archive.loadMembers(thread.rawValue)
@@ -205,9 +236,4 @@ private final class Filler: Sendable {
             }
         }
     }
-}
-
-extension Delivery {
-    /// In larger threads no event carries the others' marks.
-    static let membersMax = 100
 }

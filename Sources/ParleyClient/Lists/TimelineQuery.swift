@@ -124,7 +124,7 @@ private struct Marks {
             select json_extract(data, '$.delivered_seq') as delivered, json_extract(data, '$.read_seq') as read from member
             where thread_id = ? and user_id <> ? and json_extract(data, '$.status') = 'joined'
             """, [thread.rawValue, userID])
-        others = rows.count < Delivery.membersMax ? rows.map { ($0["delivered"] ?? 0, $0["read"] ?? 0) } : nil
+        others = rows.count < Member.followedMax ? rows.map { ($0["delivered"] ?? 0, $0["read"] ?? 0) } : nil
     }
 
     func delivery(of message: Message) -> Delivery? {

@@ -8,7 +8,7 @@ import GRDB
 struct Fold {
     let db: Database
     let version: Int64
-    let userID: String
+    private(set) var userID: String
     var changes = Changes()
     /// What events and reloads changed, for the calls that are on their way.
     var touches = Touches()
@@ -82,6 +82,10 @@ struct Fold {
 
     /// The own profile, and the people whom the user has blocked.
     mutating func loadAccount(_ user: JSONValue, blocked: [String]) throws {
+        if userID.isEmpty, let id = user["id"]?.string {  // The store is newer than the token.
+            userID = id
+            try db.setValue("user_id", id)
+        }
         try db.setValue("account", user.text)
         try db.setValue("blocked", JSONValue.array(blocked.map(JSONValue.string)).text)
         changes.account = true
@@ -129,6 +133,11 @@ struct Fold {
     }
 
     // MARK: Members
+
+    mutating func forgetMembers(of id: String) throws {
+        for table in ["member_list", "member"] { try db.run("delete from \(table) where thread_id = ?", [id]) }
+        changes.members.insert(id)
+    }
 
     func hasMembers(of id: String) throws -> Bool {
         try db.one("select 1 from member_list where thread_id = ?", [id]) == 1

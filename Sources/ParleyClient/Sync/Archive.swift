@@ -40,10 +40,22 @@ actor Archive {
         }
     }
 
-    /// Fetches the list of members, unless the store has it.
+    /// The members: from the store, or from the server if the store does not have the list. Nil if the device does not
+    /// have the thread.
+    func members(of id: ThreadID) async throws -> [Member]? {
+        if let members = try await store.members(of: id) { return members }
+        guard let thread = try await store.thread(id) else { return nil }
+        guard thread.memberCount <= Member.followedMax else {
+            return try await connection.call(.threads.members(of: id, limit: 200)).members
+        }
+        try await loadMembers(id.rawValue)
+        return try await store.members(of: id)
+    }
+
+    /// Fetches the list of members of a thread whose changes events carry, unless the store has it.
     func loadMembers(_ id: String) async throws {
         try await once("\(id) members") { [self] in
-            guard try await !store.hasMembers(id) else { return }
+            guard try await store.members(of: ThreadID(id)) == nil else { return }
             while try await !store.flight(
                 { [self] in try await allMembers(id) },
                 store: { fold, members, touches in
@@ -133,8 +145,16 @@ extension Store {
         try await read { try $0.all("select id from missing_newest") }
     }
 
-    func hasMembers(_ id: String) async throws -> Bool {
-        try await read { try $0.one("select 1 from member_list where thread_id = ?", [id]) == 1 }
+    /// The members who are invited or joined, longest-standing first; nil if the device does not have the list.
+    func members(of id: ThreadID) async throws -> [Member]? {
+        try await read { db in
+            guard try db.one("select 1 from member_list where thread_id = ?", [id.rawValue]) == 1 else { return nil }
+            return try db.rows(
+                """
+                select data from member where thread_id = ? order by json_extract(data, '$.joined_at'), user_id
+                """, [id.rawValue]
+            ).map { try $0.decode(Member.self, "data") }.filter { $0.status == .joined || $0.status == .invited }
+        }
     }
 
     /// The lowest or highest part of a range that was not fetched; nil if all of it was.
@@ -142,4 +162,9 @@ extension Store {
         let gaps = try await read { try $0.gaps(id, in: range) }
         return end == .lower ? gaps.first : gaps.last
     }
+}
+
+extension Member {
+    /// In threads of more members than this, no event carries changes of others.
+    static let followedMax = 100
 }
