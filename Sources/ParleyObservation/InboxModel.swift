@@ -13,7 +13,7 @@ import ParleyClient
 public final class InboxModel {
     /// The threads that the filter lets through.
     public private(set) var rows: [InboxRow] = []
-    /// Unread messages in all threads that are not muted or archived: the number for a badge.
+    /// Unread messages in all threads: the number for a badge.
     public private(set) var unreadTotal = 0
     /// The connection to the server, for a line such as "Offline".
     public private(set) var status: Status
