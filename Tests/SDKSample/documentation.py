@@ -52,8 +52,7 @@ def write(build, target=None):
                 "--additional-symbol-graph-dir", folder / module, "--output-dir", archives[-1])
         if target:
             merged = folder / "Parley.doccarchive"
-            merged.mkdir()
-            run("docc", "merge", *archives, "--synthesized-landing-page-name", "Parley", "--output-dir", merged)
+            run("docc", "merge", *archives, "--synthesized-landing-page-name", "Parley", "--output-path", merged)
             shutil.rmtree(target, ignore_errors=True)
             shutil.move(merged, target)
 
