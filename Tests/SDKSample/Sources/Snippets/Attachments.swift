@@ -16,8 +16,9 @@ private func send(_ thread: ChatThread, photo: URL, notes: Data) async throws {
 
 private func progress(_ message: OutgoingMessage) async {
     // snippet
-    for await case .uploading(let share) in message.states {
-        print("\(Int(share * 100)) %")
+    for await state in message.states {
+        if case .uploading(let share) = state { print("\(Int(share * 100)) %") }
+        if case .sent = state { break }
     }
     // end
 }

@@ -24,9 +24,9 @@ private func follow(_ thread: ChatThread) async throws {
         case .queued: print("waits for the server")
         case .uploading(let share): print("\(Int(share * 100)) % of its files")
         case .sending: print("on its way")
-        case .sent(let seq): print("number \(seq) of the thread")
         case .failed(let error): print("refused: \(error)")
-        case .cancelled: print("taken back")
+        case .sent(let seq): return print("number \(seq) of the thread")
+        case .cancelled: return print("taken back")
         }
     }
     // end
