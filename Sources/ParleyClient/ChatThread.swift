@@ -201,14 +201,23 @@ public struct ChatThread: Sendable, Identifiable {
 
     /// Removes a member. Only owners and admins may.
     public func remove(_ user: UserID) async throws {
-        try await parts.connection.call(.threads.removeMember(user, of: id))
-        try await parts.store.write { [id] in try $0.showRemoval(of: user.rawValue, id.rawValue) }
+        try await parts.store.flight { [id, connection = parts.connection] in
+            try await connection.call(.threads.removeMember(user, of: id))
+        } store: { [id] fold, _, touches in
+            guard !touches.concern(id) else { return }
+            try fold.showRemoval(of: user.rawValue, id.rawValue)
+        }
     }
 
     /// Leaves the thread, or declines an invitation. The thread goes from the store.
     public func leave() async throws {
-        try await parts.connection.call(.threads.removeMember(.me, of: id))
-        try await parts.store.write { [id] in try $0.removeThread(id.rawValue) }
+        try await parts.store.flight { [id, connection = parts.connection] in
+            try await connection.call(.threads.removeMember(.me, of: id))
+        } store: { [id] fold, _, touches in
+            // Somebody may have added the user again.
+            guard !touches.concern(id) else { return }
+            try fold.removeThread(id.rawValue)
+        }
     }
 
     /// Makes a call and stores its answer, except what events have changed since.

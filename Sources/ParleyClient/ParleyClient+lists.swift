@@ -78,10 +78,12 @@ extension ParleyClient {
         let connection = parts.connection
         let id = try await parts.store.flight {
             try await connection.call(call)
-        } store: { fold, thread, _ -> String? in
+        } store: { fold, thread, touches -> String? in
             guard let id = thread["id"]?.string else { return nil }
             // Its event may have come already.
-            if try fold.thread(id) == nil, thread["me"] != nil { try fold.loadThreads([thread]) }
+            if try fold.thread(id) == nil, thread["me"] != nil, !touches.concern(ThreadID(id)) {
+                try fold.loadThreads([thread])
+            }
             return id
         }
         guard let id else { throw ParleyError.unreadableAnswer("a new thread has no id") }
@@ -126,8 +128,10 @@ extension ParleyClient {
     }
 
     private nonisolated func setBlock(_ call: Call<Void>, _ user: UserID, _ isBlocked: Bool) async throws {
-        try await parts.connection.call(call)
-        try await parts.store.write { fold in
+        try await parts.store.flight { [connection = parts.connection] in
+            try await connection.call(call)
+        } store: { fold, _, touches in
+            guard !touches.account else { return }
             try fold.apply([
                 [
                     "type": "settings.updated",

@@ -14,20 +14,25 @@ import ParleyClient
 struct ClientDevice {
     static func main() async throws {
         let settings = try Settings(CommandLine.arguments)
+        let requests = OpenRequests()
         let parley = try ParleyClient(
-            .init(server: settings.server, store: .file(directory: settings.store), deviceName: settings.name))
+            .init(
+                server: settings.server, store: .file(directory: settings.store), deviceName: settings.name,
+                transport: requests))
         let account = try await signIn(parley, settings)
-        let device = Device(parley, store: settings.store, user: account.id)
+        let device = Device(parley, requests: requests, store: settings.store, user: account.id)
         print(["user": .string(account.id.rawValue)])
         await withDiscardingTaskGroup { group in
             group.addTask { await device.followInbox() }
             group.addTask { await device.followTimelines() }
+            let (sends, sender) = AsyncStream.makeStream(of: JSONValue.self)
+            group.addTask { for await command in sends { print(await device.answer(command)) } }
             for await line in lines() {
                 guard let command = try? JSONDecoder().decode(JSONValue.self, from: Data(line.utf8)) else { continue }
                 switch command["do"]?.string {
                 case "exit": exit(0)
-                // The order of these is the order in which the person writes.
-                case "send": print(await device.answer(command))
+                // One after the other: the order in which the person writes.
+                case "send": sender.yield(command)
                 default: group.addTask { print(await device.answer(command)) }
                 }
             }

@@ -11,12 +11,14 @@ struct Device: Sendable {
     struct TooLate: Error {}
 
     let parley: ParleyClient
+    let requests: OpenRequests
     let store: URL
     let user: UserID
     let shown = Shown()
 
-    init(_ parley: ParleyClient, store: URL, user: UserID) {
+    init(_ parley: ParleyClient, requests: OpenRequests, store: URL, user: UserID) {
         self.parley = parley
+        self.requests = requests
         self.store = store
         self.user = user
     }
@@ -41,11 +43,12 @@ struct Device: Sendable {
         switch command["do"]?.string {
         case "idle": return try await waitUntilIdle(within: .seconds(command["seconds"]?.int ?? 60))
         case "dump": return try await dump()
+        case "state": return ["state": .string("\(parley.currentStatus), waits for \(requests.lines)")]
         case "group": return try await openGroup(command)
         case "direct": return ["thread": .string(try await parley.openDirect(with: command.person).id.rawValue)]
         case "room":
             return ["thread": .string(try await parley.joinRoom(title: command.text).id.rawValue)]
-        case "profile": try await parley.updateProfile(statusText: command.text)
+        case "profile": try await parley.updateProfile(statusText: .set(command.text))
         case "block": try await parley.block(command.person)
         case "unblock": try await parley.unblock(command.person)
         case "cancel", "retry": return try await changeOutbox(command)
@@ -60,7 +63,7 @@ struct Device: Sendable {
     }
 
     private func changeOutbox(_ command: JSONValue) async throws -> [String: JSONValue] {
-        guard let message = pick(command["message"], from: await parley.outbox().snapshot()) else { throw Nothing() }
+        guard let message = pick(command["message"], from: try await parley.outbox().current) else { throw Nothing() }
         if command["do"] == "retry" {
             try await message.retry()
         } else if try await !message.cancel() {
@@ -70,7 +73,7 @@ struct Device: Sendable {
     }
 
     private func carryOutInThread(_ command: JSONValue) async throws -> [String: JSONValue] {
-        guard let row = pick(command["thread"], from: await parley.inbox().snapshot()) else { throw Nothing() }
+        guard let row = pick(command["thread"], from: try await parley.inbox().current) else { throw Nothing() }
         let thread = parley.thread(row.id)
         var answer: [String: JSONValue] = ["thread": .string(row.id.rawValue)]
         // A place near the end of the thread.
@@ -81,7 +84,7 @@ struct Device: Sendable {
         case "read": try await thread.markRead(through: seq)
         case "unread": try await thread.markUnread(from: seq)
         case "settings": try await setSettings(command, in: thread, seq: seq)
-        case "rename": try await thread.update(title: command.text)
+        case "rename": try await thread.update(title: .set(command.text))
         case "add": try await thread.add(command.person)
         case "invite": try await thread.add(command.person, invite: true)
         case "remove": try await thread.remove(command.person)
@@ -90,7 +93,7 @@ struct Device: Sendable {
         case "leave": try await thread.leave()
         case "typing": try await thread.sendTyping()
         case "draft": try await thread.setDraft(command.text)
-        case "members": answer["count"] = .integer(Int64(await thread.members().snapshot().count))
+        case "members": answer["count"] = .integer(Int64(try await thread.members().current.count))
         case "earlier": try await loadEarlier(in: thread)
         case "timeline": shown.wish(row.id)
         default: throw Nothing()
@@ -125,7 +128,7 @@ struct Device: Sendable {
         let isOn = command["on"] == true
         switch command["setting"]?.string {
         case "muted":
-            try await thread.updateSettings(mutedUntil: isOn ? Date(timeIntervalSince1970: 2e9) : .distantPast)
+            try await thread.updateSettings(mutedUntil: .set(isOn ? Date(timeIntervalSince1970: 2e9) : nil))
         case "archived": try await thread.updateSettings(archived: isOn)
         case "pinned": try await thread.updateSettings(pinned: isOn)
         default: try await thread.updateSettings(hiddenBefore: isOn ? seq : 0)

@@ -11,7 +11,7 @@ extension Device {
             try await parley.catchUp(within: limit)
             return [:]
         } catch {
-            let unsent = await parley.outbox().snapshot().filter { if case .failed = $0.state { false } else { true } }
+            let unsent = try await parley.outbox().current.filter { if case .failed = $0.state { false } else { true } }
             let states = unsent.prefix(3).map(\.state)
             return ["error": .string("\(error): \(parley.currentStatus), \(unsent.count) unsent: \(states)")]
         }
@@ -19,7 +19,7 @@ extension Device {
 
     /// Everything that the device shows and stores.
     func dump() async throws -> [String: JSONValue] {
-        let fresh = await parley.inbox().snapshot()
+        let fresh = try await parley.inbox().current
         // The list that followed all changes must be the one that a new reader sees.
         let followed = shown.inbox
         let stale = zip(fresh, followed).filter { $0 != $1 }.map { JSONValue.string("\($1), not \($0)") }
@@ -36,7 +36,7 @@ extension Device {
                     }
                 ) { $1 }),
             "outbox": .array(
-                await parley.outbox().snapshot().map {
+                try await parley.outbox().current.map {
                     ["id": .string($0.id.rawValue), "state": .string("\($0.state)")]
                 }),
             "stored": try stored(),

@@ -11,6 +11,11 @@ public struct LiveList<Row: Identifiable & Equatable & Sendable>: AsyncSequence,
     /// Reads the rows. Gets those of the last time, so that it need not read unchanged rows again.
     let fetch: @Sendable ([Row]) async throws -> [Row]
 
+    /// The present rows.
+    public var current: [Row] {
+        get async throws { try await fetch([]) }
+    }
+
     public func makeAsyncIterator() -> Iterator {
         // The list listens before it reads, so no change falls between.
         Iterator(registration: hub.listen(to: interest), fetch: fetch)

@@ -97,13 +97,17 @@ actor Archive {
 
     func loadThread(_ id: String) async throws {
         do {
-            let thread = try await connection.call(.threads.get(ThreadID(id)).raw)
-            if let peer = thread["peer"] { live.readPresence([peer]) }
-            try await store.write { fold in
-                // Events of the time between may have brought the thread.
-                guard try fold.thread(id) == nil else { return }
-                try fold.loadThreads([thread])
-            }
+            while try await !store.flight(
+                { [connection] in try await connection.call(.threads.get(ThreadID(id)).raw) },
+                store: { [live] fold, thread, touches in
+                    // Events of the time between may have brought the thread, or the user may have left it.
+                    guard try fold.thread(id) == nil else { return true }
+                    guard !touches.concern(ThreadID(id)) else { return false }
+                    if let peer = thread["peer"] { live.readPresence([peer]) }
+                    try fold.loadThreads([thread])
+                    return true
+                })
+            {}
         } catch ParleyError.refused(let problem) where problem.code == "thread_not_found" {
             try await store.write { try $0.db.run("delete from missing_thread where id = ?", [id]) }
         }

@@ -37,7 +37,7 @@ extension SystemTests {
                 #expect(differences.isEmpty, seed)
                 for line in differences.prefix(20) { print("PARLEY_CLIENT_SEED=\(plan.seed): \(line.prefix(2_000))") }
             } catch {
-                Issue.record("PARLEY_CLIENT_SEED=\(plan.seed): \(error)")
+                Issue.record("PARLEY_CLIENT_SEED=\(plan.seed): \(error) \(await run.crashes())")
             }
             let report = try await run.report()
             print("PARLEY_CLIENT_SEED=\(plan.seed): \(began.duration(to: .now)): \(report)")

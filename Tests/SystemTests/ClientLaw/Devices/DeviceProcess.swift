@@ -33,9 +33,18 @@ actor DeviceProcess {
     /// Sends a command and returns the answer.
     /// - Throws: `LineProcess.Ended` if the process is killed first.
     func call(_ command: [String: JSON], within limit: Duration = .seconds(180)) async throws -> JSON {
-        let process = try await running.value
+        let process: LineProcess
+        do {
+            process = try await running.value
+        } catch {
+            crashes.insert("\(error)")
+            throw error
+        }
         do {
             return try await process.call(command, within: limit)
+        } catch let error as TimedOut {
+            let state = try? await process.call(["do": "state"])["state"].string
+            throw TimedOut(description: "device \(number): \(error), \(state ?? "")")
         } catch let error as LineProcess.Ended {
             try await process.program.waitForExit(within: .seconds(5))
             if process.program.exit != .signal(SIGKILL) {

@@ -9,8 +9,7 @@ extension DeviceRun {
     func differences() async throws -> [String] {
         try await nodes.waitUntil(ready: true)
         _ = try await proxy.call(["do": "faults", "on": false])
-        var lines: [String] = []
-        for device in devices { lines += await device.crashes.map { "device \(device.number) crashed: \($0)" } }
+        var lines = await crashes()
         guard lines.isEmpty else { return lines }
         // Messages expire and marks move for some seconds more. A difference that stays is a fault.
         let deadline = ContinuousClock.now + .seconds(60)
@@ -18,6 +17,13 @@ extension DeviceRun {
             lines = try await rest()
             if lines.isEmpty { lines = try await comparison() }
         } while !lines.isEmpty && ContinuousClock.now < deadline
+        return lines
+    }
+
+    /// Devices that ended by themselves, or did not start.
+    func crashes() async -> [String] {
+        var lines: [String] = []
+        for device in devices { lines += await device.crashes.map { "device \(device.number) crashed: \($0)" } }
         return lines
     }
 
