@@ -183,7 +183,7 @@ public actor ParleyClient {
         try? parts.tokens.save(nil)
         parts.connection.setToken(nil)
         try? await parts.store.write { try $0.erase(keepingUnsent: false) }
-        parts.outbox.files.removeAll(except: [])
+        await parts.outbox.files.removeUnneeded { [] }
         parts.live.clear()
         parts.live.setStatus(.signedOut(nil))
     }

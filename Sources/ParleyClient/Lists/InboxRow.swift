@@ -58,7 +58,7 @@ enum InboxQuery {
         let found = try Row.fetchCursor(db.cachedStatement(sql: all))
         while let row = try found.next() {
             let read = try self.row(db, row, before: before, userID: userID, presence: presence)
-            if read.belongs(to: filter) { result.append(read) }
+            if let read, read.belongs(to: filter) { result.append(read) }
         }
         return result
     }
@@ -67,7 +67,7 @@ enum InboxQuery {
     static func row(_ db: Database, _ id: String, presence: [String: PresenceState]) throws -> InboxRow? {
         let userID = try db.value("user_id") ?? ""
         let found = try Row.fetchCursor(db.cachedStatement(sql: one), arguments: [id])
-        return try found.next().map { try row(db, $0, before: [:], userID: userID, presence: presence) }
+        return try found.next().flatMap { try row(db, $0, before: [:], userID: userID, presence: presence) }
     }
 
     /// The sum of unread messages, with the read marks that are on their way.
@@ -85,15 +85,16 @@ enum InboxQuery {
 
     private static func row(
         _ db: Database, _ row: Row, before: [String: InboxRow], userID: String, presence: [String: PresenceState]
-    ) throws -> InboxRow {
+    ) throws -> InboxRow? {
         let id: String = row["id"]
         let stamp = InboxRow.Stamp(thread: row["version"], message: row["message_version"], mark: row["read_seq"])
         var result: InboxRow
         if let known = before[id], known.stamp == stamp {
             result = known
         } else {
-            result = InboxRow(thread: try row.decode(ThreadSummary.self, "data"))
-            if stamp.message != nil { result.thread.lastMessage = try row.decode(Message.self, "message") }
+            guard let thread = row.decodeIfReadable(ThreadSummary.self, "data") else { return nil }
+            result = InboxRow(thread: thread)
+            if stamp.message != nil { result.thread.lastMessage = row.decodeIfReadable(Message.self, "message") }
             if let mark = stamp.mark, mark > result.thread.me.readSeq {
                 result.thread.me.readSeq = mark
                 if let counts = try counts(db, id, after: mark, userID: userID) {

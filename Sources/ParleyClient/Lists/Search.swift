@@ -93,7 +93,11 @@ private enum SearchQuery {
             where message_words match ? and (?2 is null or m.thread_id = ?2)
             order by json_extract(m.data, '$.timestamp') desc limit \(resultsMax)
             """, [query, thread?.rawValue]
-        ).map { SearchResult(message: try $0.decode(Message.self, "data"), snippet: escaped($0["snippet"])) }
+        ).compactMap { row in
+            row.decodeIfReadable(Message.self, "data").map {
+                SearchResult(message: $0, snippet: escaped(row["snippet"]))
+            }
+        }
     }
 
     private static func escaped(_ snippet: String) -> String {

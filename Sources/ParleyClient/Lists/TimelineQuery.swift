@@ -94,10 +94,8 @@ final class TimelineQuery: Sendable {
                     """), arguments: [thread.rawValue, first, last])
         while let row = try found.next() {
             let (number, version): (Int64, Int64) = (row["number"], row["version"])
-            let message =
-                if let same = before[number], same.version == version { same.message } else {
-                    try row.decode(Message.self, "data")
-                }
+            let same = before[number].flatMap { $0.version == version ? $0.message : nil }
+            guard let message = same ?? row.decodeIfReadable(Message.self, "data") else { continue }
             now[number] = (version, message)
             result.append(message)
         }

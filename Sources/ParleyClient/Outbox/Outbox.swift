@@ -31,6 +31,7 @@ final class Outbox: Sendable {
             expiresIn: expiresIn.map { Int($0.components.seconds) }
         ).json
         let copies = try await copy(attachments)
+        defer { files.settle(copies) }
         do {
             let entry = try await store.write { fold in
                 guard try fold.db.value("user_id") != nil else { throw ParleyError.signedOut }
@@ -98,8 +99,9 @@ final class Outbox: Sendable {
     /// Sends messages as they come, until the task is cancelled. Throws `refused` with status 401.
     func run() async throws {
         let listener = store.changes.listen { $0.all || $0.outbox }
-        let needed = try await store.read { try OutboxEntry.all($0) }.flatMap { $0.files.compactMap(\.copy) }
-        files.removeAll(except: Set(needed))
+        try await files.removeUnneeded {
+            Set(try await store.read { try OutboxEntry.all($0) }.flatMap { $0.files.compactMap(\.copy) })
+        }
         busy.withLock { $0 = ([], []) }
         try await withThrowingDiscardingTaskGroup { group in
             repeat {

@@ -3,6 +3,8 @@ import Foundation
 
 struct OutboxFiles: Sendable {
     let directory: URL
+    /// Copies whose message is not in the outbox yet.
+    private let pending = Locked<Set<String>>([])
 
     init(_ location: StoreLocation) throws {
         directory =
@@ -18,6 +20,7 @@ struct OutboxFiles: Sendable {
     func add(_ file: OutgoingFile) throws -> OutboxEntry.File {
         let id = AttachmentID.random()
         let target = url(id.rawValue)
+        pending.withLock { _ = $0.insert(id.rawValue) }
         if case .stored(let attachment) = file.source {
             return OutboxEntry.File(
                 id: attachment.id, name: attachment.name, contentType: attachment.contentType, size: attachment.size,
@@ -43,9 +46,16 @@ struct OutboxFiles: Sendable {
         for copy in files.compactMap(\.copy) { try? FileManager.default.removeItem(at: url(copy)) }
     }
 
-    /// Removes copies that no message needs: the app may have ended between two steps.
-    func removeAll(except needed: Set<String>) {
+    /// The messages of these copies are in the outbox, or will never be.
+    func settle(_ files: [OutboxEntry.File]) {
+        pending.withLock { $0.subtract(files.compactMap(\.copy)) }
+    }
+
+    /// Removes copies that no message needs: the app may have ended between two steps. The copies are listed before `needed`
+    /// is read, so one that is added meanwhile stays.
+    func removeUnneeded(_ needed: () async throws -> Set<String>) async rethrows {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-        for name in names where !needed.contains(name) { try? FileManager.default.removeItem(at: url(name)) }
+        let kept = pending.withLock { $0 }.union(try await needed())
+        for name in names where !kept.contains(name) { try? FileManager.default.removeItem(at: url(name)) }
     }
 }

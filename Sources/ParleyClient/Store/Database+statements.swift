@@ -54,6 +54,11 @@ extension JSONValue {
 }
 
 extension Row {
+    /// Decodes a column with JSON; nil if this version of the client cannot read it. One such row must not hide a list.
+    func decodeIfReadable<Value: Decodable>(_: Value.Type, _ column: String) -> Value? {
+        try? decode(Value.self, column)
+    }
+
     /// Decodes a column with JSON.
     func decode<Value: Decodable>(_: Value.Type, _ column: String) throws -> Value {
         let text: String = self[column]

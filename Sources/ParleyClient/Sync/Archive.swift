@@ -75,7 +75,8 @@ actor Archive {
         return members
     }
 
-    /// Fetches a message that was changed by a call, so that the store has the change before its event arrives.
+    /// Fetches a message that was changed by a call, so that the store has the change before its event arrives. If the
+    /// message cannot be fetched, the change is made all the same, and its event brings it.
     func refresh(_ message: MessageID, in id: ThreadID) async throws {
         do {
             try await store.flight { [connection] in
@@ -92,6 +93,8 @@ actor Archive {
                 else { return }
                 try fold.removeMessage(seq, in: id.rawValue)
             }
+        } catch let error as ParleyError where error.isTemporary {
+            // See above.
         }
     }
 
@@ -157,7 +160,9 @@ extension Store {
                 """
                 select data from member where thread_id = ? order by json_extract(data, '$.joined_at'), user_id
                 """, [id.rawValue]
-            ).map { try $0.decode(Member.self, "data") }.filter { $0.status == .joined || $0.status == .invited }
+            ).compactMap { $0.decodeIfReadable(Member.self, "data") }.filter {
+                $0.status == .joined || $0.status == .invited
+            }
         }
     }
 
