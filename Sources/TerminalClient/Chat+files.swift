@@ -64,13 +64,58 @@ extension Chat {
     }
 
     func save(_ attachment: Attachment, _ path: String) {
+        guard !FileManager.default.fileExists(atPath: path) else {
+            return interface.show(Notice(text: "\(path) exists already. Choose another name.", isError: true))
+        }
         interface.show(Notice(text: "Saving \(attachment.name)…"))
         attempt("Saved as \(path).") { [client] in
-            guard case .part(let part) = try await client.call(.attachments.file(attachment.id)) else { return }
-            // An existing file is not replaced.
-            try part.bytes.write(to: URL(filePath: path), options: .withoutOverwriting)
+            try await client.save(attachment.id, to: URL(filePath: path))
         }
     }
 
-    func showPicture(_ attachment: Attachment) async {}
+    // MARK: Pictures
+
+    /// Larger pictures are left to the link.
+    private static let pictureByteCountMax = 5_000_000
+
+    func showPicture(_ attachment: Attachment) async {
+        guard graphics.isAvailable else {
+            return interface.show(
+                Notice(text: "This terminal cannot show pictures. Open the link, or save the file with s."))
+        }
+        await present(PictureScreen(attachment))
+        guard let id = interface.top?.id else { return }
+        start(for: id) { chat in
+            do {
+                let isOriginal = attachment.contentType == "image/png" && attachment.size <= Self.pictureByteCountMax
+                let bytes = try await chat.client.data(
+                    of: attachment.id, variant: isOriginal || !attachment.thumbnail ? .original : .thumbnail)
+                if Graphics.isPNG(bytes) {
+                    await chat.show(bytes, of: attachment, on: id)
+                } else {
+                    chat.explain("Only PNG pictures can be shown here. Open the link, or save the file with s.", on: id)
+                }
+            } catch {
+                chat.explain(Self.words(error), on: id)
+            }
+        }
+    }
+
+    private func explain(_ text: String, on id: ScreenID) {
+        interface.update(id, as: PictureScreen.self) { $0.message = text }
+        changed()
+    }
+
+    /// Draws the empty screen, and the picture into it.
+    private func show(_ png: Data, of attachment: Attachment, on id: ScreenID) async {
+        interface.update(id, as: PictureScreen.self) { $0.message = nil }
+        await drawNow()
+        guard interface.top?.id == id, let screen = interface.top?.screen as? PictureScreen, let room = screen.room
+        else {
+            return
+        }
+        let size = graphics.fitted(width: attachment.width ?? 1, height: attachment.height ?? 1, into: room.size)
+        hasPicture = true
+        await terminal.write(Graphics.show(png: png, at: room.place, size: size))
+    }
 }

@@ -24,6 +24,8 @@ actor Chat {
     var graphics = Graphics()
     /// Attachments whose links have been asked for.
     var linked: Set<AttachmentID> = []
+    /// Whether a picture stands in the terminal.
+    var hasPicture = false
     private var painter: Task<Void, Never>?
     private var isDirty = true
     private var hasQuit = false
@@ -64,7 +66,6 @@ actor Chat {
             for action in interface.handle(key) { await perform(action) }
         case .input(.report(let report)):
             graphics.note(report)
-            interface.surroundings.showsPictures = graphics.isAvailable
         case .resized:
             interface.size = terminal.size
             writer.forget()
@@ -104,6 +105,12 @@ actor Chat {
         paint()
     }
 
+    /// Returns when the terminal shows the interface as it is now.
+    func drawNow() async {
+        changed()
+        await painter?.value
+    }
+
     private func paint() {
         guard painter == nil, !hasQuit else { return }
         painter = Task {
@@ -111,12 +118,19 @@ actor Chat {
                 isDirty = false
                 interface.surroundings.now = Date()
                 let (canvas, wanted) = interface.draw()
-                await terminal.write(writer.frame(canvas))
+                await terminal.write(pictureRemoval() + writer.frame(canvas))
                 for action in wanted { await perform(action) }
                 try? await Task.sleep(for: Self.frameTime)
             }
             painter = nil
         }
+    }
+
+    /// The picture goes with its screen.
+    private func pictureRemoval() -> String {
+        guard hasPicture, !(interface.top?.screen is PictureScreen) else { return "" }
+        hasPicture = false
+        return Graphics.removal
     }
 
     // MARK: Tasks

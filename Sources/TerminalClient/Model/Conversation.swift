@@ -48,7 +48,7 @@ struct Conversation: Hashable, Sendable, Identifiable {
 extension ThreadSummary {
     /// The title, or what stands for it. Clean.
     var shownTitle: String {
-        let title = PlainText.line(self.title ?? peer?.name ?? "")
+        let title = PlainText.name(self.title ?? peer?.name ?? "")
         return title.isEmpty ? (kind == .direct ? "Deleted user" : "Untitled group") : title
     }
 
@@ -59,7 +59,7 @@ extension Sender {
     var shownName: String { Self.shown(name) }
 
     static func shown(_ name: String) -> String {
-        let name = PlainText.line(name)
+        let name = PlainText.name(name)
         return name.isEmpty ? "Deleted user" : name
     }
 }

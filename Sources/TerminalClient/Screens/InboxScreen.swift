@@ -63,7 +63,10 @@ struct InboxScreen: Screen {
 
     mutating func draw(on canvas: inout Canvas, rows area: Range<Int>, _ surroundings: Surroundings) -> [Action] {
         pageRows = area.count
-        guard conversations != nil else { return [] }
+        guard conversations != nil else {
+            canvas.write("Loading…", column: 2, row: area.lowerBound + 1, style: .dim)
+            return []
+        }
         let rows = rows
         guard !rows.isEmpty else {
             for (offset, line) in emptyText.enumerated() {

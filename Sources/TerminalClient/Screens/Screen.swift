@@ -37,8 +37,6 @@ struct Surroundings: Sendable {
     var connection = Connection.connecting
     /// Signed links by attachment, as far as they have been asked for.
     var links: [AttachmentID: String] = [:]
-    /// Whether the terminal can show pictures.
-    var showsPictures = false
 }
 
 /// Whether the client is in touch with the server.

@@ -28,8 +28,6 @@ enum Key: Hashable, Sendable {
 
 /// An answer of the terminal to a question of the program.
 enum TerminalReport: Hashable, Sendable {
-    /// The primary device attributes (DA1). 4 means sixel graphics.
-    case attributes([Int])
     /// The kitty graphics protocol is understood.
     case kittyGraphics
     /// The size of a cell in pixels.

@@ -169,7 +169,6 @@ extension KeyDecoder {
         let final = bytes[end]
         switch final {
         case UInt8(ascii: "~") where numbers.first == 200: return (.pasteBegins, byteCount)
-        case UInt8(ascii: "c") where text.hasPrefix("?"): return (.input(.report(.attributes(numbers))), byteCount)
         case UInt8(ascii: "t") where numbers.count == 3 && numbers[0] == 6:
             return (.input(.report(.cellSize(width: numbers[2], height: numbers[1]))), byteCount)
         case UInt8(ascii: "~"):

@@ -1,4 +1,5 @@
 // Text of other people, made harmless for a terminal.
+import Foundation
 
 /// Removes everything from a text that a terminal could obey, and everything that could make a text look like another.
 enum PlainText {
@@ -6,9 +7,10 @@ enum PlainText {
     private static let scalarCountMax = 12
 
     /// A text in one line: names, titles, file names. Line breaks become spaces.
-    static func line(_ text: String) -> String {
-        clean(text, lineBreak: " ").trimmingPrefix { $0 == " " }.description
-    }
+    static func line(_ text: String) -> String { clean(text, lineBreak: " ") }
+
+    /// The same, without spaces at both ends: two names must not differ by what nobody sees.
+    static func name(_ text: String) -> String { line(text).trimmingCharacters(in: .whitespaces) }
 
     /// A text of several lines, which end with `\n`.
     static func lines(_ text: String) -> String { clean(text, lineBreak: "\n") }

@@ -109,7 +109,7 @@ extension TextField {
         var place = (row: 0, column: 0)
         for (offset, character) in text.enumerated() {
             let shown =
-                isSecret ? "•" : character == "\n" ? "" : character == " " ? " " : PlainText.line(String(character))
+                isSecret ? "•" : character == "\n" ? "" : PlainText.line(String(character))
             // One column stays free for the cursor.
             if column + shown.displayWidth > width - 1 {
                 lines.append("")

@@ -78,7 +78,7 @@ struct DecodingKeys {
         let inputs = decoder.feed(answers.utf8)
         #expect(
             inputs == [
-                .report(.kittyGraphics), .report(.attributes([62, 4, 22])), .report(.cellSize(width: 9, height: 18)),
+                .report(.kittyGraphics), .report(.cellSize(width: 9, height: 18)),
             ])
     }
 

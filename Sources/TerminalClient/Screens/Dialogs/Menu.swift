@@ -34,9 +34,9 @@ extension Menu {
         ])
 
     /// What can be done with a conversation.
-    static func thread(_ id: ThreadID, _ thread: ThreadSummary?) -> Menu {
+    static func thread(_ id: ThreadID, _ thread: ThreadSummary?, now: Date) -> Menu {
         let me = thread?.me ?? OwnMembership()
-        let isMuted = me.mutedUntil.map { $0 > Date() } ?? false
+        let isMuted = thread?.isMuted(at: now) ?? false
         var items = [
             Item("a", "Attach a file", .show(.prompt(.attach(id)))),
             Item("s", "Search in this conversation", .show(.search(id))),

@@ -68,7 +68,7 @@ struct TimelineScreen: Screen {
         switch key {
         case .pageUp: scroll(up: listSize.rows - 2, surroundings)
         case .pageDown: scroll(up: 2 - listSize.rows, surroundings)
-        case .control("t"): return [.show(.menu(.thread(threadID, conversation?.thread)))]
+        case .control("t"): return [.show(.menu(.thread(threadID, conversation?.thread, now: surroundings.now)))]
         case .control("f"): return [.show(.search(threadID))]
         case .control("o"): return isInvitation ? [] : [.show(.prompt(.attach(threadID)))]
         default:

@@ -1,0 +1,148 @@
+// Signing in, searching, choosing people, menus and prompts.
+import Foundation
+import ParleyClient
+import Testing
+
+@testable import TerminalClient
+
+@Suite("Signing in")
+struct SigningIn {
+    @Test("asks for a password without showing it, and waits for the answer")
+    func password() {
+        var screen = SignInScreen(server: "http://127.0.0.1:8080", username: "ann")
+        _ = screen.type(" secret ")
+        #expect(!screen.lines().joined().contains("secret"))
+        // Spaces are part of a password.
+        #expect(screen.press(.enter) == [.signIn(.password(username: "ann", password: " secret "))])
+        #expect(screen.isBusy && screen.press(.enter).isEmpty)
+        screen.isBusy = false
+        screen.message = "The username or the password is wrong."
+        #expect(screen.lines().joined().contains("is wrong"))
+    }
+
+    @Test("goes to the field that is empty, and to the other ways")
+    func ways() {
+        var screen = SignInScreen(server: "x")
+        #expect(screen.press(.enter).isEmpty)
+        _ = screen.press(.function(2))
+        _ = screen.type("ann")
+        _ = screen.press(.enter)
+        _ = screen.type("Ann")
+        _ = screen.press(.enter)
+        _ = screen.type("pw")
+        #expect(screen.press(.enter) == [.signIn(.register(username: "ann", password: "pw", name: "Ann"))])
+    }
+
+    @Test("has a code mailed, then accepts it")
+    func code() {
+        var screen = SignInScreen(server: "x")
+        _ = screen.press(.function(2), .function(2))
+        #expect(screen.way == .code)
+        _ = screen.type("ann@example.org")
+        #expect(screen.press(.enter) == [.requestCode(email: "ann@example.org")])
+        screen.awaitCode()
+        _ = screen.type("123456")
+        #expect(screen.press(.enter) == [.signIn(.code(email: "ann@example.org", code: "123456"))])
+    }
+
+    @Test("accepts a token of the host's own server")
+    func token() {
+        var screen = SignInScreen(server: "x")
+        _ = screen.press(.function(2), .function(2), .function(2), .function(2))
+        _ = screen.press(.paste("eyJ.x.y\n"))
+        #expect(screen.press(.enter) == [.signIn(.token("eyJ.x.y"))])
+    }
+}
+
+@Suite("Dialogs")
+struct Dialogs {
+    @Test("a search marks the words that match, and opens the message in its place")
+    func search() {
+        #expect(
+            FoundMessage.pieces(ofSnippet: "a &lt;b&gt; <mark>tea</mark> &amp;lt; <mark>te</mark>") == [
+                .init(text: "a <b> ", isMatch: false), .init(text: "tea", isMatch: true),
+                .init(text: " &lt; ", isMatch: false), .init(text: "te", isMatch: true),
+            ])
+        var screen = SearchScreen(in: nil)
+        #expect(screen.type("te").last == .search("te"))
+        #expect(screen.lines()[2].contains("Searching…"))
+        screen.results = [3, 4].map { seq in
+            FoundMessage(
+                message: message(seq, "x"), pieces: FoundMessage.pieces(ofSnippet: "some <mark>tea</mark>"),
+                threadTitle: "Kitchen")
+        }
+        #expect(screen.lines()[2].contains("Bob in Kitchen") && screen.lines()[3].contains("some tea"))
+        #expect(screen.press(.down, .enter) == [.open(thread, at: "message-4")])
+    }
+
+    @Test("a group is made of a title and people, in the order in which they were chosen")
+    func group() {
+        var title = TitleScreen(.group)
+        _ = title.type("Tea")
+        #expect(title.press(.enter) == [.show(.people(.group(title: "Tea")))])
+        var people = PeopleScreen(.group(title: "Tea"))
+        #expect(people.type("b").last == .findPeople("b"))
+        people.found = [User(id: bob, username: "bob", name: "Bob")]
+        #expect(people.lines()[3].contains("Bob (@bob)"))
+        _ = people.press(.enter)
+        #expect(people.lines()[1].contains("Chosen: Bob (@bob)"))
+        #expect(people.press(.enter) == [.createGroup(title: "Tea", members: [bob])])
+    }
+
+    @Test("a menu is chosen by its letter or by the cursor")
+    func menu() {
+        var screen = MenuScreen(.newConversation)
+        #expect(screen.press(.character("r")) == [.close, .show(.title(.room))])
+        #expect(screen.press(.down, .enter) == [.close, .show(.title(.group))])
+        #expect(screen.press(.escape) == [.close])
+        var no = MenuScreen(.signOut)
+        #expect(no.press(.character("n")) == [.close])
+    }
+
+    @Test("a reaction of one's own can be taken back")
+    func reactions() {
+        var reacted = message(1, "x")
+        reacted.reactions = ["👍": Reaction(count: 1, me: true), "🦊": Reaction(count: 2, me: true)]
+        let actions = Menu.react(reacted).items.map(\.action)
+        #expect(actions.contains(.react(reacted.id, emoji: "👍", isOn: false)))
+        #expect(actions.contains(.react(reacted.id, emoji: "🎉", isOn: true)))
+        #expect(actions.contains(.react(reacted.id, emoji: "🦊", isOn: false)))
+    }
+
+    @Test("a file of somebody else is saved under a harmless name")
+    func saving() {
+        let attachment = Attachment(id: "a", name: "../.bashrc", contentType: "x", size: 1, thumbnail: false)
+        var screen = PromptScreen(.save(attachment))
+        #expect(screen.press(.enter) == [.close, .answer(.save(attachment), "_.bashrc")])
+    }
+
+    @Test("paths are completed as far as they are clear")
+    func paths() {
+        let files = ["/home/ann/": ["photo1.jpg", "photo2.jpg", "notes/", ".hidden"]]
+        func complete(_ path: String) -> String {
+            PathCompletion.complete(path, home: "/home/ann") { files[$0] ?? [] }
+        }
+        #expect(complete("~/ph") == "/home/ann/photo" && complete("/home/ann/n") == "/home/ann/notes/")
+        #expect(complete("/nowhere/x") == "/nowhere/x" && complete("~/.h") == "/home/ann/.hidden")
+    }
+
+    @Test("members can be added and removed by those who may")
+    func members() {
+        var screen = MembersScreen(thread)
+        screen.thread = conversation(me: .init(role: .owner)).thread
+        screen.thread?.kind = .group
+        screen.members = [
+            Member(user: User(id: ann, name: "Ann"), role: .owner),
+            Member(user: User(id: bob, name: "Bob"), role: .member),
+        ]
+        #expect(screen.lines()[0].contains("Ann, you") && screen.lines()[0].hasSuffix("owner"))
+        #expect(screen.press(.character("x")).isEmpty, "oneself")
+        #expect(screen.press(.down, .enter) == [.openDirect(bob)])
+        #expect(screen.press(.character("a")) == [.show(.people(.add(thread)))])
+        if case .show(.menu(let menu))? = screen.press(.character("x")).first {
+            #expect(menu.items[0].action == .change(thread, .remove(bob)))
+        } else {
+            Issue.record("no question")
+        }
+    }
+}
