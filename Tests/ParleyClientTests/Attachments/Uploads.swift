@@ -8,7 +8,8 @@ import Testing
 @Suite("An upload")
 struct Uploads {
     private static let part = AttachmentUpload.partByteCountMax
-    private let large = sampleBytes(3 * part + 5)
+    private static let large = sampleBytes(3 * part + 5)
+    private let large = Self.large
 
     private func upload(_ server: FakeAttachments, _ source: UploadSource) -> AttachmentUpload {
         var upload = AttachmentUpload(id: server.id, source: source, name: "a")

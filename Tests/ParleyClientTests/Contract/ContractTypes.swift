@@ -24,7 +24,7 @@ struct ContractType: Sendable, CustomStringConvertible {
 
     static let all: [Self] = [
         .init("Account", Account.self), .init("ApnsTarget", PushTarget.self), .init("Attachment", Attachment.self),
-        .init("Block", Block.self), .init("BlockList", BlockPage.self), .init("CursorExpired", CursorExpired.self),
+        .init("Block", Block.self), .init("BlockList", BlockPage.self),
         .init("EncryptedPayload", EncryptedPayload.self), .init("FcmTarget", PushTarget.self),
         .init("FieldProblem", Problem.Field.self), .init("Inbox", InboxPage.self), .init("Link", AttachmentLink.self),
         .init("LocationPayload", LocationPayload.self), .init("Member", Member.self),
@@ -59,7 +59,7 @@ struct ContractType: Sendable, CustomStringConvertible {
             "MemberChange", "MessageDraft", "MessageEdit", "PasswordChange", "PasswordLogin", "PasswordRegistration",
             "RoomDraft", "SettingsChange", "ThreadChange", "ThreadDraft", "ThreadMarks", "TokenLogin", "UnreadMark",
         ],
-        "examples say more": ["Event", "Problem"],
+        "read by more than one type, see their examples": ["CursorExpired", "Event", "Problem"],
         "for operators": [
             "AdminSessionDraft", "AdminStats", "AdminThread", "AdminUser", "AdminUserDraft", "AdminUserList",
             "AuditEntry", "AuditList", "Health", "Metrics",

@@ -68,6 +68,7 @@ struct Description: Sendable {
         case "string": return .string(Self.text(schema))
         default:
             let properties = shape(schema).properties
+            if properties.isEmpty, let part = schema["allOf"]?.array?.first { return sample(part) }
             if let each = schema["additionalProperties"], each.object != nil { return ["👍": sample(each)] }
             return .object(properties.mapValues { sample($0) })
         }
