@@ -19,7 +19,9 @@ final class SharedRun {
             operation = Task {
                 await body()
                 // A cancelled operation has lost its callers already, and there may be new ones.
-                if !Task.isCancelled { callers.values.forEach { $0.finish() } }
+                guard !Task.isCancelled else { return }
+                operation = nil
+                for caller in callers.values { caller.finish() }
             }
         }
         for await _ in stay {}
@@ -47,8 +49,9 @@ final class Restarting {
             } onCancel: {
                 task.cancel()
             }
+            // The next view's run may have begun.
+            if current == task { current = nil }
         } while isStale && !Task.isCancelled
-        current = nil
     }
 
     /// Ends the operation and starts it again. Does nothing if it does not run.

@@ -77,6 +77,26 @@ struct Inbox {
         try await eventually("the model follows again") { inbox.rows[0].thread.lastMessage?.text == "Two" }
     }
 
+    @Test("takes a new filter after one view has handed it to the next")
+    func handedOver() async throws {
+        server.addThread("trip", title: "Mountain trip")
+        server.addThread("old", title: "Last year", archived: true)
+        let inbox = InboxModel(try await .signedIn(server))
+        var running = Task { await inbox.run() }
+        for round in 0..<10 {
+            let expected: InboxFilter = round.isMultiple(of: 2) ? .active : .archived
+            inbox.filter = expected
+            try await eventually("round \(round)") {
+                inbox.rows.map(\.id) == (expected == .active ? ["trip"] : ["old"])
+            }
+            let next = Task { await inbox.run() }
+            running.cancel()
+            if round.isMultiple(of: 3) { await running.value } else { await Task.yield() }
+            running = next
+        }
+        running.cancel()
+    }
+
     @Test("ends when the client is closed")
     func closed() async throws {
         let client = try await ParleyClient.signedIn(server)
