@@ -35,10 +35,12 @@ struct SigningIn {
     @Test("comes with a model of a thread's members")
     func members() async throws {
         server.addThread("trip", title: "Mountain trip")
-        let members = MembersModel(try await ParleyClient.signedIn(server).thread("trip"))
+        let client = try await ParleyClient.signedIn(server)
+        let members = MembersModel(client.thread("trip"))
         let running = Task { await members.run() }
         defer { running.cancel() }
         try await eventually("the members are shown") { members.rows.map(\.user.name) == ["Ann", "Ben"] }
         #expect(members.isLoaded)
+        await client.close()
     }
 }
