@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Type-checks the code of the SDK's tutorial: after each step all files that the reader has by then.
+"""Type-checks the code of the SDK's tutorial, after each step all files that the reader has by then, and the scene in the
+article on the background.
 
     tutorial.py BUILD
 
@@ -35,6 +36,8 @@ def check(build):
         for count, (name, file) in enumerate(steps(), start=1):
             files[name] = file
             compile("-typecheck", "-I", folder, *imports(build), *files.values())
+        # `canImport(SwiftUI)` is true here.
+        compile("-typecheck", "-I", folder, *imports(build), HERE / "Sources/Snippets/BackgroundAndPush.swift")
     return count
 
 
