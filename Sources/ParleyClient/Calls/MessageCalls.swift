@@ -47,7 +47,8 @@ public struct MessageDraft: Sendable, Hashable {
 
     var json: JSONValue {
         .fields([
-            "id": .init(id), "type": type == .message ? nil : .init(type), "payload": payload.draft, "reply_to": replyTo.map { .init($0) },
+            "id": .init(id), "type": type == .message ? nil : .init(type), "payload": payload.draft,
+            "reply_to": replyTo.map { .init($0) },
             "mentions": mentions.isEmpty ? nil : .array(mentions.map { .init($0) }),
             "expires_in_s": expiresIn.map { .init($0) },
         ])
