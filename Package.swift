@@ -184,11 +184,11 @@ let package = Package(
             swiftSettings: settings),
 
         // The load generator: a client of the HTTP API. To set up many accounts fast it also knows the tables of users and
-        // sessions and the digests of tokens.
+        // sessions and the digests of tokens. It measures the client library, too.
         .target(
             name: "Bench",
             dependencies: [
-                "Basics", "CommandLineFlags", "Credentials", "Domain", "Linux", "Postgres", logging,
+                "Basics", "CommandLineFlags", "Credentials", "Domain", "Linux", "ParleyClient", "Postgres", logging,
                 histogram,
             ],
             exclude: [

@@ -15,6 +15,7 @@ package enum Bench {
             case .fanout: try await FanoutWorkload(bench).run()
             case .idle: try await IdleWorkload(bench).run()
             case .latency: try await LatencyWorkload(bench).run()
+            case .client: try await ClientWorkload(bench).run()
             case .mixed: try await MixedWorkload(bench).run()
             }
         print(settings.isJSON ? report.json : report.text)

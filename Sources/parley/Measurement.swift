@@ -11,6 +11,7 @@ enum Measurement {
         switch try BenchInvocation.parse(arguments) {
         case .show(let text): return print(text)
         case .run(let parsed): settings = parsed
+        case .runPhase(let phase): return try await phase.run()
         }
         var quiet = Settings()
         quiet.logLevel = .warning

@@ -64,6 +64,33 @@ struct InvokingBench {
         #expect(invocation == .run(settings))
     }
 
+    @Test("accepts the flags that only the client's workload has")
+    func clientFlags() throws {
+        let invocation = try parse("client", "--threads", "10", "--messages", "20", "--rounds", "1", "--bytes", "50")
+        var settings = BenchSettings(.client)
+        settings.threadCount = 10
+        settings.messageCount = 20
+        settings.roundCount = 1
+        settings.textByteCount = 50
+        settings.urls = ["http://127.0.0.1:8080"]
+        settings.memberCounts = [500, 2000]
+        #expect(invocation == .run(settings))
+        #expect(
+            mistakes("client", "--seconds", "1") == [
+                "\"--seconds\" is not a flag of `parley bench client` (see --help)."
+            ])
+    }
+
+    @Test("knows the processes that the client's workload starts")
+    func clientPhase() throws {
+        let run = try #require(ClientPhaseRun(["cold-start", "/tmp/x", "store1", "17"]))
+        #expect(run.phase == .coldStart && run.directory == "/tmp/x" && run.store == "store1")
+        #expect(run.began == MonotonicTime(nanoseconds: 17))
+        #expect(try parse("client-phase", "cold-start", "/tmp/x", "store1", "17") == .runPhase(run))
+        #expect(!mistakes("client-phase", "cold-start").isEmpty)
+        #expect(!mistakes("client-phase", "warm-start", "/tmp/x", "store1", "17").isEmpty)
+    }
+
     @Test("prints its workloads, and a workload's flags, in lines of at most 100 columns")
     func help() throws {
         #expect(try parse() == .show(BenchHelp.overview))
@@ -84,7 +111,7 @@ struct InvokingBench {
     func mistakes() {
         #expect(
             mistakes("sned") == [
-                "\"sned\" is not a workload of parley bench. Workloads: send, latency, fanout, idle, mixed."
+                "\"sned\" is not a workload of parley bench. Workloads: send, latency, fanout, idle, mixed, client."
             ])
         #expect(
             mistakes("send", "--rate", "3", "--json=1", "--url", "x", "--seconds", "0", "--database", "secret") == [

@@ -81,10 +81,13 @@ package struct BenchFlag: Sendable {
             "--url", list: \.urls, .httpURL, "URL",
             "address of a running node; repeat the flag to spread connections over several nodes (latency: the sender "
                 + "uses the first, the poller the last)", default: "http://127.0.0.1:8080"),
-        BenchFlag("--seconds", \.seconds, .integer(1...86_400), "SECONDS", "how long to measure"),
+        BenchFlag(
+            "--seconds", \.seconds, .integer(1...86_400), "SECONDS", "how long to measure",
+            for: everywhere.subtracting([.client])),
         BenchFlag(
             "--messages", \.messageCount, .optional(.integer(1...100_000_000)), "COUNT",
-            "measure until this many messages are answered, instead of --seconds", for: [.send]),
+            "send: measure until this many messages are answered, instead of --seconds; client: messages of each thread",
+            for: [.send, .client], default: "client 100"),
         BenchFlag(
             "--warm-up", \.warmUpSeconds, .integer(0...600), "SECONDS", "load the nodes for this time before measuring",
             for: [.send, .latency, .mixed]),
@@ -93,7 +96,7 @@ package struct BenchFlag: Sendable {
             "connections that send, each for its own user; two make a direct thread", for: [.send]),
         BenchFlag(
             "--bytes", \.textByteCount, .integer(1...16_384), "COUNT", "length of each message text",
-            for: [.send, .latency, .fanout, .mixed]),
+            for: [.send, .latency, .fanout, .mixed, .client]),
         BenchFlag(
             "--rate", \.rate, .optional(.integer(1...100_000)), "COUNT",
             "per second: messages (latency, fanout) or calls (mixed)", for: [.latency, .fanout, .mixed],
@@ -105,6 +108,9 @@ package struct BenchFlag: Sendable {
         BenchFlag(
             "--users", \.userCount, .integer(10...100_000), "COUNT", "users, each with its own poll",
             for: [.mixed]),
+        BenchFlag(
+            "--threads", \.threadCount, .integer(1...10_000), "COUNT", "group threads of the client's account",
+            for: [.client]),
         BenchFlag(
             "--loops", \.loopCount, .integer(1...64), "COUNT", "event loops of the load generator, one thread each",
             for: [.send, .fanout, .idle, .mixed]),
@@ -118,7 +124,8 @@ package struct BenchFlag: Sendable {
                 + "--database and the right to run checkpoints)", for: [.send]),
         BenchFlag(
             "--rounds", \.roundCount, .integer(1...100), "COUNT",
-            "rounds with the baseline or the snapshot; the report shows the median", for: [.send, .fanout]),
+            "rounds with the baseline or the snapshot, or of each phase of the client; the report shows the median",
+            for: [.send, .fanout, .client]),
         BenchFlag(
             "--database", \.databaseURL, .optional(.connectionString), "URL",
             "PostgreSQL of the nodes, to insert accounts directly: registering takes 75 ms each",

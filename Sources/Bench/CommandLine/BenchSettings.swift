@@ -3,7 +3,7 @@
 /// One run of the load generator.
 package struct BenchSettings: Sendable, Equatable {
     package enum Workload: String, CaseIterable, Sendable {
-        case send, latency, fanout, idle, mixed
+        case send, latency, fanout, idle, mixed, client
 
         /// One sentence for the list of workloads.
         package var summary: String {
@@ -13,6 +13,7 @@ package struct BenchSettings: Sendable, Equatable {
             case .fanout: "Time from the start of a send until the last waiting member of a room has the message."
             case .idle: "Memory and processor time of a node with many waiting polls."
             case .mixed: "People who poll, send, read, page and open the inbox, at a total rate."
+            case .client: "The client library: first sync, cold start, memory, catching up and sending."
             }
         }
     }
@@ -22,7 +23,8 @@ package struct BenchSettings: Sendable, Equatable {
     package var urls: [String] = []
     /// Length of the measurement, after the warm-up.
     package var seconds = 10
-    /// Number of messages to measure instead of a time; nil to use `seconds`.
+    /// send: number of messages to measure instead of a time; nil to use `seconds`. client: messages of each thread; nil
+    /// for 100.
     package var messageCount: Int?
     package var warmUpSeconds = 2
     /// Event loops, each with a thread.
@@ -35,6 +37,8 @@ package struct BenchSettings: Sendable, Equatable {
     package var memberCounts: [Int] = []
     package var pollCount = 10_000
     package var userCount = 1_000
+    /// Group threads of the client's account.
+    package var threadCount = 1_000
     package var isBaseline = false
     /// Whether to measure with and without a transaction that holds an old snapshot.
     package var isOldSnapshot = false

@@ -34,6 +34,15 @@ enum Processes {
         return (rss, pss)
     }
 
+    /// The most memory that this process has had (VmHWM), in 10^6 bytes.
+    static func ownPeakMB() throws -> Double {
+        let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let kibibytes = Double(line.filter(\.isNumber))
+        else { throw BenchFailure("/proc/self/status has no VmHWM") }
+        return kibibytes * 1024 / 1e6
+    }
+
     /// The fields of /proc/PID/stat from the state on. The fields before it are left out, because a name may hold
     /// spaces.
     private static func stat(_ pid: Int) -> [Substring]? {

@@ -21,10 +21,19 @@ struct RegisteredAccounts: Accounts {
     let endpoint: Endpoint
 
     func make(_ count: Int) async throws -> [Account] {
-        let calls = (0..<count).map { number in
+        let people = (0..<count).map { number in
+            (username: uniqueName(number), password: uniqueName(number), name: "Bench \(number)")
+        }
+        return try await Self.register(people, at: endpoint)
+    }
+
+    static func register(
+        _ people: [(username: String, password: String, name: String)], at endpoint: Endpoint
+    ) async throws -> [Account] {
+        let calls = people.map { person in
             let body: JSONValue = .object([
-                .init("username", .string(uniqueName(number))), .init("name", .string("Bench \(number)")),
-                .init("password", .string(uniqueName(number))),
+                .init("username", .string(person.username)), .init("name", .string(person.name)),
+                .init("password", .string(person.password)),
             ])
             return Call("POST", "/v1/auth/register", body: body, status: 201)
         }
@@ -75,6 +84,6 @@ struct InsertedAccounts: Accounts {
 }
 
 /// A user name that no other run has.
-private func uniqueName(_ number: Int) -> String {
+func uniqueName(_ number: Int) -> String {
     "bench\(number)x\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
 }

@@ -169,6 +169,25 @@ struct BenchCommand {
         #expect(report["lost"] == 0 && report["doubled"] == 0 && report["out_of_order"] == 0)
     }
 
+    @Test("client: measures each phase of the client library in a process of its own", .timeLimit(.minutes(1)))
+    func client() async throws {
+        let target = try await Target.start()
+        let report = try await bench(
+            "client", target.flags + ["--threads", "12", "--messages", "60", "--rounds", "2", "--bytes", "40"])
+        for (phase, marks) in [
+            ("first_sync", ["signed_in_ms", "synced_ms"]), ("fill", ["filled_ms"]),
+            ("cold_start", ["opened_ms", "inbox_ms", "timeline_ms", "live_ms"]),
+            ("catch_up", ["opened_ms", "caught_up_ms"]), ("send", []),
+        ] {
+            for figure in marks + ["cpu_ms", "peak_mb"] {
+                #expect(report[phase][figure].int ?? 1 > 0 && report[phase][figure] != .null, "\(phase) \(figure)")
+            }
+        }
+        #expect(report["catch_up_events"] == 60)
+        #expect(report["events_per_s"] != .null && report["store_mb"] != .null)
+        expectTimes(report["send_to_sent_ms"])
+    }
+
     @Test("fails when sends are answered with errors", .timeLimit(.minutes(1)))
     func wrongAnswers() async throws {
         let target = try await Target.start(settings: ["PARLEY_TEXT_BYTES_MAX": "50"])
