@@ -13,6 +13,8 @@ final class Runner: Sendable {
     func start() {
         running.withLock { [parts] running in
             guard running == nil else { return }
+            // At once: a reader that asks right after a sign-in must not see the status from before.
+            parts.live.setStatus(.connecting)
             running = Task { await Self.run(parts) }
         }
     }

@@ -33,7 +33,7 @@ public struct Problem: Sendable, Hashable, Error {
 extension Problem {
     /// Reads a refusal. An answer that is no problem document, such as a proxy's page, becomes code `unexpected_answer`.
     init(_ response: HTTPResponse) {
-        let document = (try? JSONDecoder().decode(JSONValue.self, from: response.body)) ?? .null
+        let document = (try? JSONValue(json: response.body)) ?? .null
         status = response.status
         code = .init(rawValue: document["code"]?.string ?? "unexpected_answer")
         title = document["title"]?.string ?? "Unexpected answer"

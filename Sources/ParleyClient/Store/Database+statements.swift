@@ -44,12 +44,7 @@ extension Database {
 extension JSONValue {
     /// Reads the JSON of a column.
     init(stored text: String) throws {
-        self = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
-    }
-
-    /// The JSON for a column.
-    var text: String {
-        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+        try self.init(json: text)
     }
 }
 

@@ -56,15 +56,25 @@ struct ClientSession: Sendable {
     private func fill(_ result: inout ClientPhaseResult) async throws {
         try await waitUntilLive()
         for row in await inbox() {
-            let timeline = client.thread(row.id).timeline(around: .newest)
-            _ = await snapshot(timeline)
-            while !timeline.isAtStart { try await timeline.loadEarlier(200) }
-            let messages = await snapshot(timeline).count { $0.message != nil }
+            let messages = try await wholeThread(row.id).count { $0.message != nil }
             guard messages >= plan.messageCount else {
                 throw BenchFailure("thread \(row.id) has \(messages) of \(plan.messageCount) messages")
             }
         }
         mark("filled", &result)
+    }
+
+    /// The timeline, once it begins with the first message and has no holes.
+    private func wholeThread(_ id: ThreadID) async throws -> [TimelineRow] {
+        let timeline = client.thread(id).timeline(around: .newest)
+        var rows: [TimelineRow] = []
+        for await change in timeline {
+            rows.apply(change)
+            if rows.contains(where: { if case .hole = $0 { true } else { false } }) { continue }
+            if timeline.isAtStart { break }
+            try await timeline.loadEarlier(200)
+        }
+        return rows
     }
 
     private func send(_ result: inout ClientPhaseResult) async throws {
