@@ -12,8 +12,8 @@ let package = Package(
     targets: [
         .executableTarget(name: "sample", dependencies: [.product(name: "ParleyClient", package: "parley")]),
 
-        // The code of the SDK's articles and tutorial. DocumentationTests compares it with them.
-        .target(
+        // The code of the SDK's articles. DocumentationTests compares it with them. Running it runs the article's test.
+        .executableTarget(
             name: "Snippets",
             dependencies: [
                 .product(name: "ParleyClient", package: "parley"),

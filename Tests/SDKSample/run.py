@@ -156,6 +156,7 @@ def build():
 
 def check():
     build()
+    run("timeout", "30", APP / ".build/debug/Snippets", folder=APP)
     documentation.write(APP / ".build")
     print(f"The documentation has no broken link, and {tutorial.check(APP / '.build')} steps of the tutorial compile.",
           flush=True)

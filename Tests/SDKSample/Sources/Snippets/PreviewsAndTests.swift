@@ -54,3 +54,8 @@ func inboxShowsTheThread() async throws {
     precondition(inbox.rows[0].thread.title == "Mountain trip")
 }
 // end
+
+@main
+enum Main {
+    static func main() async throws { try await inboxShowsTheThread() }
+}
