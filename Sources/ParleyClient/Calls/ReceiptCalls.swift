@@ -37,7 +37,7 @@ public struct ReceiptCalls: Sendable {
         return Call("POST", "v1", "receipts", body: ["receipts": .array(entries)])
     }
 
-    /// ThreadMarks a thread as unread from a message on, for the user only. `PUT /v1/threads/{thread_id}/unread`
+    /// Marks a thread as unread from a message on, for the user only. `PUT /v1/threads/{thread_id}/unread`
     public func markUnread(from seq: Seq, in thread: ThreadID) -> Call<Void> {
         Call("PUT", "v1", "threads", thread.rawValue, "unread", body: ["from": .init(seq)])
     }
