@@ -259,10 +259,7 @@ extension Chat {
     }
 
     private func signInFailed(_ id: ScreenID, _ error: any Error) {
-        interface.update(id, as: SignInScreen.self) { screen in
-            screen.isBusy = false
-            screen.message = Self.words(error)
-        }
+        interface.update(id, as: SignInScreen.self) { $0.fail(Self.words(error)) }
     }
 }
 

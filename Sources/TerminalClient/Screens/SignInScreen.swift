@@ -71,6 +71,16 @@ struct SignInScreen: Screen {
         message = "If the address can be used, a code was mailed to it. The code is valid for 10 minutes."
     }
 
+    /// Shows why the server refused. Secrets have to be typed again.
+    mutating func fail(_ reason: String) {
+        isBusy = false
+        message = reason
+        for (index, name) in way.names.enumerated() where [.password, .code, .token].contains(name) {
+            fields[name]?.set("")
+            focus = index
+        }
+    }
+
     mutating func handle(_ key: Key, _: Surroundings) -> [Action] {
         guard !isBusy else { return [] }
         let names = way.names

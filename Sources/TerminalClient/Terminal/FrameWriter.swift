@@ -58,10 +58,13 @@ private struct Pen {
         for column in columns {
             let cell = row[row.startIndex + column]
             guard let character = cell.character else { continue }
-            if !isPlaced { output += "\u{1b}[\(number + 1);\(column + 1)H" }
+            let place = "\u{1b}[\(number + 1);\(column + 1)H"
+            if !isPlaced { output += place }
             set(cell.style, on: &output)
+            // Terminals disagree about the width of joined characters. What was there before must not stay beside a
+            // narrow one, and the next character gets its place explicitly.
+            if character.displayWidth == 2, character.unicodeScalars.count > 1 { output += "  " + place }
             output.append(character)
-            // Terminals disagree about the width of such characters, so the next one gets its place explicitly.
             isPlaced = character.isASCII
         }
     }

@@ -39,8 +39,7 @@ extension SystemTests {
             try await bob.waits(for: person.username)
             try await bob.type("wrong password")
             try await bob.press("Enter")
-            try await bob.waits(for: "password", without: "Waiting")
-            try await bob.press("C-u")
+            try await bob.waits(for: "username or password is wrong")
             try await bob.type(person.password)
             try await bob.press("Enter")
             try await ann.waits(for: "There are no conversations yet", "online")
@@ -92,7 +91,7 @@ extension SystemTests {
             try await bob.press("Enter")
             try await bob.waits(for: "▌", "r reply")
             try await bob.resize(columns: 50, rows: 12)
-            try await bob.waits(for: "Hello Bob, 漢字 and 👍", "Esc write", without: "Search")
+            try await bob.waits(for: "▌", "Hello Bob, 漢字 and 👍", "d delete", without: "Esc write")
             try await bob.press("C-c")
             try await bob.waits(for: "ended with status 0")
         }

@@ -15,9 +15,11 @@ struct SigningIn {
         // Spaces are part of a password.
         #expect(screen.press(.enter) == [.signIn(.password(username: "ann", password: " secret "))])
         #expect(screen.isBusy && screen.press(.enter).isEmpty)
-        screen.isBusy = false
-        screen.message = "The username or the password is wrong."
+        screen.fail("The username or the password is wrong.")
         #expect(screen.lines().joined().contains("is wrong"))
+        // The password is typed again, the username is not.
+        _ = screen.type("right")
+        #expect(screen.press(.enter) == [.signIn(.password(username: "ann", password: "right"))])
     }
 
     @Test("goes to the field that is empty, and to the other ways")
