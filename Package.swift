@@ -208,7 +208,9 @@ let package = Package(
             swiftSettings: settings),
 
         // The client: the calls of the contract, a store in SQLite, sync, an outbox. Depends on nothing of the server's.
-        .target(name: "ParleyClient", dependencies: [grdb], swiftSettings: clientSettings),
+        .target(
+            name: "ParleyClient", dependencies: [grdb, .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: clientSettings),
 
         // The client's lists as observable models, for SwiftUI.
         .target(name: "ParleyObservation", dependencies: ["ParleyClient"], swiftSettings: clientSettings),

@@ -20,7 +20,7 @@ public actor ParleyClient {
 
         public init(
             server: URL, store: StoreLocation, deviceName: String? = nil,
-            transport: any HTTPTransport = URLSessionTransport(), tokens: (any TokenStorage)? = nil
+            transport: any HTTPTransport = SystemTransport(), tokens: (any TokenStorage)? = nil
         ) {
             self.server = server
             self.store = store

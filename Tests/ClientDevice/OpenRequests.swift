@@ -9,7 +9,7 @@ final class OpenRequests: HTTPTransport, @unchecked Sendable {
     private let lock = NSLock()
     private var open: [Int: (line: String, since: ContinuousClock.Instant)] = [:]
     private var count = 0
-    private let transport = URLSessionTransport()
+    private let transport = SystemTransport()
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let number = lock.withLock {

@@ -4,7 +4,7 @@ import ParleyClient
 
 // snippet
 struct HeaderTransport: HTTPTransport {
-    let base = URLSessionTransport()
+    let base = SystemTransport()
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         var request = request
