@@ -62,7 +62,8 @@
         private let state = Locked(State())
         // SAFETY: only the thread of the transfer reads and writes these.
         private var headers: [String: String] = [:]
-        private var body = Data()
+        private var isHeadComplete = false
+    private var body = Data()
 
         init(_ request: HTTPRequest) { self.request = request }
 

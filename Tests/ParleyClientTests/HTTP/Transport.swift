@@ -70,7 +70,8 @@ private final class MisbehavingServer: Sendable {
         port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
-    deinit { process.terminate() }
+    // This process may block SIGTERM, and the child has its mask.
+    deinit { kill(process.processIdentifier, SIGKILL) }
 
     func request(_ path: String, _ method: String = "GET", timeout: Duration = .seconds(10)) -> HTTPRequest {
         let url = URL(string: "http://127.0.0.1:\(port)\(path)") ?? URL(filePath: "/")
