@@ -91,14 +91,21 @@ private struct StoredMessage: Sendable {
     /// The first word of the text, which edits keep. Empty: the text is deleted.
     let token: String
 
-    static func all(in database: String) async throws -> [StoredMessage] {
-        let text = try await Psql.run(
-            """
-            select id, thread_id, seq, split_part(payload->>'text', ' ', 1) from messages where sender_id is not null
-            """, conninfo: database)
-        return text.split(separator: "\n").map { line in
-            let fields = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-            return StoredMessage(id: fields[0], thread: fields[1], seq: Int(fields[2]) ?? 0, token: fields[3])
+    /// psql's output is bounded, so this reads a few rows at a time.
+    static func all(in database: String, limit: Int = 500) async throws -> [StoredMessage] {
+        var found: [StoredMessage] = []
+        while true {
+            let text = try await Psql.run(
+                """
+                select id, thread_id, seq, split_part(payload->>'text', ' ', 1) from messages
+                where sender_id is not null order by thread_id, seq offset \(found.count) limit \(limit)
+                """, conninfo: database)
+            let rows = text.split(separator: "\n").map { line in
+                let fields = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+                return StoredMessage(id: fields[0], thread: fields[1], seq: Int(fields[2]) ?? 0, token: fields[3])
+            }
+            found += rows
+            if rows.count < limit { return found }
         }
     }
 }
