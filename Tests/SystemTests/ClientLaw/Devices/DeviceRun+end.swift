@@ -83,7 +83,8 @@ extension DeviceRun {
                 \(done.values.reduce(0, +)) operations (\(text(done))), \(acceptedCount) messages accepted
                 errors: \(text(errors))
                 killed: \(text(faults))
-                proxy: \(proxy)
+                proxy: \(proxy["requests"]) requests, faults \(proxy["faults"]), statuses \(proxy["statuses"])
+                refusals: \(proxy["refusals"])
                 """
         }
     }
