@@ -248,7 +248,9 @@ class State:
     def move_marks(self, thread_id, marks):
         member = self.members.get(thread_id, {}).get(marks["user_id"])
         for kind in ("read", "delivered") if member else ():
-            if marks[kind + "_seq"] > member[kind + "_seq"]:
+            # A message moves its sender's mark and brings no time. A receipt made at that moment follows with the time.
+            known, new = ((one[kind + "_seq"], one.get(kind + "_at") or "") for one in (member, marks))
+            if new > known:
                 member |= {key: marks[key] for key in (kind + "_seq", kind + "_at") if key in marks}
 
 

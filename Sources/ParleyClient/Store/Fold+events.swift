@@ -127,9 +127,7 @@ extension Fold {
         try storeEvent(data, in: id)
         try cover(id, seq, seq)
         let sender = data["sender"]?["id"]?.string
-        if let sender {  // Sending marks everything before as read, and leaves the times of the marks.
-            try moveMarks(id, ["user_id": .string(sender), "read_seq": .seq(seq), "delivered_seq": .seq(seq)])
-        }
+        try moveMarks(id, ofSenderOf: data)
         guard seq > thread.counted else { return }
         let userID = userID
         let isMention = data["mentions"]?.array?.contains(.string(userID)) ?? false
@@ -195,12 +193,22 @@ extension Fold {
         try db.run("delete from mark where thread_id = ? and read_seq <= ?", [id, own["read_seq"]?.int ?? 0])
     }
 
+    /// Sending marks everything before as read, and leaves the times of the marks.
+    mutating func moveMarks(_ id: String, ofSenderOf message: JSONValue) throws {
+        guard let sender = message["sender"]?["id"], let seq = message["seq"] else { return }
+        try moveMarks(id, ["user_id": sender, "read_seq": seq, "delivered_seq": seq])
+    }
+
     /// Moves a member's marks, which never go back.
     private mutating func moveMarks(_ id: String, _ marks: JSONValue) throws {
         guard let user = marks["user_id"]?.string, var member = try member(user, of: id) else { return }
         var hasMoved = false
         for kind in ["read", "delivered"] {
-            guard let seq = marks[kind + "_seq"]?.int, seq > member[kind + "_seq"]?.int ?? 0 else { continue }
+            guard let seq = marks[kind + "_seq"]?.int else { continue }
+            let known = member[kind + "_seq"]?.int ?? 0
+            // A message moves its sender's mark and brings no time. A receipt made at that moment follows with the time.
+            let isLater = (marks[kind + "_at"]?.string ?? "") > (member[kind + "_at"]?.string ?? "")
+            guard seq > known || seq == known && isLater else { continue }
             for key in [kind + "_seq", kind + "_at"] where marks[key] != nil { member[key] = marks[key] }
             hasMoved = true
         }

@@ -61,6 +61,9 @@ actor Archive {
                 store: { fold, members, touches in
                     guard !touches.members.contains(id), !touches.resets.contains(id) else { return false }
                     try fold.loadMembers(members, of: id)
+                    for seq in touches.messages[id] ?? [] {
+                        if let message = try fold.message(seq, in: id) { try fold.moveMarks(id, ofSenderOf: message) }
+                    }
                     return true
                 })
             {}
