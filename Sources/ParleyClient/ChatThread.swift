@@ -32,15 +32,20 @@ public struct ChatThread: Sendable, Identifiable {
     /// time at which it is opened; `call(.threads.members(of:page:))` reads more.
     public func members() -> LiveList<Member> {
         let (id, parts) = (id, parts)
+        let filler = Filler(thread: id, parts: parts)
         return LiveList(hub: parts.store.changes) {
             $0.all || $0.members.contains(id.rawValue)
         } fetch: { known in
             do {
-                if let members = try await parts.archive.members(of: id) { return members }
-            } catch let error as ParleyError where error.isTemporary {
-                parts.whenLive { _ = try await parts.archive.members(of: id) }
-            } catch is ParleyError {}
-            return try await parts.store.members(of: id) ?? known
+                return try await parts.archive.members(of: id) ?? []
+            } catch let error as ParleyError where error != .closed {
+                guard error.isTemporary else { return known }
+                filler.start("list") {
+                    _ = try await parts.archive.members(of: id)
+                    parts.store.changes.publish(Changes(members: [id.rawValue]))
+                }
+                return known
+            }
         }
     }
 
@@ -118,8 +123,11 @@ public struct ChatThread: Sendable, Identifiable {
     public func markUnread(from seq: Seq) async throws {
         let (id, parts) = (id, parts)
         try await parts.marks.inOrder {
-            try await parts.connection.call(.receipts.markUnread(from: seq, in: id))
-            try await parts.store.write { try $0.removeMark(in: id) }
+            try await parts.store.flight {
+                try await parts.connection.call(.receipts.markUnread(from: seq, in: id))
+            } store: { fold, _, touches in
+                try fold.showUnread(from: seq, in: id, unless: touches)
+            }
         }
     }
 

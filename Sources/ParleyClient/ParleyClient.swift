@@ -33,6 +33,10 @@ public actor ParleyClient {
     nonisolated let parts: Parts
     private nonisolated let runner: Runner
     private let configuration: Configuration
+    /// What the app wants: `suspend` or `resume`.
+    private var isSuspended = false
+    /// Calls of `catchUp` that are not done. The client works for them although the app rests.
+    private var refreshCount = 0
 
     /// Opens the store without blocking the calling thread: an app with a screen calls this. Otherwise like `init`.
     public static func open(_ configuration: Configuration) async throws -> ParleyClient {
@@ -70,15 +74,23 @@ public actor ParleyClient {
 
     /// Stops the poll and the outbox, for example while the app is in the background. The device then receives alerts.
     public func suspend() async {
-        if case .signedOut = parts.live.status { return }
-        await runner.stop()
-        parts.live.setStatus(.suspended)
+        isSuspended = true
+        await rest()
     }
+
+    /// Ends the work, unless something wants it again while it is ending.
+    private func rest() async {
+        guard isSuspended, refreshCount == 0, !isSignedOut else { return }
+        await runner.stop()
+        if isSuspended, refreshCount == 0, !isSignedOut { parts.live.setStatus(.suspended) }
+    }
+
+    private var isSignedOut: Bool { if case .signedOut = parts.live.status { true } else { false } }
 
     /// Continues after `suspend`.
     public func resume() {
-        guard case .suspended = parts.live.status else { return }
-        runner.start()
+        isSuspended = false
+        if !isSignedOut { runner.start() }
     }
 
     /// Tries again at once what waits for the server. Call this when the network is back.
@@ -89,12 +101,16 @@ public actor ParleyClient {
     /// Loads what is new and sends what waits, then returns: for a background refresh, or after an alert. Throws
     /// `ParleyError.noAnswer` if that takes longer than `limit`.
     public func catchUp(within limit: Duration = .seconds(25)) async throws {
-        if case .signedOut = parts.live.status { throw ParleyError.signedOut }
-        let wasSuspended = parts.live.status == .suspended
+        guard !isSignedOut else { throw ParleyError.signedOut }
+        refreshCount += 1
         runner.start()
         retryNow()
         let isDone = await settles(within: limit)
-        if wasSuspended { await suspend() }
+        refreshCount -= 1
+        await rest()
+        if case .signedOut(let problem) = parts.live.status {
+            throw problem.map { .refused($0) } ?? ParleyError.signedOut
+        }
         guard isDone else { throw ParleyError.noAnswer("not everything arrived within \(limit)") }
     }
 
@@ -104,7 +120,7 @@ public actor ParleyClient {
         try? parts.store.close()
     }
 
-    /// Waits until the client is live and nothing is left to send.
+    /// Waits until the client is live and nothing is left to send, or until the session has ended.
     private func settles(within limit: Duration) async -> Bool {
         let parts = parts
         let quiet = LiveValue(hub: parts.store.changes) {
@@ -117,6 +133,7 @@ public actor ParleyClient {
                         or exists (select 1 from mark where confirmed is null)
                     """) as Bool? ?? false
             }
+            if case .signedOut = parts.live.status { return true }
             return parts.live.status == .live && !waiting
         }
         return await withTaskGroup(of: Bool.self) { group in
@@ -177,14 +194,14 @@ public actor ParleyClient {
     /// answer, the session stays in the list of devices until the user ends it on another device.
     public func signOut() async {
         await runner.stop()
+        isSuspended = false
         var logout = Call<Void>.auth.signOut()
         logout.timeout = .seconds(5)
         try? await parts.connection.call(logout)
         try? parts.tokens.save(nil)
         parts.connection.setToken(nil)
-        try? await parts.store.write { try $0.erase(keepingUnsent: false) }
+        await parts.erase(keepingUnsent: false)
         await parts.outbox.files.removeUnneeded { [] }
-        parts.live.clear()
         parts.live.setStatus(.signedOut(nil))
     }
 
@@ -193,6 +210,9 @@ public actor ParleyClient {
             let token = answer["session"]?["token"]?.string
         else { throw ParleyError.unreadableAnswer("the answer of the sign-in has no user or no token") }
         await runner.stop()
+        isSuspended = false
+        // A crash between these steps must not leave one person's data with another one's token.
+        try parts.tokens.save(nil)
         var session = answer["session"] ?? [:]
         session["token"] = nil
         try await parts.store.write { [session] fold in

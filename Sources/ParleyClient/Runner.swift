@@ -3,29 +3,39 @@ import Foundation
 
 final class Runner: Sendable {
     private let parts: Parts
-    private let running = Locked<Task<Void, Never>?>(nil)
+    private struct State {
+        var running: Task<Void, Never>?
+        /// The last one that was stopped. The next one starts when it has ended.
+        var stopped: Task<Void, Never>?
+    }
+
+    private let state = Locked(State())
 
     init(_ parts: Parts) { self.parts = parts }
 
-    deinit { running.withLock { $0?.cancel() } }
+    deinit { state.withLock { $0.running?.cancel() } }
 
     /// Starts the workers unless they run.
     func start() {
-        running.withLock { [parts] running in
-            guard running == nil else { return }
+        state.withLock { [parts] state in
+            guard state.running == nil else { return }
             // At once: a reader that asks right after a sign-in must not see the status from before.
             parts.live.setStatus(.connecting)
-            running = Task { await Self.run(parts) }
+            state.running = Task { [stopped = state.stopped] in
+                await stopped?.value
+                await Self.run(parts)
+            }
         }
     }
 
     /// Ends the workers and waits for their end. What they had begun is stored or begins again.
     func stop() async {
-        let task = running.withLock { running in
-            defer { running = nil }
-            return running
+        let task = state.withLock { state in
+            state.running?.cancel()
+            state.stopped = state.running ?? state.stopped
+            state.running = nil
+            return state.stopped
         }
-        task?.cancel()
         await task?.value
     }
 
@@ -85,23 +95,20 @@ struct Parts: Sendable {
         }
     }
 
-    /// Does something as soon as the server answers.
-    func whenLive(_ work: @escaping @Sendable () async throws -> Void) {
-        let listener = store.changes.listen { $0.status }
-        Task { [live] in
-            while live.status != .live { guard await listener.signal.wait() else { return } }
-            try? await work()
-        }
-    }
-
     /// The server has ended the session: everything that it showed must go. Unsent messages and drafts stay for the case
     /// that the same person signs in again.
     func endSession(_ problem: Problem) async {
         try? tokens.save(nil)
         connection.setToken(nil)
-        try? await store.write { try $0.erase(keepingUnsent: true) }
-        live.clear()
+        await erase(keepingUnsent: true)
         live.setStatus(.signedOut(problem))
+    }
+
+    /// Deletes the data of the account, also in a task that is being cancelled.
+    func erase(keepingUnsent: Bool) async {
+        let erasing = Task { [store] in try await store.write { try $0.erase(keepingUnsent: keepingUnsent) } }
+        _ = await erasing.result
+        live.clear()
     }
 }
 

@@ -43,6 +43,8 @@ public final class Timeline: AsyncSequence, Sendable {
         filler = Filler(thread: threadID, parts: parts)
     }
 
+    deinit { parts.live.setWindow(nil, in: threadID, of: ObjectIdentifier(self)) }
+
     public func makeAsyncIterator() -> AsyncIterator {
         let id = threadID.rawValue
         return LiveList<TimelineRow>(hub: parts.store.changes) { changes in
@@ -135,6 +137,7 @@ public final class Timeline: AsyncSequence, Sendable {
         let (shown, bounds) = try await parts.store.read { [rows] db in
             (try rows.rows(db, window, readSeq: readSeq), try rows.bounds(db))
         }
+        parts.live.setWindow(window.first, in: threadID, of: ObjectIdentifier(self))
         state.withLock { state in
             state.bounds = bounds
             if let last = state.window?.last, last >= bounds.head { state.window?.last = nil }
@@ -179,61 +182,5 @@ public final class Timeline: AsyncSequence, Sendable {
 extension TimelineRow {
     fileprivate var isLargeHole: Bool {
         if case .hole(let range) = self { range.count > Timeline.holeMax } else { false }
-    }
-}
-
-/// Fetches what a timeline shows as a hole. It ends with its timeline.
-private final class Filler: Sendable {
-    private let thread: ThreadID
-    private let parts: Parts
-    private let running = Locked<[String: Task<Void, Never>]>([:])
-
-    init(thread: ThreadID, parts: Parts) {
-        self.thread = thread
-        self.parts = parts
-    }
-
-    deinit {
-        for task in running.withLock({ $0 }).values { task.cancel() }
-    }
-
-    func fill(_ rows: [TimelineRow]) {
-        for (index, row) in rows.enumerated() {
-            guard case .hole(let range) = row else { continue }
-            // The end that touches other messages comes first: readers look there.
-            let end: RangeEnd = index + 1 < rows.count ? .upper : .lower
-            start("\(range)") { [parts, thread] in try await parts.archive.fill(thread.rawValue, range, from: end) }
-        }
-    }
-
-    func loadMembers() {
-        start("members") { [parts, thread] in
-            guard let data = try await parts.store.thread(thread), data.memberCount <= Member.followedMax else {
-                return
-            }
-            try await parts.archive.loadMembers(thread.rawValue)
-        }
-    }
-
-    /// Tries until the work is done, or refused.
-    private func start(_ key: String, _ work: @escaping @Sendable () async throws -> Void) {
-        let finish: @Sendable () -> Void = { [weak self] in self?.running.withLock { $0[key] = nil } }
-        running.withLock { [store = parts.store] running in
-            guard running[key] == nil else { return }
-            running[key] = Task {
-                var backoff = Backoff()
-                while !Task.isCancelled {
-                    do {
-                        try await work()
-                        break
-                    } catch let error as ParleyError where error.isTemporary {
-                        await store.changes.pause(backoff.failed(error))
-                    } catch {
-                        break
-                    }
-                }
-                finish()
-            }
-        }
     }
 }

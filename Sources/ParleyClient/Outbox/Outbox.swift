@@ -114,12 +114,14 @@ final class Outbox: Sendable {
                     group.addTask { [self] in
                         defer {
                             busy.withLock { _ = $0.threads.remove(entry.threadID.rawValue) }
+                            live.setProgress(nil, of: entry.id, in: entry.threadID)
                             listener.signal.set()
                         }
                         try await deliver(entry.id)
                     }
                 }
-            } while await listener.signal.wait()
+                // The first message to meet an ended session, or a closed store, ends the others.
+            } while await listener.signal.wait() && !group.isCancelled
         }
         throw CancellationError()
     }
@@ -158,10 +160,7 @@ final class Outbox: Sendable {
         }
         guard isThere else { return }
         live.setProgress(nil, of: entry.id, in: entry.threadID)
-        defer {
-            busy.withLock { _ = $0.messages.remove(entry.id.rawValue) }
-            live.setProgress(nil, of: entry.id, in: entry.threadID)
-        }
+        defer { busy.withLock { _ = $0.messages.remove(entry.id.rawValue) } }
         var body = entry.body
         if !entry.files.isEmpty {
             body["payload"]?["attachments"] = .array(entry.files.map { ["id": .string($0.id.rawValue)] })

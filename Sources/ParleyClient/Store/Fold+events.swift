@@ -77,8 +77,12 @@ extension Fold {
     // MARK: Threads
 
     private mutating func createThread(_ id: String, _ data: JSONValue) throws {
-        try removeThread(id)
+        // Messages that answers of calls have brought already stay: the thread is new to the user, not to the device.
+        for table in ["member_list", "member"] { try db.run("delete from \(table) where thread_id = ?", [id]) }
         try db.run("delete from missing_thread where id = ?", [id])
+        touches.resets.insert(id)
+        changes.timelines.insert(id)
+        changes.members.insert(id)
         var thread = ThreadState(data: data, counted: data["head"]?.int ?? 0)
         let members = data["members"]?.array ?? []
         thread["members"] = nil

@@ -14,6 +14,16 @@ extension Fold {
         changes.timelines.insert(id.rawValue)
     }
 
+    /// The server has marked a thread as unread from a seq on. Its event brings the counts. A mark that the user has made
+    /// since is still to be sent.
+    mutating func showUnread(from seq: Seq, in id: ThreadID, unless touches: Touches) throws {
+        try db.run("delete from mark where thread_id = ? and confirmed is not null", [id.rawValue])
+        changes.threads.insert(id.rawValue)
+        changes.timelines.insert(id.rawValue)
+        guard !touches.concern(id) else { return }
+        try change(id.rawValue) { thread in thread.setMe(["read_seq": .seq(min(thread.readSeq, seq - 1))]) }
+    }
+
     mutating func removeMark(in id: ThreadID) throws {
         try db.run("delete from mark where thread_id = ?", [id.rawValue])
         changes.threads.insert(id.rawValue)

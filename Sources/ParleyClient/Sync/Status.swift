@@ -17,6 +17,10 @@ public enum Status: Sendable, Equatable {
     case offline(until: Date, reason: ParleyError)
 }
 
+extension Status {
+    fileprivate var isOffline: Bool { if case .offline = self { true } else { false } }
+}
+
 /// A person's presence.
 public struct PresenceState: Sendable, Hashable {
     public var isOnline: Bool
@@ -37,6 +41,8 @@ final class LiveState: Sendable {
         var typing: [String: [String: ContinuousClock.Instant]] = [:]
         /// Messages that are being uploaded or sent: how much of their files has arrived, 0 to 1.
         var progress: [String: Double] = [:]
+        /// Open timelines: the thread, and the first seq of the window.
+        var windows: [ObjectIdentifier: (thread: String, first: Seq)] = [:]
     }
 
     private let state = Locked(State())
@@ -47,11 +53,13 @@ final class LiveState: Sendable {
     var status: Status { state.withLock { $0.status } }
 
     func setStatus(_ status: Status) {
-        let isNew = state.withLock { state in
+        let before = state.withLock { state in
             defer { state.status = status }
-            return state.status != status
+            return state.status
         }
-        if isNew { hub.publish(Changes(status: true)) }
+        guard before != status else { return }
+        // The server is back: whatever waits to be tried again need not wait longer.
+        hub.publish(Changes(status: true, retry: status == .live && before.isOffline))
     }
 
     // MARK: Presence
@@ -122,6 +130,18 @@ final class LiveState: Sendable {
     func setProgress(_ value: Double?, of message: MessageID, in thread: ThreadID) {
         state.withLock { $0.progress[message.rawValue] = value }
         hub.publish(Changes(timelines: [thread.rawValue], outbox: true))
+    }
+
+    // MARK: Timelines
+
+    /// Where the window of a timeline begins; nil when the timeline ends.
+    func setWindow(_ first: Seq?, in thread: ThreadID, of timeline: ObjectIdentifier) {
+        state.withLock { $0.windows[timeline] = first.map { (thread.rawValue, $0) } }
+    }
+
+    /// The first message of a thread that some timeline shows.
+    func firstShown(in thread: String) -> Seq? {
+        state.withLock { state in state.windows.values.filter { $0.thread == thread }.map(\.first).min() }
     }
 
     /// Forgets everything, for another account.

@@ -98,15 +98,41 @@ struct SyncLoop: Sendable {
         }
         guard let cursor else { throw ParleyError.unreadableAnswer("the inbox has no cursor") }
         live.readPresence(threads.compactMap { $0["peer"] })
+        let stale = Set(
+            try await store.read { try JSONValue(stored: $0.value("stale") ?? "[]") }.array?.compactMap(\.string) ?? [])
+        let pages = try await shownPages(of: stale)
         try await store.write { fold in
-            let stale = try JSONValue(stored: fold.db.value("stale") ?? "[]").array ?? []
             try fold.loadAccount(account, blocked: blocks.compactMap { ($0["id"] ?? $0["user"]?["id"])?.string })
-            try fold.loadInbox(threads, stale: Set(stale.compactMap(\.string)))
+            try fold.loadInbox(threads, stale: stale)
+            for page in pages { try fold.loadMessages(page.thread, page: page.answer, after: page.after) }
             try fold.db.setValue("cursor", cursor)
             try fold.db.setValue("stale", nil)
         }
         // The next poll waits, and brings what happened since at once.
         live.setStatus(.live)
+    }
+
+    /// The messages that open timelines show of these threads, so that none of them leaves the screen for a moment.
+    private func shownPages(
+        of threads: Set<String>
+    ) async throws -> [(thread: String, after: Seq, answer: JSONValue)] {
+        var pages: [(thread: String, after: Seq, answer: JSONValue)] = []
+        for id in threads {
+            var after = live.firstShown(in: id).map { $0 - 1 }
+            // A longer window has a hole afterwards, and its timeline fills it.
+            for _ in 0..<3 {
+                guard let seq = after else { break }
+                do {
+                    let answer = try await connection.call(
+                        .messages.list(in: ThreadID(id), after: .seq(seq), limit: 200).raw)
+                    pages.append((id, seq, answer))
+                    after = answer["end"]?.bool ?? true ? nil : answer["messages"]?.array?.last?["seq"]?.int
+                } catch ParleyError.refused(let problem) where [403, 404].contains(problem.status) {
+                    break  // The inbox does not have the thread any more.
+                }
+            }
+        }
+        return pages
     }
 
     /// What is shown and not stored.
