@@ -342,7 +342,7 @@ let package = Package(
 
         // Black box: the built executable, curl, several processes; Bench for its many polls.
         .testTarget(
-            name: "SystemTests", dependencies: ["Bench", "TestSupport", crypto],
+            name: "SystemTests", dependencies: ["Bench", "ParleyClient", "TestSupport", crypto],
             exclude: [
                 "Attachments/Scripts", "ClientLaw/Devices/faulty_proxy.py", "Documentation/generated_client.py",
                 "Documentation/generator.yaml",

@@ -25,15 +25,18 @@ logs=.build/tests
 
 # System suites that may share the machine, in lanes of about 140 s each. Suite-test leaves out one test of the suite.
 lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths MetricsAccess ForbiddenCalls BadBodies
-    UnauthenticatedBodies ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat)
+    UnauthenticatedBodies ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox
+    ClientSearch)
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
-    DelegatedSignIn AdminCalls MembersOnTwoNodes MessageChanges PayloadNumbers KilledNodes Sessions-takesAsLong)
+    DelegatedSignIn AdminCalls MembersOnTwoNodes MessageChanges PayloadNumbers KilledNodes Sessions-takesAsLong
+    ClientTimelines ClientSigningIn)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls
     SendingFromBothNodes ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough
-    DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange ClientVectors)
+    DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange ClientVectors ClientFiles
+    ClientInbox)
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice AttachmentAccess MediaLinks UploadingFiles
     ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety
-    GeneratedClient ReferenceClient)
+    GeneratedClient ReferenceClient ClientMembers ClientStores)
 
 # Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.
 measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/|StoreTests\.IndexingMessages/|ThumbnailingTests\.PictureBombs/)'

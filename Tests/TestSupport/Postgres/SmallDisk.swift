@@ -14,7 +14,7 @@ package struct SmallDisk: Sendable {
 
     /// Creates the directory and mounts the disk there, for `account` alone if given.
     /// - Throws: `Failure` if mounting is not permitted.
-    static func mount(at directory: String, byteCount: Int, account: Account?) throws -> SmallDisk {
+    package static func mount(at directory: String, byteCount: Int, account: Account?) throws -> SmallDisk {
         guard mkdir(directory, 0o700) == 0 else { throw CocoaError(.fileWriteUnknown) }
         var options = "size=\(byteCount),mode=0700"
         if let account { options += ",uid=\(account.userID),gid=\(account.groupID)" }
@@ -47,4 +47,7 @@ package struct SmallDisk: Sendable {
 
     /// Frees the space again.
     package func free() { unlink(ballast) }
+
+    /// Takes the disk away, for a test that mounted it itself.
+    package func unmount() { umount2(directory, Int32(MNT_DETACH)) }
 }
