@@ -99,7 +99,3 @@ public struct AttachmentDownload: Sendable {
         } catch let error as ParleyError where error.code != nil && !error.isTemporary {}
     }
 }
-
-extension Problem.Code {
-    static let rangeNotSatisfiable: Self = "range_not_satisfiable"
-}

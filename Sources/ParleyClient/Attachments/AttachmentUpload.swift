@@ -137,15 +137,6 @@ public struct AttachmentUpload: Sendable {
     }
 }
 
-extension Problem.Code {
-    static let uploadOffsetMismatch: Self = "upload_offset_mismatch"
-    static let uploadComplete: Self = "upload_complete"
-    static let uploadSuperseded: Self = "upload_superseded"
-    static let malformedRequest: Self = "malformed_request"
-    static let attachmentNotFound: Self = "attachment_not_found"
-    static let attachmentRefused: Self = "attachment_refused"
-}
-
 extension Problem {
     /// As the server answers when a message has a refused file.
     static let attachmentRefused = Problem(

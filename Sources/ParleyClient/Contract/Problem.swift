@@ -51,7 +51,7 @@ extension Problem {
     public var isTemporary: Bool {
         // A redirect is a network that wants its user to sign in first.
         (300..<400).contains(status) || status == 408 || status == 429
-            || status >= 500 && status != 501 && status != 505
+            || status >= 500 && status != 501 && status != 505 && code != .mailNotConfigured
     }
 }
 

@@ -47,6 +47,9 @@ struct Refusals {
     @Test("is final otherwise", arguments: [400, 401, 403, 404, 409, 410, 413, 415, 422, 501, 505])
     func final(_ status: Int) { #expect(!Problem(response(status, "")).isTemporary) }
 
+    @Test("is final if the server sends no mail")
+    func mail() { #expect(!Problem(response(503, #"{"code": "mail_not_configured"}"#)).isTemporary) }
+
     @Test(
         "is different from an answer that cannot be read",
         arguments: ["", "<html>", "null", "[]", "{}", #"{"id": "a", "name": 5}"#, "{\"id\": \"a\", \"name\": \"\u{7}"])

@@ -17,6 +17,19 @@ struct SchemasAndTypes {
         #expect(description.schemas.keys.sorted() == known.sorted())
     }
 
+    @Test("have a constant for each code of a refusal, and each type of an event")
+    func words() throws {
+        for (schema, file, own) in [
+            (description.schemas["ProblemCode"], "ProblemCodes", ["unexpected_answer"]),
+            (description.schemas["Event"]?["properties"]?["type"], "EventType", []),
+        ] {
+            let words = (schema?["enum"]?.array ?? []).compactMap(\.string) + own
+            let source = try Repository.text("Sources/ParleyClient/Contract/\(file).swift")
+            let constants = source.matches(of: /public static let \w+: Self = "(.*)"/).map { String($0.1) }
+            #expect(constants == words)
+        }
+    }
+
     @Test("have no property that the type does not know", arguments: ContractType.all)
     func properties(_ type: ContractType) throws {
         let sample = description.sample(try schema(of: type))
