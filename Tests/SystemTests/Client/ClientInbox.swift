@@ -24,8 +24,8 @@ extension SystemTests {
                 default: _ = try await pair.server.sent("\(number)", in: id, as: pair.ben)
                 }
             }
+            try await pair.parley.catchUp()  // All of Ann's messages and marks are sent.
             let last = MessageID(try await pair.server.sent("The end", in: threads[1], as: pair.ben))
-            try await pair.parley.catchUp()
             try await shown.wait("the last message") { $0.first?.thread.lastMessage?.id == last }
             let fresh = Shown(pair.parley.inbox())
             try await eventually("equal lists") { fresh.rows == shown.rows ? true : nil }

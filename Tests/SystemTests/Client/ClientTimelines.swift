@@ -151,6 +151,7 @@ extension SystemTests {
                 default: ids.append(try await pair.benSays("Ben \(number)"))
                 }
             }
+            try await pair.parley.catchUp()  // All of Ann's messages are sent.
             try await pair.benSays("The end")
             try await shown.wait("the last message") {
                 $0.last?.text == "The end" && !$0.contains { $0.text.hasPrefix("> ") }
