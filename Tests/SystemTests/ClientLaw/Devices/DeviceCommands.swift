@@ -50,7 +50,7 @@ struct DeviceCommands {
     private mutating func send() -> [String: JSON] {
         var command: [String: JSON] = ["do": "send"]
         if random.chance(5) { command["reply"] = .init(random.below(12)) }
-        if random.chance(4) { command["mentions"] = [other] }
+        if random.chance(12) { command["mentions"] = [other] }
         if random.chance(12) { command["seconds"] = .init(1 + random.below(5)) }
         if random.chance(15) { command["file"] = .string(String(repeating: "file \(lane)-\(number) ", count: 100)) }
         return command
