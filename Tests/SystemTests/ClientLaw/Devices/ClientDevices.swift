@@ -41,8 +41,8 @@ extension SystemTests {
             }
             let report = try await run.report()
             print("PARLEY_CLIENT_SEED=\(plan.seed): \(began.duration(to: .now)): \(report)")
-            // The run proves something only if all this has happened.
-            #expect(report.missing.isEmpty, seed)
+            // The long run proves something only if all this has happened.
+            if plan.rateLimits == "off" { #expect(report.missing.isEmpty, seed) }
             for device in run.devices { await device.end() }
             for index in run.nodes.addresses.indices { try await run.nodes.end(index) }
         }
