@@ -209,7 +209,8 @@ let package = Package(
 
         // The client: the calls of the contract, a store in SQLite, sync, an outbox. Depends on nothing of the server's.
         .target(
-            name: "ParleyClient", dependencies: [grdb, .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
+            name: "ParleyClient",
+            dependencies: [grdb, .target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
             swiftSettings: clientSettings),
 
         // The client's lists as observable models, for SwiftUI.

@@ -63,7 +63,7 @@
         // SAFETY: only the thread of the transfer reads and writes these.
         private var headers: [String: String] = [:]
         private var isHeadComplete = false
-    private var body = Data()
+        private var body = Data()
 
         init(_ request: HTTPRequest) { self.request = request }
 
@@ -124,8 +124,10 @@
                 return .failure(ParleyError.noAnswer(String(cString: curl_easy_strerror(code))))
             }
             // libcurl takes a head that was cut off for the whole one.
-        guard isHeadComplete else { return .failure(ParleyError.noAnswer("the connection closed inside an answer")) }
-        return .success(HTTPResponse(status: parley_curl_status(easy), headers: headers, body: body))
+            guard isHeadComplete else {
+                return .failure(ParleyError.noAnswer("the connection closed inside an answer"))
+            }
+            return .success(HTTPResponse(status: parley_curl_status(easy), headers: headers, body: body))
         }
 
         private func set(_ easy: UnsafeMutableRawPointer, _ list: UnsafeMutablePointer<curl_slist>?) {
@@ -166,7 +168,7 @@
         private func read(header line: UnsafeRawBufferPointer) {
             let text = String(decoding: line, as: UTF8.self)
             isHeadComplete = text == "\r\n"
-        if text.hasPrefix("HTTP/") { return headers = [:] }
+            if text.hasPrefix("HTTP/") { return headers = [:] }
             guard let colon = text.firstIndex(of: ":") else { return }
             let name = text[..<colon].lowercased()
             guard headers[name] == nil else { return }
