@@ -23,8 +23,9 @@ COMMENTED = {"swift.struct", "swift.class", "swift.enum", "swift.protocol", "swi
 
 def imports(build):
     """The compiler's options to import the SDK's modules."""
-    sqlite = build / "checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"
-    return ["-I", build / "debug/Modules", "-Xcc", f"-fmodule-map-file={sqlite}"]
+    libraries = [build / "checkouts/GRDB.swift/Sources/GRDBSQLite", ROOT / "Sources/CLibcurl"]
+    maps = [option for library in libraries for option in ("-Xcc", f"-fmodule-map-file={library}/module.modulemap")]
+    return ["-I", build / "debug/Modules", *maps]
 
 
 def symbols(build, module, folder):
