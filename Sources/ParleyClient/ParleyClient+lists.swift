@@ -78,8 +78,9 @@ extension ParleyClient {
         let connection = parts.connection
         let id = try await parts.store.flight {
             try await connection.call(call)
-        } store: { fold, thread, touches -> String? in
+        } store: { [live = parts.live] fold, thread, touches -> String? in
             guard let id = thread["id"]?.string else { return nil }
+            if let peer = thread["peer"] { live.readPresence([peer]) }
             // Its event may have come already.
             if try fold.thread(id) == nil, thread["me"] != nil, !touches.concern(ThreadID(id)) {
                 try fold.loadThreads([thread])

@@ -83,7 +83,8 @@ struct SearchScreen: Screen {
         let sender = result.message.sender.map { $0.id == surroundings.me ? "You" : $0.shownName } ?? ""
         var line = StyledLine(isSelected ? "> " : "  ", Style.bold.selected(isSelected))
         line.append(sender.cut(to: 24), Style.bold.selected(isSelected))
-        if threadID == nil {
+        // A direct thread has the name of the other person.
+        if threadID == nil, result.threadTitle != sender {
             line.append(" in \(result.threadTitle)".cut(to: 30), Style.dim.selected(isSelected))
         }
         let time = surroundings.calendar.shownShortly(result.message.timestamp, now: surroundings.now)

@@ -94,6 +94,8 @@ struct TimelineScreen: Screen {
             guard let action = composer.action(members: members) else { return [] }
             composer.clear()
             viewport.showEnd()
+            // What is written next is news.
+            lastTypingAt = .distantPast
             return [action, .saveDraft("")] + (atEnd ? [] : [.jumpToNewest])
         case .escape: return composer.cancel() ? [] : [.close]
         case .tab, .backTab:
