@@ -128,7 +128,7 @@ extension Fold {
 
     private mutating func createMessage(_ id: String, _ data: JSONValue) throws {
         guard let seq = data["seq"]?.int, let thread = try thread(id) else { return }
-        try storeEvent(data, in: id)
+        try store(data, in: id)
         try cover(id, seq, seq)
         let sender = data["sender"]?["id"]?.string
         try moveMarks(id, ofSenderOf: data)
@@ -152,7 +152,7 @@ extension Fold {
 
     private mutating func updateMessage(_ id: String, _ data: JSONValue) throws {
         guard let seq = data["seq"]?.int, try message(seq, in: id) != nil else { return }
-        try storeEvent(data, in: id)
+        try store(data, in: id)
     }
 
     private mutating func deleteMessage(_ id: String, _ data: JSONValue) throws {

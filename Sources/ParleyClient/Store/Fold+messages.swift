@@ -18,15 +18,15 @@ extension Fold {
         }
     }
 
-    /// Stores a message as the archive has it. The device's copy of a payload may be the last one, once all devices
-    /// have it: the server then shows the message without its payload.
+    /// Stores a message of the archive, an event or an answer, and keeps what only the device knows.
     mutating func store(_ message: JSONValue, in id: String) throws {
         guard let seq = message["seq"]?.int, let messageID = message["id"]?.string else { return }
         var message = message
-        if message["payload"]?.isNull ?? true, message["deleted_at"]?.isNull ?? true,
-            let stored = try self.message(seq, in: id), stored["id"] == message["id"], let payload = stored["payload"]
-        {
-            message["payload"] = payload
+        if let stored = try self.message(seq, in: id), stored["id"] == message["id"] {
+            message.keepPayload(of: stored)
+            message.keepOwnReactions(of: stored)
+        } else {
+            message.keepOwnReactions(of: .null)
         }
         // An id stands for one message: a restored server may have given it another place.
         try db.run("delete from message where id = ? and (thread_id, seq) is not (?, ?)", [messageID, id, seq])
@@ -41,24 +41,6 @@ extension Fold {
         try removeSent(messageID, in: id)
         changes.timelines.insert(id)
         changes.threads.insert(id)
-    }
-
-    /// Stores a message of an event, which does not say which reactions are the user's own.
-    mutating func storeEvent(_ message: JSONValue, in id: String) throws {
-        guard let seq = message["seq"]?.int else { return }
-        var message = message
-        if let reactions = message["reactions"]?.object, !reactions.isEmpty {
-            let stored = try self.message(seq, in: id)
-            let own = stored?["id"] == message["id"] ? stored?["reactions"] : nil
-            message["reactions"] = .object(
-                Dictionary(
-                    uniqueKeysWithValues: reactions.map { emoji, reaction in
-                        var reaction = reaction
-                        reaction["me"] = own?[emoji]?["me"] ?? false
-                        return (emoji, reaction)
-                    }))
-        }
-        try store(message, in: id)
     }
 
     func message(_ seq: Seq, in id: String) throws -> JSONValue? {
@@ -132,5 +114,24 @@ extension Database {
         }
         if next <= range.upperBound { gaps.append(next...range.upperBound) }
         return gaps
+    }
+}
+
+extension JSONValue {
+    /// Once all devices have a message, the server may show it without its payload. This copy may be the last one.
+    fileprivate mutating func keepPayload(of stored: JSONValue) {
+        guard self["payload"]?.isNull ?? true, self["deleted_at"]?.isNull ?? true, let payload = stored["payload"]
+        else {
+            return
+        }
+        self["payload"] = payload
+    }
+
+    /// Only the archive says which reactions are the user's own: events, and answers of a send or an edit, do not.
+    fileprivate mutating func keepOwnReactions(of stored: JSONValue) {
+        guard let reactions = self["reactions"]?.object, !reactions.isEmpty else { return }
+        for (emoji, reaction) in reactions where reaction["me"] == nil {
+            self["reactions"]?[emoji]?["me"] = stored["reactions"]?[emoji]?["me"] ?? false
+        }
     }
 }

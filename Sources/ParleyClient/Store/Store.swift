@@ -27,7 +27,9 @@ final class Store: Sendable {
         configuration.maximumReaderCount = 3
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { database in
-            try database.execute(sql: "pragma synchronous = normal; pragma cache_size = -2000")
+            // In KiB. Readers find most pages in the cache of the system.
+            let cache = database.configuration.readonly ? 500 : 2000
+            try database.execute(sql: "pragma synchronous = normal; pragma cache_size = -\(cache)")
         }
         do {
             switch location {
