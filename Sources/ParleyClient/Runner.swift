@@ -119,7 +119,7 @@ extension Fold {
         {
             try db.run("delete from \(table)")
         }
-        for key in ["cursor", "stale", "account", "blocked", "session"] { try db.setValue(key, nil) }
+        for key in ["cursor", "expired", "account", "blocked", "session"] { try db.setValue(key, nil) }
         if !keepingUnsent {
             try db.run("delete from outbox")
             try db.run("delete from draft")

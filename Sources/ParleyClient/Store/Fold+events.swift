@@ -230,7 +230,7 @@ extension Fold {
 
     // MARK: People
 
-    private mutating func updateUser(_ id: String, _ user: JSONValue) throws {
+    mutating func updateUser(_ id: String, _ user: JSONValue) throws {
         guard let userID = user["id"]?.string else { return }
         for row in try db.rows(
             "select seq, data from message where thread_id = ? and data like ?", [id, "%\(userID)%"])

@@ -86,6 +86,11 @@ struct Fold {
             userID = id
             try db.setValue("user_id", id)
         }
+        // The event that changed the own profile may have been one of those that the log no longer has.
+        let before = try db.value("account").map { try JSONValue(stored: $0) }
+        if let before, ["name", "profile_image", "status_text"].contains(where: { before[$0] != user[$0] }) {
+            for id: String in try db.all("select id from thread") { try updateUser(id, user) }
+        }
         try db.setValue("account", user.text)
         try db.setValue("blocked", JSONValue.array(blocked.map(JSONValue.string)).text)
         changes.account = true

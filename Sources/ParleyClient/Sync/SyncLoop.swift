@@ -53,11 +53,9 @@ struct SyncLoop: Sendable {
             return Self.wait
         } catch ParleyError.refused(let problem) where problem.status == 410 {
             live.setStatus(.behind)
-            // Stored first: after a crash the threads are still known as stale.
-            let stale = (problem.document["threads"]?.array ?? []).compactMap { $0["id"]?.string }
+            // Stored first: after a crash the reload still knows what it has to ask.
             try await store.write { fold in
-                let before = try JSONValue(stored: fold.db.value("stale") ?? "[]").array ?? []
-                try fold.db.setValue("stale", JSONValue.array(before + stale.map(JSONValue.string)).text)
+                try fold.db.setValue("expired", cursor)
                 try fold.db.setValue("cursor", nil)
             }
             try await reload()
@@ -88,8 +86,7 @@ struct SyncLoop: Sendable {
 
     /// Loads the account and the whole inbox, and continues from the cursor of its first page.
     private func reload() async throws {
-        let account = try await connection.call(.account.get().raw)
-        let blocks = try await connection.all("blocks") { Call<BlockPage>.account.blocks(limit: 200, page: $0).raw }
+        // Everything else is read after the cursor: a change before it comes with no event.
         var cursor: String?
         let threads = try await connection.all("threads") {
             Call<InboxPage>.sync.inbox(limit: 200, page: $0).raw
@@ -98,18 +95,31 @@ struct SyncLoop: Sendable {
         }
         guard let cursor else { throw ParleyError.unreadableAnswer("the inbox has no cursor") }
         live.readPresence(threads.compactMap { $0["peer"] })
-        let stale = Set(
-            try await store.read { try JSONValue(stored: $0.value("stale") ?? "[]") }.array?.compactMap(\.string) ?? [])
+        let account = try await connection.call(.account.get().raw)
+        let blocks = try await connection.all("blocks") { Call<BlockPage>.account.blocks(limit: 200, page: $0).raw }
+        let stale = try await staleThreads(threads)
         let pages = try await shownPages(of: stale)
         try await store.write { fold in
             try fold.loadAccount(account, blocked: blocks.compactMap { ($0["id"] ?? $0["user"]?["id"])?.string })
             try fold.loadInbox(threads, stale: stale)
             for page in pages { try fold.loadMessages(page.thread, page: page.answer, after: page.after) }
             try fold.db.setValue("cursor", cursor)
-            try fold.db.setValue("stale", nil)
+            try fold.db.setValue("expired", nil)
         }
         // The next poll waits, and brings what happened since at once.
         live.setStatus(.live)
+    }
+
+    /// The threads whose stored messages cannot be trusted. The expired cursor is asked again after the inbox: the first
+    /// answer does not name threads that changed between it and the inbox.
+    private func staleThreads(_ threads: [JSONValue]) async throws -> Set<String> {
+        guard let expired = try await store.read({ try $0.value("expired") }) else { return [] }
+        do {
+            _ = try await connection.call(.sync.events(after: expired, wait: 0, limit: 1))
+            return Set(threads.compactMap { $0["id"]?.string })  // It was expired, and now it is not: nothing is sure.
+        } catch ParleyError.refused(let problem) where problem.status == 410 {
+            return Set((problem.document["threads"]?.array ?? []).compactMap { $0["id"]?.string })
+        }
     }
 
     /// The messages that open timelines show of these threads, so that none of them leaves the screen for a moment.
