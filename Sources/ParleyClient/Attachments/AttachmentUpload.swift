@@ -13,7 +13,7 @@ public struct AttachmentUpload: Sendable {
 
     /// The largest part, and the largest file that is sent by one call.
     static let partByteCountMax = 1 << 20
-    /// So many answers without a stored byte end a run.
+    /// A run ends after this many answers without a stored byte.
     static let stallCountMax = 4
 
     /// Waits between two questions whether a file is checked.

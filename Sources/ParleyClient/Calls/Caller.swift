@@ -1,4 +1,4 @@
-// Whoever can send a call: the client, its connection, and scripts in tests.
+// The protocol of everything that sends calls: the client, its connection, and scripts in tests.
 
 /// Sends calls of the contract.
 public protocol Caller: Sendable {

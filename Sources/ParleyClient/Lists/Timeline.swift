@@ -143,7 +143,7 @@ public final class Timeline: AsyncSequence, Sendable {
             if let last = state.window?.last, last >= bounds.head { state.window?.last = nil }
         }
         guard !shown.contains(where: \.isLargeHole) else {
-            // The thread has gone far ahead, or was loaded anew: the window begins again at the newest message.
+            // The thread has gone far ahead, or was loaded again. The window starts again at the newest message.
             try await jump(to: .newest)
             return try await read()
         }
