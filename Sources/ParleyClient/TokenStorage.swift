@@ -1,7 +1,7 @@
 // Where the session's token is kept. An app for Apple's systems gives a storage in the Keychain.
 import Foundation
 
-/// Keeps the token of the session. Whoever reads it can act as the user.
+/// Keeps the token of the session. A program that reads the token can act as the user.
 public protocol TokenStorage: Sendable {
     /// The stored token; nil if there is none.
     func load() throws -> String?

@@ -29,7 +29,7 @@ public struct AttachmentDownload: Sendable {
     }
 
     /// Writes the file to `target`, whose folder must exist, and replaces what is there. Until the file is complete, its
-    /// parts are in a file beside it, whose name ends in `.part`.
+    /// parts are in a second file in the same folder, whose name ends in `.part`.
     ///
     /// `progress` is called with the part that has arrived, 0 to 1. Throws `ParleyError.fileUnwritable`.
     public func save(

@@ -6,7 +6,7 @@ public struct Content: Sendable, Hashable {
     public let type: MessageType
     public let payload: Payload
 
-    /// A text. An empty one needs attachments beside it.
+    /// A text. An empty text is allowed only with attachments.
     public static func text(_ text: String) -> Content {
         Content(type: .message, payload: .text(text.isEmpty ? nil : text))
     }

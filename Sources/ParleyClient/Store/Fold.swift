@@ -1,7 +1,8 @@
 // The state of a device as a function of an inbox and the events after it. docs/client-guide.md has the rules, and
 // Tests/ClientVectors histories with what a client must show. One Fold lives as long as one transaction.
 //
-// This file: the account, threads and lists of members as calls return them. Beside it: events, messages.
+// This file has the account, threads and lists of members as calls return them. Fold+events.swift has the events, and
+// Fold+messages.swift the messages.
 import Foundation
 import GRDB
 

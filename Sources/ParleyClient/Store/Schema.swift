@@ -8,7 +8,7 @@ enum Schema {
         return migrator
     }
 
-    /// `data` is JSON as the server sent it, with fields that this version does not know. Columns beside it are what
+    /// `data` is JSON as the server sent it, with fields that this version does not know. The other columns are what
     /// queries need. `version` grows with each transaction: a list reads only rows whose version is new to it.
     private static let first = """
         -- One value a key: cursor, account, blocked, session, version.

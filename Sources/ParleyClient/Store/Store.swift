@@ -103,7 +103,7 @@ private func storeError(_ error: any Error) -> any Error {
     error is ParleyError || error is CancellationError ? error : ParleyError.storeFailed("\(error)")
 }
 
-/// A lock file: the second client of a directory is refused instead of polling and sending beside the first.
+/// A lock file in the store's directory. It refuses a second client, which would poll and send the same messages again.
 final class StoreLock: Sendable {
     private let descriptor: Locked<Int32?>
 

@@ -36,8 +36,8 @@ struct SyncLoop: Sendable {
 
     static let wait = 25
 
-    /// One answer of the server, or the first inbox. Returns how long the next poll may wait: not at all after an inbox, as
-    /// the client is live only when a poll has answered.
+    /// One answer of the server, or the first inbox. Returns how long the next poll may wait, in seconds: not at all
+    /// after an inbox, because events may have followed its cursor.
     private func step(_ wait: Int) async throws -> Int {
         guard let cursor = try await store.read({ try $0.value("cursor") }) else {
             live.setStatus(.behind)
@@ -86,7 +86,7 @@ struct SyncLoop: Sendable {
 
     /// Loads the account and the whole inbox, and continues from the cursor of its first page.
     private func reload() async throws {
-        // Everything else is read after the cursor: a change before it comes with no event.
+        // The cursor is read first. No event follows for a change that is older than the cursor.
         var cursor: String?
         let threads = try await connection.all("threads") {
             Call<InboxPage>.sync.inbox(limit: 200, page: $0).raw
@@ -100,13 +100,13 @@ struct SyncLoop: Sendable {
         let stale = try await staleThreads(threads)
         let pages = try await shownPages(of: stale)
         try await store.write { fold in
-            try fold.loadAccount(account, blocked: blocks.compactMap { ($0["id"] ?? $0["user"]?["id"])?.string })
+            try fold.loadAccount(account, blocked: blocks.compactMap { $0["user"]?["id"]?.string })
             try fold.loadInbox(threads, stale: stale)
             for page in pages { try fold.loadMessages(page.thread, page: page.answer, after: page.after) }
             try fold.db.setValue("cursor", cursor)
             try fold.db.setValue("expired", nil)
         }
-        // The next poll waits, and brings what happened since at once.
+        // The whole inbox is there. The next poll brings what happened since, and does not wait.
         live.setStatus(.live)
     }
 
