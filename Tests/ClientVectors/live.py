@@ -113,8 +113,8 @@ class Device:
 
     # Following the log.
 
-    def load_inbox(self, stale=()):
-        """The first start, and what follows a 410. The cursor is that of the first page."""
+    def load_inbox(self, expired=None):
+        """The first start, and what follows a 410 for the cursor `expired`. The new cursor is that of the first page."""
         inbox = self.follower.call("GET", "/inbox?limit=200")
         cursor, threads = inbox["cursor"], inbox["threads"]
         while "next" in inbox:
@@ -125,8 +125,19 @@ class Device:
             "user": self.follower.call("GET", "/users/me"),
             "blocked": [block["user"]["id"] for block in blocks],
         }
-        self.state.load_inbox(threads, stale)
+        # Asked after the inbox: the first 410 does not name threads that changed between it and the inbox.
+        self.state.load_inbox(threads, self.stale_threads(expired) if expired else ())
         self.commit(cursor)
+
+    def stale_threads(self, expired):
+        """The threads that the answer 410 for an expired cursor names."""
+        try:
+            self.follower.call("GET", f"/sync?cursor={expired}&wait=0&limit=1")
+        except Refusal as refusal:
+            if refusal.status != 410:
+                raise
+            return [thread["id"] for thread in refusal.body["threads"]]
+        return list(self.state.threads)
 
     def commit(self, cursor):
         """Events and cursor are stored together."""
@@ -146,7 +157,7 @@ class Device:
             if refusal.status != 410:
                 raise
             self.reloads += 1
-            self.load_inbox([thread["id"] for thread in refusal.body["threads"]])
+            self.load_inbox(expired=self.cursor)
             return True
         for event in answer["events"]:
             self.state.apply(event)

@@ -107,6 +107,35 @@ Deno.test('after 410 only the named threads are fetched again', async () => {
     chat.close();
 });
 
+Deno.test('after 410 a thread that changes before the inbox is read is fetched again too', async () => {
+    const server = new FakeServer();
+    const ann = server.addUser('Ann');
+    const ben = server.addUser('Ben');
+    const thread = server.addThread([ann, ben]);
+    const other = server.addThread([ann, ben], { title: 'Other' });
+    for (let n = 1; n <= 2; n += 1) server.say(other, ben, `text ${n}`);
+    let beforeInbox = () => {};
+    const chat = new Chat({
+        fetch: (input, init) => {
+            if (String(input).includes('/v1/inbox')) beforeInbox();
+            return server.fetch(input, init);
+        },
+        openStore: (publish) => Promise.resolve(new MemoryStore(publish)),
+    });
+    await chat.start();
+    await chat.signIn({ username: 'ann', password: 'a river of tea' });
+    const timeline = chat.openTimeline(other.id);
+    await until(timeline.view, ({ rows }) => rows.length === 2);
+    beforeInbox = () => {
+        beforeInbox = () => {};
+        server.withoutEvents(() => other.messages[0].payload = { text: 'edited' });
+        server.expire([other]);
+    };
+    server.expire([thread]);
+    await until(timeline.view, (view) => texts(view)[0] === 'edited');
+    chat.close();
+});
+
 Deno.test('401 signs out and removes everything', async () => {
     const { server, chat, thread, ben } = await twoPeople();
     server.say(thread, ben, 'secret');

@@ -37,8 +37,10 @@ export class FakeServer {
     /** @type {Set<() => void>} */
     #wakers = new Set();
     #random;
-    /** @type {Thread[]} */
-    #expired = [];
+    /** The log position up to which cursors have expired, by user. @type {Map<string, number>} */
+    #expiry = new Map();
+    /** The threads that an answer 410 names. @type {Set<Thread>} */
+    #stale = new Set();
     #time = Date.parse('2026-11-21T10:00:00.000Z');
 
     /** @param {{faults?: Partial<Faults>, random?: () => number}} [options] */
@@ -135,8 +137,11 @@ export class FakeServer {
     /** Makes the cursors of all devices expire; the answer names these threads.
      * @param {Thread[]} threads */
     expire(threads) {
-        this.#expired = threads;
-        for (const log of this.logs.values()) log.push({ type: 'nothing', at: this.#now(), data: {} });
+        for (const thread of threads) this.#stale.add(thread);
+        for (const [userID, log] of this.logs) {
+            this.#expiry.set(userID, log.length);
+            log.push({ type: 'nothing', at: this.#now(), data: {} });
+        }
         for (const wake of this.#wakers) wake();
     }
 
@@ -315,11 +320,6 @@ export class FakeServer {
     async #sync(userID, token, query, signal) {
         const from = Number(query.get('cursor'));
         const log = this.logs.get(userID) ?? [];
-        if (this.#expired.length > 0) {
-            const threads = this.#expired.map(({ id, messages }) => ({ id, head: messages.length }));
-            this.#expired = [];
-            return problem(410, 'cursor_expired', { cursor: String(log.length), threads });
-        }
         const end = Date.now() + Number(query.get('wait') ?? 25) * 1000;
         this.waitingPolls += 1;
         while (log.length === from && Date.now() < end && !signal.aborted && this.sessions.has(token) && !this.isAway) {
@@ -337,6 +337,10 @@ export class FakeServer {
         this.waitingPolls -= 1;
         signal.throwIfAborted();
         if (!this.sessions.has(token)) return problem(401, 'invalid_token');
+        if (from <= (this.#expiry.get(userID) ?? -1)) {
+            const threads = [...this.#stale].map(({ id, messages }) => ({ id, head: messages.length }));
+            return problem(410, 'cursor_expired', { cursor: String(log.length), threads });
+        }
         const events = log.slice(from, from + Number(query.get('limit') ?? 100));
         const cursor = from + events.length;
         return json(200, { events, cursor: String(cursor), more: cursor < log.length });

@@ -8,6 +8,7 @@ import { commit, commitEvents, commitReload, commitThread, fetchPage } from './c
 
 /** @typedef {import('../types.js').Connection} Connection */
 /** @typedef {import('../state/records.js').Event} Event */
+/** @typedef {import('../types.js').Thread} Thread */
 
 const waitSeconds = 25;
 
@@ -57,7 +58,7 @@ export class Poll {
                 }
                 isNudged = false;
                 const cursor = await this.#store.read(['meta'], async (tx) => (await tx.get('meta', 'cursor'))?.value);
-                if (cursor === undefined) await this.#load([], signal);
+                if (cursor === undefined) await this.#load(null, signal);
                 else await this.#ask(cursor, userID, signal, ended);
                 this.#connect(true, 'connected');
                 if (!isPrepared) await this.#prepare(signal);
@@ -130,10 +131,8 @@ export class Poll {
             const query = { cursor, wait, limit: 200 };
             answer = await this.#http.call('GET', '/v1/sync', { query, seconds: wait + 15, signal: ended, tries: 1 });
         } catch (error) {
-            const problem = problemOf(error);
-            if (problem.status !== 410) throw error;
-            const staleIDs = problem.body.threads.map((/** @type {{id: string}} */ { id }) => id);
-            return await this.#load(staleIDs, signal);
+            if (problemOf(error).status !== 410) throw error;
+            return await this.#load(cursor, signal);
         }
         const stored = answer.events.filter((/** @type {Event} */ { type }) => !passing.has(type));
         if (stored.length > 0 || answer.cursor !== cursor) {
@@ -145,9 +144,9 @@ export class Poll {
     }
 
     /** Loads the whole inbox and the account.
-     * @param {string[]} staleIDs
+     * @param {string | null} expired the cursor that the server refused; null at the first start
      * @param {AbortSignal} signal */
-    async #load(staleIDs, signal) {
+    async #load(expired, signal) {
         const threads = [];
         let cursor;
         for await (const answer of this.#http.pages('/v1/inbox')) {
@@ -156,8 +155,28 @@ export class Poll {
             threads.push(...answer.threads);
             if (signal.aborted) return;
         }
-        await commitReload(this.#store, { threads, cursor, staleIDs });
+        // Everything else is read after the cursor: no event follows for a change that is older than the cursor.
         await this.#loadAccount();
+        const staleIDs = expired === null ? [] : await this.#staleIDs(expired, threads, signal);
+        await commitReload(this.#store, { threads, cursor, staleIDs });
+    }
+
+    /** Returns the threads whose stored messages cannot be trusted. The expired cursor is asked again after the inbox: the
+     * first refusal does not name threads that changed between it and the inbox.
+     * @param {string} expired
+     * @param {Thread[]} threads
+     * @param {AbortSignal} signal
+     * @returns {Promise<string[]>} */
+    async #staleIDs(expired, threads, signal) {
+        try {
+            await this.#http.call('GET', '/v1/sync', { query: { cursor: expired, wait: 0, limit: 1 }, signal });
+            // The cursor was expired, and now it is not: nothing is certain.
+            return threads.map(({ id }) => id);
+        } catch (error) {
+            const problem = problemOf(error);
+            if (problem.status !== 410) throw error;
+            return problem.body.threads.map((/** @type {{id: string}} */ { id }) => id);
+        }
     }
 
     async #loadAccount() {
