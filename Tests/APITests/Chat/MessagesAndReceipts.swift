@@ -43,6 +43,32 @@ struct MessagesAndReceipts {
         #expect(other.problemCode == "id_taken")
     }
 
+    @Test("answers a retry after the sender has left, and hides everything else of the thread")
+    func retriesAfterLeaving() async throws {
+        let ann = try await Person.make()
+        let bob = try await Person.make()
+        let thread = try await ann.group(with: [bob])
+        let others = try await ann.say("mine", in: thread).string("id")
+        let id = MessageID.make().description
+        func send(_ text: String, id: String) async throws -> Reply {
+            try await bob.client.post(
+                "/v1/threads/\(thread)/messages", #"{"id":"\#(id)","payload":{"text":"\#(text)"}}"#)
+        }
+        let first = try await send("hi", id: id)
+        _ = try await bob.client.delete("/v1/threads/\(thread)/members/me")
+        let again = try await send("hi", id: id)
+        #expect(again.status == 200)
+        #expect(again.text == first.text)
+        #expect(try await send("ho", id: id).problemCode == "id_taken")
+        for hidden in [MessageID.make().description, others] {
+            #expect(try await send("mine", id: hidden).problemCode == "thread_not_found")
+        }
+        // The same while the sender is only invited again.
+        _ = try await ann.client.put("/v1/threads/\(thread)/members/\(bob.id)", #"{"status":"invited"}"#)
+        #expect(try await send("hi", id: id).status == 200)
+        #expect(try await send("mine", id: others).problemCode == "not_joined")
+    }
+
     @Test("accepts replies and mentions only of messages and members of the thread")
     func refers() async throws {
         let ann = try await Person.make()

@@ -10,7 +10,8 @@
 -- Returns: a row for each item, in no particular order:
 --   item      the item's index in the arrays, from 1
 --   outcome   created | exists (the same message is stored already) | conflict (another message has the id) | no_thread
---             (there is none, or the sender is not a member) | not_joined (the sender is invited only) | blocked (by
+--             (there is none, or the sender is not a member) | not_joined (the sender is invited only; a sender who has
+--             left learns with exists that the message was stored before) | blocked (by
 --             the other person of a direct thread) | no_reply (reply_to is not a message of this thread, or the sender
 --             does not see it) | no_mention (somebody mentioned is not a member) | no_attachment (one of the
 --             attachments does not exist, or the sender does not see it) | attachment_not_ready | attachment_refused
@@ -62,8 +63,8 @@ begin
     with judged as materialized (
         select g.*, coalesce(h.seq, 0) as head, greatest(v_now, h.created_at) as at,
             case
-                when s.status is null or s.status in ('left', 'removed') then 'no_thread'
-                when s.status = 'invited' then 'not_joined'
+                when s.status is distinct from 'joined' and not message_was_sent(g.thread_id, g.sender_id, g.id)
+                    then case s.status when 'invited' then 'not_joined' else 'no_thread' end
                 when case when array_position(p_ids, g.id) < g.item then (
                         select min(o.item) from unnest(p_ids, p_threads) with ordinality as o (id, thread_id, item)
                         where o.id = g.id and o.thread_id = g.thread_id) < g.item end
@@ -181,6 +182,12 @@ begin
         end if;
     end if;
 end $$;
+
+-- Returns: whether the user sent this message: a retry gets the same answer after the sender has left, too.
+create or replace function message_was_sent(p_thread uuid, p_sender uuid, p_message uuid) returns boolean
+language sql stable as $$
+    select coalesce((message_find(p_thread, p_message)).sender_id = p_sender, false)
+$$;
 
 -- Returns: the seq of the message that an item replies to; null if its sender sees no such message.
 create or replace function message_reply_to(
