@@ -112,8 +112,7 @@ extension ParleyClient {
             try await connection.call(call.raw)
         } store: { fold, user, touches in
             guard !touches.account else { return }
-            try fold.db.setValue("account", user.text)
-            fold.changes.account = true
+            try fold.setAccount(user)
         }
     }
 

@@ -14,6 +14,8 @@ extension Fold {
         if type == "thread.created" { return try createThread(id, data) }
         guard Self.threadTypes.contains(type) else { return }
         touch(type, id, data)
+        // The thread may be unknown or left: the message was sent all the same.
+        if type == "message.created", let message = data["id"]?.string { try removeSent(message, in: id) }
         guard try thread(id) != nil else {
             return try db.run("insert or ignore into missing_thread (id) values (?)", [id])
         }
@@ -58,10 +60,7 @@ extension Fold {
             try db.setValue("account", account.text)
             changes.account = true
             touches.account = true
-            for id: String in try db.all("select id from thread") {
-                touches.resets.insert(id)
-                try updateUser(id, data)
-            }
+            try updateUserEverywhere(data)
         case "settings.updated":
             guard let user = data["block"]?["user_id"]?.string else { return }
             let stored = try JSONValue(stored: try db.value("blocked") ?? "[]").array ?? []
@@ -229,6 +228,13 @@ extension Fold {
     }
 
     // MARK: People
+
+    mutating func updateUserEverywhere(_ user: JSONValue) throws {
+        for id: String in try db.all("select id from thread") {
+            touches.resets.insert(id)
+            try updateUser(id, user)
+        }
+    }
 
     mutating func updateUser(_ id: String, _ user: JSONValue) throws {
         guard let userID = user["id"]?.string else { return }

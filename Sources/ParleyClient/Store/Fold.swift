@@ -87,13 +87,18 @@ struct Fold {
             userID = id
             try db.setValue("user_id", id)
         }
-        // The event that changed the own profile may have been one of those that the log no longer has.
+        try setAccount(user)
+        try db.setValue("blocked", JSONValue.array(blocked.map(JSONValue.string)).text)
+    }
+
+    /// The own profile, as a call returns it. A new name or picture is shown in all threads at once: the event that brings
+    /// it may be one of those that the log no longer has.
+    mutating func setAccount(_ user: JSONValue) throws {
         let before = try db.value("account").map { try JSONValue(stored: $0) }
         if let before, ["name", "profile_image", "status_text"].contains(where: { before[$0] != user[$0] }) {
-            for id: String in try db.all("select id from thread") { try updateUser(id, user) }
+            try updateUserEverywhere(user)
         }
         try db.setValue("account", user.text)
-        try db.setValue("blocked", JSONValue.array(blocked.map(JSONValue.string)).text)
         changes.account = true
     }
 
