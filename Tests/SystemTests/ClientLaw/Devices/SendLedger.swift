@@ -40,8 +40,8 @@ struct SendLedger: Sendable {
     }
 
     /// Compares with the messages in the database.
-    /// - Parameter failed: the messages that devices show as refused for good.
-    func differences(in database: String, failed: Set<String>) async throws -> [String] {
+    /// - Parameter failed: the messages that devices show as refused for good, and why, by id.
+    func differences(in database: String, failed: [String: String]) async throws -> [String] {
         let stored = try await StoredMessage.all(in: database)
         let byID = Dictionary(grouping: stored, by: \.id)
         var lines = byID.filter { $1.count > 1 }.keys.map { "message \($0) is stored more than once" }
@@ -51,11 +51,13 @@ struct SendLedger: Sendable {
             var latest: [String: StoredMessage] = [:]
             for message in messages {
                 guard let row = byID[message.id]?.first else {
-                    if failed.contains(message.id) || cancelledIDs.contains(message.id) { continue }
+                    if failed[message.id] != nil || cancelledIDs.contains(message.id) { continue }
                     lines.append("device \(device): \(message.token) (\(message.id)) was accepted and is not stored")
                     continue
                 }
-                if failed.contains(message.id) { lines.append("\(message.token) is stored and shown as failed") }
+                if let reason = failed[message.id] {
+                    lines.append("\(message.token) is stored and shown as \(reason.prefix(300))")
+                }
                 if row.thread != message.thread { lines.append("\(message.token) is in another thread") }
                 if row.token != "", row.token != message.token {
                     lines.append("\(message.token) (\(message.id)) is stored as \(row.token)")
