@@ -1,6 +1,6 @@
 // Commits answers and events of the server to the store.
 
-import { foldEvents, foldInbox, foldMembers, foldMessage, foldPage, foldReload } from '../state/fold.js';
+import { foldAccount, foldEvents, foldInbox, foldMembers, foldMessage, foldPage, foldReload } from '../state/fold.js';
 import { lacksLastMessage } from '../state/thread.js';
 import { applyChanges, countVersions, raiseVersions, readerOf, recordTables, versionOf } from '../store/records.js';
 import { forgetReadMarks } from './read-marks.js';
@@ -10,6 +10,7 @@ import { forgetReadMarks } from './read-marks.js';
 /** @typedef {import('../store/schema.js').Transaction} Transaction */
 /** @typedef {import('../state/records.js').Reader} Reader */
 /** @typedef {import('../state/records.js').Changes} Changes */
+/** @typedef {import('../state/records.js').Account} Account */
 /** @typedef {import('../http/http.js').HTTP} HTTP */
 /** @typedef {import('../types.js').Thread} Thread */
 /** @typedef {import('../types.js').Message} Message */
@@ -46,10 +47,11 @@ export function commitEvents(store, { events, cursor }, before, userID) {
 
 /** Commits a whole inbox: at the first start, and after the cursor has expired.
  * @param {Store} store
- * @param {{threads: Thread[], cursor: string, staleIDs: string[]}} inbox `staleIDs`: threads whose stored messages cannot be
- * trusted */
-export function commitReload(store, { threads, cursor, staleIDs }) {
+ * @param {{threads: Thread[], cursor: string, account: Account, staleIDs: string[]}} answers `staleIDs`: threads whose
+ * stored messages cannot be trusted */
+export function commitReload(store, { threads, cursor, account, staleIDs }) {
     return store.write(recordTables, async (tx) => {
+        applyChanges(tx, foldAccount(account, readerOf(tx)));
         const changes = await foldReload(threads, staleIDs, readerOf(tx));
         applyChanges(tx, changes);
         await raiseVersions(tx, 'messages', staleIDs);

@@ -3,11 +3,11 @@
 import { BackOff, forever, sleep } from '../http/back-off.js';
 import { Problem, problemOf } from '../http/problem.js';
 import { lacksLastMessage } from '../state/thread.js';
-import { foldAccount } from '../state/fold.js';
-import { commit, commitEvents, commitReload, commitThread, fetchPage } from './commit.js';
+import { commitEvents, commitReload, commitThread, fetchPage } from './commit.js';
 
 /** @typedef {import('../types.js').Connection} Connection */
 /** @typedef {import('../state/records.js').Event} Event */
+/** @typedef {import('../state/records.js').Account} Account */
 /** @typedef {import('../types.js').Thread} Thread */
 
 const waitSeconds = 25;
@@ -156,9 +156,11 @@ export class Poll {
             if (signal.aborted) return;
         }
         // Everything else is read after the cursor: no event follows for a change that is older than the cursor.
-        await this.#loadAccount();
-        const staleIDs = expired === null ? [] : await this.#staleIDs(expired, threads, signal);
-        await commitReload(this.#store, { threads, cursor, staleIDs });
+        const [account, staleIDs] = await Promise.all([
+            this.#readAccount(),
+            expired === null ? [] : this.#staleIDs(expired, threads, signal),
+        ]);
+        await commitReload(this.#store, { threads, cursor, account, staleIDs });
     }
 
     /** Returns the threads whose stored messages cannot be trusted. The expired cursor is asked again after the inbox: the
@@ -179,21 +181,17 @@ export class Poll {
         }
     }
 
-    async #loadAccount() {
+    /** @returns {Promise<Account>} */
+    async #readAccount() {
         const user = await this.#http.get('/v1/users/me');
         const blocks = await this.#http.list('/v1/users/me/blocks', 'blocks');
-        const account = { user, blocked: blocks.map((/** @type {any} */ { user }) => user.id) };
-        await commit(this.#store, (reader) => foldAccount(account, reader));
+        return { user, blocked: blocks.map((/** @type {any} */ { user }) => user.id) };
     }
 
     /** After the first answer: what an earlier run could not finish.
      * @param {AbortSignal} signal */
     async #prepare(signal) {
-        const { account, threads } = await this.#store.read(['meta', 'threads'], async (tx) => ({
-            account: await tx.get('meta', 'account'),
-            threads: await tx.all('threads'),
-        }));
-        if (!account) await this.#loadAccount();
+        const threads = await this.#store.read(['threads'], (tx) => tx.all('threads'));
         await this.#complete({ unknown: [], lacking: threads.filter(lacksLastMessage).map(({ id }) => id) }, signal);
     }
 
