@@ -35,10 +35,9 @@ export function searchResults(chat) {
         afterAnswer = () => {};
         place.hidden = text === '';
         if (text === '') return;
-        const threads = findThreads().map(threadLink);
-        arrange(items, threads);
+        arrange(items, findThreads());
         note.textContent = t('inbox.searching');
-        setTimeout(searchMessages, pause, text, threads);
+        setTimeout(searchMessages, pause, text);
     }
 
     /** Opens the first result, if need be once it has arrived, then calls `after`.
@@ -52,16 +51,14 @@ export function searchResults(chat) {
         after();
     }
 
-    /**
-     * @param {string} text
-     * @param {HTMLElement[]} threads
-     */
-    async function searchMessages(text, threads) {
+    /** @param {string} text */
+    async function searchMessages(text) {
         if (text !== query) return;
         try {
             const found = await requests.search(chat, text);
             if (text !== query) return;
-            arrange(items, [...threads, ...found.map(messageLink)]);
+            // The inbox may have been loaded since.
+            arrange(items, [...findThreads(), ...found.map(messageLink)]);
             note.textContent = items.firstChild ? '' : t('inbox.nothingFound');
             if (items.firstChild) afterAnswer();
         } catch (error) {
@@ -75,7 +72,7 @@ export function searchResults(chat) {
             const title = ` ${normal(threadSubject(thread).name)}`;
             return wanted[0] !== '' && wanted.every((word) => title.includes(` ${word}`));
         };
-        return (chat.inbox.value?.threads ?? []).filter(isMatch).slice(0, titlesMax);
+        return (chat.inbox.value?.threads ?? []).filter(isMatch).slice(0, titlesMax).map(threadLink);
     }
 
     /** @param {Thread} thread */
