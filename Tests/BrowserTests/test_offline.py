@@ -45,6 +45,7 @@ class Offline(BrowserTest):
         for number in range(30):
             self.ben.send(self.thread, f"first {number}")
         chat = self.signed_in(self.ann).enter("Ben")
+        expect(chat.message("first 0")).to_be_visible()
         expect(chat.connection).to_have_text("Connected")
         chat.page.context.set_offline(True)
         expect(chat.connection).to_have_text("Offline")
