@@ -89,6 +89,14 @@ struct ClientSession: Sendable {
             }
             result.sendsMs.append(Self.ms(since: from))
         }
+        // The head moves with events, and the last one may come after the last answer.
+        let head = row.thread.head + ClientPhaseRun.sendCount
+        var rows: [InboxRow] = []
+        for await change in client.inbox() {
+            rows.apply(change)
+            if rows.contains(where: { $0.id == row.id && $0.thread.head >= head }) { return }
+        }
+        throw BenchFailure("the client has closed")
     }
 
     // MARK: Waiting
