@@ -206,12 +206,21 @@ CREATE TABLE public.audit (
     user_id uuid,
     thread_id uuid,
     message_id uuid,
-    request_id text
+    request_id text,
+    subject text
 );
 CREATE TABLE public.blocks (
     user_id uuid NOT NULL,
     blocked_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.change_consumers (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    epoch integer NOT NULL,
+    pos bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    moved_at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.device_marks (
     session_id uuid NOT NULL,
@@ -244,7 +253,8 @@ CREATE TABLE public.events (
     body text NOT NULL,
     until_delivered boolean,
     seq bigint,
-    actor_id uuid
+    actor_id uuid,
+    is_change boolean
 )
 PARTITION BY RANGE (pos);
 CREATE TABLE public.log_epochs (
@@ -455,6 +465,8 @@ ALTER TABLE ONLY public.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (user_id, blocked_id);
+ALTER TABLE ONLY public.change_consumers
+    ADD CONSTRAINT change_consumers_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.device_marks
     ADD CONSTRAINT device_marks_pkey PRIMARY KEY (session_id, thread_id);
 ALTER TABLE ONLY public.device_polls
@@ -559,6 +571,7 @@ CREATE INDEX attachments_to_check ON public.attachments USING btree (lease_until
 CREATE INDEX attachments_unused ON public.attachments USING btree (owner_id) WHERE (due_at IS NOT NULL);
 CREATE INDEX blocks_by_blocked ON public.blocks USING btree (blocked_id, user_id);
 CREATE INDEX blocks_listed ON public.blocks USING btree (user_id, created_at, blocked_id);
+CREATE UNIQUE INDEX change_consumers_by_name ON public.change_consumers USING btree (name);
 CREATE INDEX device_polls_by_node ON public.device_polls USING btree (node);
 CREATE INDEX erasure_threads_next ON public.erasure_threads USING btree (at);
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);

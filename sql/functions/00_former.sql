@@ -60,6 +60,12 @@ drop function if exists thread_shown(threads, members);
 drop function if exists thread_shown(threads, members, bigint, bigint, bigint, timestamptz, bigint);
 drop function if exists thread_view(threads, members);
 drop function if exists room_list(text, int, bigint, uuid);
+drop function if exists member_log(bigint, timestamptz, threads, members, text);
+drop function if exists message_bury(messages[], timestamptz);
+drop function if exists session_end(uuid[]);
+drop function if exists receipt_log(bigint, timestamptz, members[], boolean[], boolean[], members[]);
+drop function if exists receipt_announce(timestamptz, members[], boolean[], boolean[], members[]);
+drop function if exists audit_note(text, text, text, uuid, uuid, uuid);
 
 -- Until 2026-11-23 these functions had other names.
 drop function if exists push_place(push_state);

@@ -40,7 +40,8 @@ struct ErasingNamesFromTheLog {
             select count(*), count(distinct substring(body from 'Name\\d+')) from events where body like '%Name%';
             select count(*) from events where body like '%Deleted user%';
             """)
-        #expect(found == ["19", "t", "0", "1000|1", "19999"])
+        // Integrations get an event of each erasure.
+        #expect(found == ["19", "t", "0", "1000|1", "20018"])
     }
 
     @Test("a walk begins where the account was made, and a user who is too late for one waits for the next")

@@ -46,7 +46,7 @@ struct OneNameInEveryLayer {
 
     /// The files of the folders that group features, and the folders that are one feature.
     private static func storeFeatures() throws -> Set<String> {
-        let groups = ["Accounts", "Chat", "Operation"]
+        let groups = ["Accounts", "Chat", "Integrations", "Operation"]
         let folders = try names(in: "Sources/Store", isFolder: true).filter { !groups.contains($0) && $0 != "sql" }
         let files = try groups.flatMap { try names(in: "Sources/Store/" + $0, isFolder: false) }
         return Set(folders + files)
@@ -54,7 +54,7 @@ struct OneNameInEveryLayer {
 
     /// The files with the calls of clients, of administrators, and of the limits that the database keeps.
     private static func apiFeatures() throws -> Set<String> {
-        let calls = try ["Accounts", "Chat"].flatMap { try names(in: "Sources/API/" + $0, isFolder: false) }
+        let calls = try ["Accounts", "Chat", "Integrations"].flatMap { try names(in: "Sources/API/" + $0, isFolder: false) }
         let others = ["Attachments/Attachments", "Limits/RateLimits", "Operation/Admin", "Sync/Sync"]
             .map { root.appending(path: "Sources/API/\($0).swift") }
             .filter { FileManager.default.fileExists(atPath: $0.path) }

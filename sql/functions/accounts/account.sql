@@ -80,9 +80,10 @@ begin
         perform announcement_begin('profile', p_user);
     end if;
     v_last := log_begin() + 1;
-    insert into events (pos, at, type, user_id, body)
-    values (v_last, v_now, 'user.updated', p_user, event_json('user.updated', null, v_now, account_json(v_user)::text));
+    insert into events (pos, at, type, user_id, actor_id, body)
+    values (v_last, v_now, 'user.updated', p_user, p_user, event_json('user.updated', null, v_now, account_json(v_user)::text));
     if v_is_profile then
+        v_last := change_log(v_last, v_now, 'user.updated', null, p_user, user_json(v_user)::text);
         v_last := announcement_write('profile', p_user, null, v_last, v_now, announcement_limit());
     end if;
     perform log_announce(v_last);

@@ -134,6 +134,6 @@ begin
         perform message_refuse();
     elsif v_message.deleted_at is null then
         perform audit_note(p_actor, p_request, 'message.delete', v_message.sender_id, p_thread, p_message);
-        perform message_bury(array[v_message], stamp());
+        perform message_bury(array[v_message], stamp(), null);
     end if;
 end $$;

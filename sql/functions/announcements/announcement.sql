@@ -92,8 +92,8 @@ begin
             rank() over (order by a.thread_id) as first_place
         from account_audience(p_user, v_threads[1:p_limit]) a
     ), written as (
-        insert into events (pos, at, type, thread_id, user_id, body)
-        select p_head + a.place, p_now, 'user.updated', a.thread_id, a.user_id,
+        insert into events (pos, at, type, thread_id, user_id, is_change, body)
+        select p_head + a.place, p_now, 'user.updated', a.thread_id, a.user_id, false,
             event_json('user.updated', a.thread_id, p_now, v_profile)
         from audience a where a.first_place <= p_limit
         returning thread_id

@@ -67,8 +67,8 @@ begin
     end if;
     perform block_mark(v_thread);
     v_head := log_begin() + 1;
-    insert into events (pos, at, type, user_id, body)
-    values (v_head, v_now, 'settings.updated', p_user, event_json('settings.updated', null, v_now,
+    insert into events (pos, at, type, user_id, actor_id, body)
+    values (v_head, v_now, 'settings.updated', p_user, p_user, event_json('settings.updated', null, v_now,
         json_build_object('block', json_build_object('user_id', p_other, 'blocked', p_blocked))::text));
     perform log_announce(v_head);
 end $$;

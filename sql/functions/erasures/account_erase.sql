@@ -58,7 +58,7 @@ begin
     select m.user_id, m.thread_id, v_now from members m where m.user_id = p_user;
     v_sessions := account_sign_out(p_user);
 
-    v_head := log_begin();
+    v_head := change_log(log_begin(), v_now, 'user.updated', null, null, user_json(v_user)::text);
     perform log_announce(announcement_write('profile', p_user, null, v_head, v_now, announcement_limit()));
     return v_sessions;
 end $$;

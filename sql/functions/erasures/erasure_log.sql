@@ -41,8 +41,8 @@ begin
         v_last := v_next;
         v_is_end := false;
     end if;
-    -- Nobody reads events for one of these users alone. Only their positions must stay.
-    update events e set body = case when e.user_id = any (v_users) then event_json(e.type, e.thread_id, e.at, '{}')
+    -- Nobody but integrations reads events for one of these users alone. Only their positions must stay.
+    update events e set body = case when e.user_id = any (v_users) and e.is_change is not true then event_json(e.type, e.thread_id, e.at, '{}')
         else erasure_event(e.type, e.body, v_users) end
     where e.pos > v_from and e.pos <= v_last and (e.user_id = any (v_users) or erasure_concerns(e.body, v_users::text[]));
     if v_is_end then

@@ -66,9 +66,10 @@ begin
         end if;
         perform undelivered_recheck(v_thread.id);
         v_head := log_begin();
-        v_head := member_log(v_head, v_now, v_thread, v_new, case v_old.status when 'joined' then 'ends' else 'none' end);
+        v_head := member_log(v_head, v_now, v_thread, v_new, case v_old.status when 'joined' then 'ends' else 'none' end,
+            v_user);
         if v_heir.status is not null then
-            v_head := member_log(v_head, v_now, v_thread, v_heir, 'none');
+            v_head := member_log(v_head, v_now, v_thread, v_heir, 'none', null);
         end if;
         if v_old.status = 'joined' and v_thread.kind = 'group' then
             v_head := system_message(v_head, v_now, v_thread.id, member_news('left', v_user, v_user));
@@ -117,7 +118,7 @@ begin
         where m.sender_id = p_task.user_id and m.thread_id = p_task.thread_id and m.seq > p_task.seq and m.deleted_at is null
         order by m.seq limit p_limit);
     if cardinality(v_messages) > 0 then
-        perform message_bury(v_messages, stamp());
+        perform message_bury(v_messages, stamp(), null);
         p_task.seq := v_messages[cardinality(v_messages)].seq;
     end if;
     if cardinality(v_messages) < p_limit then

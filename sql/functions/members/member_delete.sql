@@ -30,9 +30,10 @@ begin
     perform thread_count_drop(p_user);
     perform undelivered_recheck(p_thread);
     v_head := log_begin();
-    v_head := member_log(v_head, v_now, v_thread, v_new, case when v_old.status = 'joined' then 'ends' else 'none' end);
+    v_head := member_log(v_head, v_now, v_thread, v_new, case when v_old.status = 'joined' then 'ends' else 'none' end,
+        p_actor);
     if v_heir.status is not null then
-        v_head := member_log(v_head, v_now, v_thread, v_heir, 'none');
+        v_head := member_log(v_head, v_now, v_thread, v_heir, 'none', null);
     end if;
     if v_old.status = 'joined' and v_thread.kind = 'group' then
         v_head := system_message(v_head, v_now, p_thread, member_news(v_new.status, p_actor, p_user));

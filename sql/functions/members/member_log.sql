@@ -4,9 +4,10 @@
 -- Writes the events about a member's new state and the new number of members, and records in membership_spans what
 -- begins or ends. In threads of more than 100 members only the person concerned, owners and admins get the event.
 --   p_effect   what becomes of the membership: invites | begins | ends | none
+--   p_actor    who did it, null for the server
 -- Returns: the last position written.
 -- Locks: the caller holds the log
-create or replace function member_log(p_head bigint, p_now timestamptz, t threads, m members, p_effect text) returns bigint
+create or replace function member_log(p_head bigint, p_now timestamptz, t threads, m members, p_effect text, p_actor uuid) returns bigint
 language plpgsql volatile as $$
 declare
     v_pos bigint := p_head;
@@ -17,15 +18,15 @@ declare
 begin
     if p_effect in ('invites', 'begins') then
         v_pos := v_pos + 1;
-        insert into events (pos, at, type, thread_id, user_id, body)
-        values (v_pos, p_now, 'thread.created', t.id, m.user_id,
+        insert into events (pos, at, type, thread_id, user_id, actor_id, body)
+        values (v_pos, p_now, 'thread.created', t.id, m.user_id, p_actor,
             event_json('thread.created', t.id, p_now, thread_created_data(t, m)));
     end if;
     v_pos := v_pos + 1;
-    insert into events (pos, at, type, thread_id, user_id, begins, ends, body)
+    insert into events (pos, at, type, thread_id, user_id, begins, ends, actor_id, is_change, body)
     values (v_pos, p_now, 'member.updated', t.id, case when v_is_large then m.user_id end,
         case when p_effect = 'begins' then array[m.user_id] end,
-        case when p_effect = 'ends' then array[m.user_id] end, v_body);
+        case when p_effect = 'ends' then array[m.user_id] end, p_actor, case when v_is_large then true end, v_body);
     if p_effect = 'begins' then
         insert into membership_spans (user_id, thread_id, from_pos) values (m.user_id, t.id, v_pos);
     elsif p_effect = 'ends' then
@@ -35,16 +36,16 @@ begin
     -- People outside the audience who need the event: invited people, also former ones, and the owners and admins of a
     -- large thread.
     if v_is_large then
-        insert into events (pos, at, type, thread_id, user_id, body)
-        select v_pos + row_number() over (order by o.user_id), p_now, 'member.updated', t.id, o.user_id, v_body
+        insert into events (pos, at, type, thread_id, user_id, actor_id, body)
+        select v_pos + row_number() over (order by o.user_id), p_now, 'member.updated', t.id, o.user_id, p_actor, v_body
         from members o
         where o.thread_id = t.id and o.role in ('owner', 'admin') and o.status = 'joined' and o.user_id <> m.user_id;
         get diagnostics v_count = row_count;
         v_pos := v_pos + v_count;
     elsif m.status <> 'joined' and p_effect <> 'ends' then
         v_pos := v_pos + 1;
-        insert into events (pos, at, type, thread_id, user_id, body)
-        values (v_pos, p_now, 'member.updated', t.id, m.user_id, v_body);
+        insert into events (pos, at, type, thread_id, user_id, actor_id, body)
+        values (v_pos, p_now, 'member.updated', t.id, m.user_id, p_actor, v_body);
     elsif p_effect in ('begins', 'ends') then
         v_pos := member_count_log(v_pos, p_now, t);
     end if;

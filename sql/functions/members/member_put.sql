@@ -186,7 +186,7 @@ begin
         perform block_check(p_actor, array[p_user]);
         perform account_check(array[p_actor, p_user]);
     end if;
-    v_head := member_log(v_head, v_now, v_thread, v_new, v_effect);
+    v_head := member_log(v_head, v_now, v_thread, v_new, v_effect, p_actor);
     if v_effect = 'begins' and v_thread.kind = 'group' then
         v_head := system_message(v_head, v_now, p_thread,
             member_news(case when p_actor = p_user then 'joined' else 'added' end, p_actor, p_user));

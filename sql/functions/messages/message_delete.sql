@@ -23,5 +23,5 @@ begin
     elsif v_message.deleted_at is not null then
         return;
     end if;
-    perform message_bury(array[v_message], v_now);
+    perform message_bury(array[v_message], v_now, p_user);
 end $$;

@@ -50,8 +50,8 @@ begin
     v_pos := log_begin() + 1;
     insert into message_edits (thread_id, seq, version, payload, replaced_at, pos)
     values (p_thread, v_message.seq, v_version, v_before, v_now, v_pos);
-    insert into events (pos, at, type, thread_id, body, until_delivered)
-    values (v_pos, v_now, 'message.updated', p_thread, event_json('message.updated', p_thread, v_now, v_body),
+    insert into events (pos, at, type, thread_id, actor_id, body, until_delivered)
+    values (v_pos, v_now, 'message.updated', p_thread, p_user, event_json('message.updated', p_thread, v_now, v_body),
         v_message.until_delivered);
     if v_message.until_delivered then
         -- The content now waits for devices that lack this version.

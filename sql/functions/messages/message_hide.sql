@@ -31,8 +31,8 @@ begin
     -- Count after locking the log: the counts are those of this event's place in the log.
     v_head := log_begin();
     select r.own_seq into v_read from member_marks(v_member) r;
-    insert into events (pos, at, type, thread_id, user_id, seq, body)
-    values (v_head + 1, v_now, 'message.deleted', p_thread, p_user, v_message.seq,
+    insert into events (pos, at, type, thread_id, user_id, seq, actor_id, body)
+    values (v_head + 1, v_now, 'message.deleted', p_thread, p_user, v_message.seq, p_user,
         event_json('message.deleted', p_thread, v_now, json_build_object('id', v_message.id, 'thread_id', p_thread,
             'seq', v_message.seq, 'for', 'me', 'unread_count', unread_count(v_member, v_read, thread_head(p_thread)),
             'mention_count', mention_count(v_member, v_read))::text));

@@ -43,9 +43,9 @@ begin
     delete from message_edits d using unnest(p_messages) x where d.thread_id = x.thread_id and d.seq = x.seq;
 end $$;
 
--- Makes tombstones of messages, and notifies each thread's members.
+-- Makes tombstones of messages, and notifies each thread's members. `p_actor` did it; null for the server.
 -- Locks: the log; the caller holds the threads
-create or replace function message_bury(p_messages messages[], p_now timestamptz) returns void
+create or replace function message_bury(p_messages messages[], p_now timestamptz, p_actor uuid) returns void
 language plpgsql volatile as $$
 declare
     v_gone messages[];
@@ -54,8 +54,8 @@ declare
 begin
     select array_agg(w.message), array_agg(w.told) into v_gone, v_told from message_withdraw(p_messages, p_now) w;
     v_head := log_begin();
-    insert into events (pos, at, type, thread_id, withdraws, seq, body)
-    select v_head + g.place, p_now, 'message.deleted', (g.message).thread_id, g.told, (g.message).seq,
+    insert into events (pos, at, type, thread_id, withdraws, seq, actor_id, body)
+    select v_head + g.place, p_now, 'message.deleted', (g.message).thread_id, g.told, (g.message).seq, p_actor,
         event_json('message.deleted', (g.message).thread_id, p_now, message_view(g.message))
     from (select v_gone[i] as message, v_told[i] as told, i as place from generate_subscripts(v_gone, 1) i) g;
     perform log_announce(receipt_recount(v_head + cardinality(v_gone), p_now, p_messages));

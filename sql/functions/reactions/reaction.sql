@@ -90,8 +90,8 @@ language plpgsql volatile as $$
 declare
     v_pos bigint := log_begin() + 1;
 begin
-    insert into events (pos, at, type, thread_id, body)
-    values (v_pos, p_now, 'reaction.updated', m.thread_id, event_json('reaction.updated', m.thread_id, p_now,
+    insert into events (pos, at, type, thread_id, actor_id, body)
+    values (v_pos, p_now, 'reaction.updated', m.thread_id, p_user, event_json('reaction.updated', m.thread_id, p_now,
         json_build_object('message_id', m.id, 'seq', m.seq, 'user_id', p_user, 'emoji', p_emoji, 'put', p_is_put,
             'count', p_count)::text));
     perform log_announce(v_pos);

@@ -21,11 +21,12 @@ $$;
 --   p_public     for each member, whether all members get an event about this one
 --   p_own        for each member, whether the member's own devices get one, with the marks that they see themselves
 --   p_together   members about whom each thread gets one event together
+--   p_alone      for each member, whether no event for others follows: integrations see the member's own then
 -- Returns: the last position written.
 -- Locks: the caller holds the log: the counts are those of this place in the log
 create or replace function receipt_log(
     p_head bigint, p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[],
-    p_together members[] default null
+    p_together members[] default null, p_alone boolean[] default null
 ) returns bigint
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -33,13 +34,14 @@ as $$
 declare
     v_count bigint;
 begin
-    insert into events (pos, at, type, thread_id, user_id, seq, actor_id, body)
+    insert into events (pos, at, type, thread_id, user_id, seq, actor_id, is_change, body)
     select p_head + row_number() over (order by e.thread_id, e.member_id, e.is_own), p_now, 'receipt.updated', e.thread_id,
-        case when e.is_own then e.member_id end, e.seq, e.member_id,
+        case when e.is_own then e.member_id end, e.seq, e.member_id, e.is_change,
         event_json('receipt.updated', e.thread_id, p_now, e.data)
     from (
         select (x.member).thread_id, (x.member).user_id as member_id, k.is_own,
             case when (x.member).read_at = p_now then (x.member).read_seq else 0 end as seq,
+            case when k.is_own and p_alone[i] then true end as is_change,
             receipt_json(x.member, case when k.is_own then r.own_seq else r.read_seq end, r.read_seq, r.own_seq) as data
         from generate_subscripts(p_members, 1) i
         cross join lateral (select p_members[i] as member) x
@@ -47,7 +49,7 @@ begin
         cross join (values (false), (true)) k (is_own)
         where case when k.is_own then p_own[i] else p_public[i] end
         union all
-        select m.thread_id, null, false, 0,
+        select m.thread_id, null, false, 0, null,
             '{"receipts":[' || string_agg(receipt_seen_json(m, r.read_seq), ',' order by m.user_id) || ']}'
         from unnest(p_together) m cross join lateral member_marks(m) r
         group by m.thread_id
@@ -59,12 +61,13 @@ end $$;
 -- The same, when there is nothing else to write to the log. Does nothing without members.
 -- Locks: the log
 create or replace function receipt_announce(
-    p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[], p_together members[] default null
+    p_now timestamptz, p_members members[], p_public boolean[], p_own boolean[], p_together members[] default null,
+    p_alone boolean[] default null
 ) returns void
 language plpgsql volatile as $$
 begin
     if p_members is not null or p_together is not null then
-        perform log_announce(receipt_log(log_begin(), p_now, p_members, p_public, p_own, p_together));
+        perform log_announce(receipt_log(log_begin(), p_now, p_members, p_public, p_own, p_together, p_alone));
     end if;
 end $$;
 
@@ -88,6 +91,7 @@ declare
     v_moved members[];
     v_public boolean[];
     v_own boolean[];
+    v_alone boolean[];
 begin
     perform device_receive(p_users, p_threads, p_read, p_delivered, p_sessions);
     perform from members m
@@ -127,7 +131,8 @@ begin
         from moves v
         where m.thread_id = v.thread_id and m.user_id = v.user_id
             and (v.read is not null or v.delivered is not null or v.own is not null)
-        returning m as member, v.read is not null or v.delivered is not null as is_public, v.is_back, v.member_count
+        returning m as member, v.read is not null or v.delivered is not null as is_public, v.is_back, v.member_count,
+            v.read is not null and v.member_count > 100 as is_alone
     ), news as (
         insert into receipt_news (thread_id, user_id, since)
         select (x.member).thread_id, (x.member).user_id, v_now
@@ -135,10 +140,10 @@ begin
         on conflict do nothing
     )
     select array_agg(x.member), array_agg(x.is_public and x.member_count <= 10),
-        array_agg(x.is_back or x.member_count > 10)
-    into v_moved, v_public, v_own from moved x;
+        array_agg(x.is_back or x.member_count > 10), array_agg(x.is_alone)
+    into v_moved, v_public, v_own, v_alone from moved x;
 
-    perform receipt_announce(v_now, v_moved, v_public, v_own);
+    perform receipt_announce(v_now, v_moved, v_public, v_own, null, v_alone);
 
     return query
     select g.item::int, case

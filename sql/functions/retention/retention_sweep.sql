@@ -46,7 +46,7 @@ begin
     delete from message_expiries e using unnest(v_threads, v_seqs) g (thread_id, seq)
     where e.thread_id = g.thread_id and e.seq = g.seq;
     if cardinality(v_messages) > 0 then
-        perform message_bury(v_messages, v_now);
+        perform message_bury(v_messages, v_now, null);
     end if;
     return cardinality(v_threads);
 end $$;

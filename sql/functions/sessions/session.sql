@@ -72,10 +72,11 @@ language sql stable as $$
     limit p_limit
 $$;
 
--- Ends sessions: their tokens are invalid when this commits, and an event tells every node.
+-- Ends sessions: their tokens are invalid when this commits, and an event tells every node. `p_actor` is the user who
+-- ends them; null for the server.
 -- Returns: how many sessions ended.
 -- Locks: the sessions' rows by id, their push targets, then the log
-create or replace function session_end(p_sessions uuid[]) returns int
+create or replace function session_end(p_sessions uuid[], p_actor uuid default null) returns int
 language plpgsql volatile as $$
 declare
     v_now timestamptz := stamp();
@@ -97,8 +98,8 @@ begin
     delete from device_polls d where d.session_id = any (v_ids);
     perform undelivered_recheck(null, u.id) from (select distinct i.id from unnest(v_users) i (id) order by i.id) u;
     v_head := log_begin();
-    insert into events (pos, at, type, user_id, session_id, body)
-    select v_head + e.number, v_now, 'session.revoked', e.user_id, e.session_id,
+    insert into events (pos, at, type, user_id, session_id, actor_id, is_change, body)
+    select v_head + e.number, v_now, 'session.revoked', e.user_id, e.session_id, p_actor, true,
         event_json('session.revoked', null, v_now, json_build_object('session_id', e.session_id)::text)
     from unnest(v_ids, v_users) with ordinality e (session_id, user_id, number);
     perform log_announce(v_head + v_count);
@@ -112,7 +113,7 @@ create or replace function session_delete(p_user uuid, p_session uuid) returns v
 language plpgsql volatile as $$
 begin
     perform from sessions s where s.id = p_session and s.user_id = p_user for update;
-    if not found or session_end(array[p_session]) = 0 then
+    if not found or session_end(array[p_session], p_user) = 0 then
         raise exception using errcode = 'PY404', message = 'session_not_found', detail = 'You have no such session.';
     end if;
 end $$;
@@ -128,7 +129,7 @@ as $$
 declare
     v_ids uuid[] := array(select s.id from sessions s where s.user_id = p_user and s.id <> p_session limit p_limit);
 begin
-    perform session_end(v_ids);
+    perform session_end(v_ids, p_user);
     return v_ids;
 end $$;
 

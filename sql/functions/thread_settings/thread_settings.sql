@@ -43,8 +43,8 @@ begin
             hidden_before_seq = v_new.hidden_before_seq
         where m.thread_id = p_thread and m.user_id = p_user;
         v_head := log_begin() + 1;
-        insert into events (pos, at, type, thread_id, user_id, seq, body)
-        values (v_head, v_now, 'settings.updated', p_thread, p_user, v_new.hidden_before_seq,
+        insert into events (pos, at, type, thread_id, user_id, seq, actor_id, body)
+        values (v_head, v_now, 'settings.updated', p_thread, p_user, v_new.hidden_before_seq, p_user,
             event_json('settings.updated', p_thread, v_now, settings_json(v_new)::text));
         perform log_announce(v_head);
     end if;

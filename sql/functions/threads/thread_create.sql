@@ -66,16 +66,16 @@ begin
     v_head := log_begin() + 1;
     perform block_check(p_creator, p_members);
     perform account_check(p_creator || p_members);
-    insert into events (pos, at, type, thread_id, begins, body)
-    values (v_head, v_now, 'thread.created', p_thread, v_joined,
+    insert into events (pos, at, type, thread_id, begins, actor_id, body)
+    values (v_head, v_now, 'thread.created', p_thread, v_joined, p_creator,
         event_json('thread.created', p_thread, v_now, thread_created_data(v_thread, null)));
     insert into membership_spans (user_id, thread_id, from_pos) select n.id, p_thread, v_head from unnest(v_joined) n (id);
     if v_invited <> '{}' then
         -- The same event for all members.
         v_body := event_json('thread.created', p_thread, v_now, thread_created_data(v_thread,
             (select m from members m where m.thread_id = p_thread and m.status = 'invited' limit 1)));
-        insert into events (pos, at, type, thread_id, user_id, body)
-        select v_head + n.place, v_now, 'thread.created', p_thread, n.id, v_body
+        insert into events (pos, at, type, thread_id, user_id, actor_id, body)
+        select v_head + n.place, v_now, 'thread.created', p_thread, n.id, p_creator, v_body
         from unnest(v_invited) with ordinality n (id, place);
         v_head := v_head + cardinality(v_invited);
     end if;

@@ -87,8 +87,9 @@ begin
         perform announcement_begin('thread', p_new.id);
     end if;
     v_head := log_begin() + 1;
-    insert into events (pos, at, type, thread_id, body)
-    values (v_head, p_now, 'thread.updated', p_new.id, event_json('thread.updated', p_new.id, p_now, thread_json(p_new)::text));
+    insert into events (pos, at, type, thread_id, actor_id, body)
+    values (v_head, p_now, 'thread.updated', p_new.id, p_by,
+        event_json('thread.updated', p_new.id, p_now, thread_json(p_new)::text));
     if v_has_invited then
         v_head := announcement_write('thread', p_new.id, null, v_head, p_now, announcement_limit());
     end if;
