@@ -15,6 +15,8 @@ package final class Hub: Sendable {
     private let store: Store
     private let limits: HubLimits
     private let send: @Sendable ([Wake]) -> Void
+    /// Signals that `head` has moved, to tasks that wait for more of the log without a mailbox.
+    package let moved = HeadSignal()
 
     /// - Parameters:
     ///   - start: where this node's tail begins.
@@ -145,6 +147,7 @@ package final class Hub: Sendable {
     /// Applies the next events of the log.
     func apply(_ events: [Event]) {
         finish(state.withLock { $0.apply(events) })
+        moved.signal()
     }
 
     /// Applies consecutive events, if nothing is missing between the node's head and them. Returns false if they have
@@ -156,6 +159,7 @@ package final class Hub: Sendable {
             return isNext ? state.apply(events) : nil
         }
         finish(wakes ?? [])
+        moved.signal()
         return wakes != nil
     }
 
@@ -167,12 +171,14 @@ package final class Hub: Sendable {
             Cursor(epoch: state.epoch, position: state.head) == read ? state.adopt(epoch, after: end) : nil
         }
         finish(wakes ?? [])
+        moved.signal()
         return wakes != nil
     }
 
     /// Drops everything: the log has lost a part of what this node has read.
     func restart(at cursor: Cursor) {
         finish(state.withLock { $0.restart(at: cursor) })
+        moved.signal()
     }
 
     /// The clock: ends polls whose time is over. Runs until cancelled.
