@@ -17,6 +17,7 @@ package enum Bench {
             case .latency: try await LatencyWorkload(bench).run()
             case .client: try await ClientWorkload(bench).run()
             case .mixed: try await MixedWorkload(bench).run()
+            case .changes: try await ChangesWorkload(bench).run()
             }
         print(settings.isJSON ? report.json : report.text)
         guard report.faults.isEmpty else { throw BenchFailure(report.faults.joined(separator: "; ")) }

@@ -53,6 +53,14 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
+    /// The admin token of a service.
+    package static var adminToken: Self {
+        ValueFormat(
+            expectation: "a token of at least one character",
+            parse: { text in text.isEmpty || text.utf8.contains { $0 <= 0x20 || $0 == 0x7f } ? nil : text },
+            print: { $0 })
+    }
+
     /// Checks only the form. libpq validates the rest when it connects.
     package static var connectionString: Self {
         ValueFormat(

@@ -81,6 +81,17 @@ struct InvokingBench {
             ])
     }
 
+    @Test("needs the admin token for the changes feed, and never repeats it")
+    func changesFlags() throws {
+        var settings = BenchSettings(.changes)
+        settings.adminToken = "secret"
+        settings.urls = ["http://127.0.0.1:8080"]
+        settings.memberCounts = [500, 2000]
+        #expect(try parse("changes", "--admin-token", "secret") == .run(settings))
+        #expect(mistakes("changes") == ["The changes feed needs the nodes' admin token: set --admin-token."])
+        #expect(mistakes("send", "--admin-token", "secret").count == 1)
+    }
+
     @Test("knows the processes that the client's workload starts")
     func clientPhase() throws {
         let run = try #require(ClientPhaseRun(["cold-start", "/tmp/x", "store1", "17"]))
@@ -111,7 +122,7 @@ struct InvokingBench {
     func mistakes() {
         #expect(
             mistakes("sned") == [
-                "\"sned\" is not a workload of parley bench. Workloads: send, latency, fanout, idle, mixed, client."
+                "\"sned\" is not a workload of parley bench. Workloads: send, latency, fanout, idle, mixed, client, changes."
             ])
         #expect(
             mistakes("send", "--rate", "3", "--json=1", "--url", "x", "--seconds", "0", "--database", "secret") == [

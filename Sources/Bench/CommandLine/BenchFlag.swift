@@ -90,13 +90,13 @@ package struct BenchFlag: Sendable {
             for: [.send, .client], default: "client 100"),
         BenchFlag(
             "--warm-up", \.warmUpSeconds, .integer(0...600), "SECONDS", "load the nodes for this time before measuring",
-            for: [.send, .latency, .mixed]),
+            for: [.send, .latency, .mixed, .changes]),
         BenchFlag(
             "--connections", \.connectionCount, .integer(2...20_000), "COUNT",
-            "connections that send, each for its own user; two make a direct thread", for: [.send]),
+            "connections that send, each for its own user; two make a direct thread", for: [.send, .changes]),
         BenchFlag(
             "--bytes", \.textByteCount, .integer(1...16_384), "COUNT", "length of each message text",
-            for: [.send, .latency, .fanout, .mixed, .client]),
+            for: [.send, .latency, .fanout, .mixed, .client, .changes]),
         BenchFlag(
             "--rate", \.rate, .optional(.integer(1...100_000)), "COUNT",
             "per second: messages (latency, fanout) or calls (mixed)", for: [.latency, .fanout, .mixed],
@@ -113,7 +113,7 @@ package struct BenchFlag: Sendable {
             for: [.client]),
         BenchFlag(
             "--loops", \.loopCount, .integer(1...64), "COUNT", "event loops of the load generator, one thread each",
-            for: [.send, .fanout, .idle, .mixed]),
+            for: [.send, .fanout, .idle, .mixed, .changes]),
         BenchFlag(
             "--baseline", switch: \.isBaseline,
             "measure in turns with a baseline: pgbench with one transaction per message (send; needs --database and "
@@ -124,8 +124,12 @@ package struct BenchFlag: Sendable {
                 + "--database and the right to run checkpoints)", for: [.send]),
         BenchFlag(
             "--rounds", \.roundCount, .integer(1...100), "COUNT",
-            "rounds with the baseline or the snapshot, or of each phase of the client; the report shows the median",
-            for: [.send, .fanout, .client]),
+            "rounds with the baseline or the snapshot, with the reader, or of each phase of the client; the report shows "
+                + "the median", for: [.send, .fanout, .client, .changes]),
+        BenchFlag(
+            "--admin-token", \.adminToken, .optional(.adminToken), "TOKEN", "the nodes' PARLEY_ADMIN_TOKEN",
+            for: [.changes],
+            isSecret: true),
         BenchFlag(
             "--database", \.databaseURL, .optional(.connectionString), "URL",
             "PostgreSQL of the nodes, to insert accounts directly: registering takes 75 ms each",
@@ -178,7 +182,10 @@ extension BenchSettings {
         if messageCount != nil, isBaseline {
             found.append("--baseline measures for --seconds: remove --messages.")
         }
-        if workload == .send, connectionCount % 2 == 1 {
+        if workload == .changes, adminToken == nil {
+            found.append("The changes feed needs the nodes' admin token: set --admin-token.")
+        }
+        if [.send, .changes].contains(workload), connectionCount % 2 == 1 {
             found.append("--connections must be even, because two connections make a thread.")
         }
         return found

@@ -3,7 +3,7 @@
 /// One run of the load generator.
 package struct BenchSettings: Sendable, Equatable {
     package enum Workload: String, CaseIterable, Sendable {
-        case send, latency, fanout, idle, mixed, client
+        case send, latency, fanout, idle, mixed, client, changes
 
         /// One sentence for the list of workloads.
         package var summary: String {
@@ -14,6 +14,7 @@ package struct BenchSettings: Sendable, Equatable {
             case .idle: "Memory and processor time of a node with many waiting polls."
             case .mixed: "People who poll, send, read, page and open the inbox, at a total rate."
             case .client: "The client library: first sync, cold start, memory, catching up and sending."
+            case .changes: "Messages per second without and with a reader of the changes feed beside them."
             }
         }
     }
@@ -45,6 +46,8 @@ package struct BenchSettings: Sendable, Equatable {
     /// Turns of Parley and baseline, or without and with the old snapshot.
     package var roundCount = 3
     package var databaseURL: String?
+    /// changes: the nodes' admin token.
+    package var adminToken: String?
     package var serverPIDs: [Int] = []
     package var postgresPID: Int?
     package var isJSON = false

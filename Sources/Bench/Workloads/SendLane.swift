@@ -16,6 +16,8 @@ struct SendOutcome: Sendable {
     var measuredCount = 0
     var faults = Faults()
 
+    var acknowledgedCount: Int { acknowledged.values.reduce(0) { $0 + $1.count } }
+
     mutating func add(_ other: SendOutcome) {
         acknowledged.merge(other.acknowledged) { $1 }
         measuredCount += other.measuredCount

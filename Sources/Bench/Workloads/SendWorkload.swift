@@ -107,7 +107,7 @@ struct SendWorkload: Sendable {
     }
 
     /// Creates pairs of users, each with a direct thread.
-    private func stage() async throws -> ([Sender], [ArchivedThread]) {
+    func stage() async throws -> ([Sender], [ArchivedThread]) {
         let accounts = try await bench.accounts.make(bench.settings.connectionCount)
         let pairs = stride(from: 0, to: accounts.count, by: 2).map { (accounts[$0], accounts[$0 + 1]) }
         let ids = try await bench.directThreads(pairs)
