@@ -66,6 +66,14 @@ CREATE TABLE public.messages (
     reacted boolean,
     until_delivered boolean
 );
+CREATE TABLE public.change_consumers (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    epoch integer NOT NULL,
+    pos bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    moved_at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.erasure_threads (
     user_id uuid NOT NULL,
     thread_id uuid NOT NULL,
@@ -213,14 +221,6 @@ CREATE TABLE public.blocks (
     user_id uuid NOT NULL,
     blocked_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL
-);
-CREATE TABLE public.change_consumers (
-    id uuid NOT NULL,
-    name text NOT NULL,
-    epoch integer NOT NULL,
-    pos bigint NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    moved_at timestamp with time zone NOT NULL
 );
 CREATE TABLE public.device_marks (
     session_id uuid NOT NULL,

@@ -12,6 +12,7 @@ extension Node {
         let unreadyUntil = ContinuousClock.now + (signal == .sigterm ? min(drain, .seconds(1)) : .zero)
         isClosing.set()
         server.setClosing()
+        changes.close()
         await log.hub.drain(over: drain)
         try? await Task.sleep(until: unreadyUntil, clock: .continuous)
         await server.stopAccepting()

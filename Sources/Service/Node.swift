@@ -18,6 +18,7 @@ package struct Node: Sendable {
     let logger: Logger
     package let store: Store
     let log: LogParts<SendWaiter>
+    let changes: ChangesFeed
     let api: API
     let sync: SyncEndpoint
     let proxies: TrustedProxies
@@ -84,6 +85,11 @@ package struct Node: Sendable {
         parts += Self.maintenanceParts(settings, database, store, log, logger: logger)
         let attachments = try Self.attachmentParts(settings, store, logger: logger)
         parts += attachments.parts
+        let changesMetrics = ChangesMetrics()
+        changes = ChangesFeed(store: store, hub: log.hub, metrics: changesMetrics)
+        let consumerLag = ConsumerLag(store: store, metrics: changesMetrics, logger: logger)
+        parts.append(
+            Part("changes", failures: [changesMetrics.failures], metrics: changesMetrics.write, run: consumerLag.run))
         let metrics = MetricsPage(parts: parts)
 
         let authenticator = Authenticator(sessions: log.sessions) { log.tail.isFresh(within: .seconds(1)) }
@@ -101,7 +107,7 @@ package struct Node: Sendable {
             push: PushRegistration(
                 webPushKey: pushKeys.publicText,
                 rules: PushTargetRules(allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint)),
-            reads: reads, attachments: attachments.services,
+            reads: reads, attachments: attachments.services, changesFeed: changes,
             webClient: settings.webClientEnabled ? .embedded : nil)
         sync = SyncEndpoint(
             authenticator: authenticator, hub: log.hub, store: store, reads: reads, catchUp: log.tail.catchUp,

@@ -32,7 +32,9 @@ extension OperationID {
         // Limited by address and by the given name.
         case .register, .requestCode, .login: []
         case .adminCreateUser, .adminListUsers, .adminGetUser, .adminEraseUser, .adminSuspendUser, .adminUnsuspendUser,
-            .adminCreateSession, .adminGetThread, .adminDeleteMessage, .adminGetStats, .adminListAudit:
+            .adminCreateSession, .adminGetThread, .adminDeleteMessage, .adminGetStats, .adminListAudit,
+            .adminListChanges, .adminAckChanges, .adminListConsumers, .adminGetConsumer, .adminPutConsumer,
+            .adminDeleteConsumer:
             []
         case .none, .getLiveness, .getReadiness, .getMetrics, .getOpenAPI, .getWebClient: []
         }

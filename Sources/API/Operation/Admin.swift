@@ -29,11 +29,7 @@ extension API {
     func adminActor(_ call: Call) throws(Problem) -> AdminActor {
         guard let adminGuard else { throw .nothingHere }
         try adminGuard.check(call.request.headers[.authorization], from: call.clientAddress(rates.proxies))
-        let name = call.request.headers[.parleyActor] ?? "admin"
-        guard name.unicodeScalars.count <= 128, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
-            throw .invalid("Parley-Actor", "Must have at most 128 characters and no control characters.")
-        }
-        return AdminActor(name: name, requestID: call.context.id)
+        return try AdminActor(call.request.headers[.parleyActor], requestID: call.context.id)
     }
 
     private func createUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {
@@ -127,7 +123,18 @@ private struct NewUser: Sendable {
     }
 }
 
+extension AdminActor {
+    /// - Parameter name: the value of `Parley-Actor`.
+    init(_ name: String?, requestID: String) throws(Problem) {
+        let name = name ?? "admin"
+        guard name.unicodeScalars.count <= 128, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 }) else {
+            throw .invalid("Parley-Actor", "Must have at most 128 characters and no control characters.")
+        }
+        self.init(name: name, requestID: requestID)
+    }
+}
+
 extension HTTPField.Name {
     /// The person who uses the admin token, for the audit log.
-    fileprivate static let parleyActor = Self("Parley-Actor")!
+    static let parleyActor = Self("Parley-Actor")!
 }

@@ -35,6 +35,7 @@ package struct API: Sendable {
     let signers: AccessSigners
     let uploads: TransferSlots
     let downloads: TransferSlots
+    let changesFeed: ChangesFeed?
 
     /// - Parameters:
     ///   - delegation: how tokens of the host app are checked. Nil accepts none.
@@ -47,6 +48,7 @@ package struct API: Sendable {
     ///   - push: the settings of alerts that registration depends on.
     ///   - reads: the limit on concurrent reads of an account, shared with `SyncEndpoint`.
     ///   - attachments: what uploads and downloads need besides the database.
+    ///   - changesFeed: serves integrations. Nil for a service without them.
     ///   - webClient: the page that browsers get at `/`. Nil for a service without one.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,
@@ -55,7 +57,8 @@ package struct API: Sendable {
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
         requestMetrics: RequestMetrics, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads,
-        attachments: AttachmentServices = AttachmentServices(), webClient: WebPage? = nil
+        attachments: AttachmentServices = AttachmentServices(), changesFeed: ChangesFeed? = nil,
+        webClient: WebPage? = nil
     ) {
         self.store = store
         self.reads = reads
@@ -78,6 +81,7 @@ package struct API: Sendable {
         self.metricsAccess = metricsAccess
         self.push = push
         self.attachments = attachments
+        self.changesFeed = changesFeed
         self.webClient = webClient
         signers = AccessSigners(store)
         uploads = TransferSlots(
@@ -90,12 +94,19 @@ package struct API: Sendable {
         SendEndpoint(writer: writer, authenticator: authenticator, rates: rates, limits: limits, logger: logger)
     }
 
+    /// Nil for a service without admin calls.
+    var changes: ChangesEndpoint? {
+        guard let changesFeed, adminGuard != nil else { return nil }
+        return ChangesEndpoint(self, changesFeed)
+    }
+
     /// All calls of the API.
     package var routes: [Route] {
         signInRoutes + sessionRoutes + pushRoutes + userRoutes + passwordRoutes + blockRoutes + exportRoutes
             + erasureRoutes
             + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
-            + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + adminRoutes + operationRoutes
+            + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + adminRoutes + changesRoutes + consumerRoutes
+            + operationRoutes
     }
 }

@@ -9,6 +9,7 @@ import Transport
 package struct APIHandler: RequestHandler {
     private let sync: SyncEndpoint
     private let send: SendEndpoint
+    private let changes: ChangesEndpoint?
     private let preflights: Preflights
     private let webClient: WebClientPage?
     private let responder: RouteResponder
@@ -23,6 +24,7 @@ package struct APIHandler: RequestHandler {
         preflights = Preflights(policy: crossOrigin, table: table)
         webClient = api.webClient.map(WebClientPage.init)
         send = api.send
+        changes = api.changes
         let logger = api.logger
         requestMetrics = api.requestMetrics
         log = api.log
@@ -45,12 +47,17 @@ package struct APIHandler: RequestHandler {
         switch request.method {
         case .get where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
         case .post where send.handle(request, reply): break
+        case .get where isForChanges(request), .head where isForChanges(request): changes?.handle(request, reply)
         case .head where request.path == SyncEndpoint.route.pattern: sync.handle(request, reply)
         case .options:
             if let answer = preflights.answer(request) { reply.send(answer) } else { router.handle(request, reply) }
         // The router refuses other methods.
         default: router.handle(request, reply, outlivesClient: responder.outlivesClient(request))
         }
+    }
+
+    private func isForChanges(_ request: InboundRequest) -> Bool {
+        changes != nil && request.path == ChangesEndpoint.route.pattern
     }
 
     package func problem(for failure: TransportFailure, _ number: RequestNumber) -> OutboundResponse {

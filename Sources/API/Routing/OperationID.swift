@@ -22,6 +22,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case getAttachment, getThumbnail, putThumbnail, getAttachmentInfo, linkAttachment, receiveAttachment, setMediaCookie
     case adminCreateUser, adminListUsers, adminGetUser, adminEraseUser, adminSuspendUser, adminUnsuspendUser
     case adminCreateSession, adminGetThread, adminDeleteMessage, adminGetStats, adminListAudit
+    case adminListChanges, adminAckChanges, adminListConsumers, adminGetConsumer, adminPutConsumer, adminDeleteConsumer
     case getLiveness, getReadiness, getMetrics, getOpenAPI
     /// Files of the web client, which are not in openapi.yaml.
     case getWebClient

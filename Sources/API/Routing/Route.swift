@@ -19,6 +19,8 @@ package struct Route: Sendable {
         case admin(@Sendable (Call, AdminActor) async throws -> Answer)
         /// Handled before the router; see `APIHandler`.
         case direct
+        /// The same for callers with the admin token.
+        case directAdmin
     }
 
     enum Query: Sendable {
@@ -85,12 +87,17 @@ package struct Route: Sendable {
     package var needsToken: Bool {
         switch endpoint {
         case .open: false
-        case .signedIn, .media, .admin, .direct: true
+        case .signedIn, .media, .admin, .direct, .directAdmin: true
         }
     }
 
     /// Whether the call needs the admin token.
-    package var needsAdminToken: Bool { if case .admin = endpoint { true } else { false } }
+    package var needsAdminToken: Bool {
+        switch endpoint {
+        case .admin, .directAdmin: true
+        case .open, .signedIn, .media, .direct: false
+        }
+    }
 
     /// The names of the path parameters, in order.
     var parameterNames: [Substring] {

@@ -43,7 +43,7 @@ struct RouteResponder: HTTPResponder {
             try check(call, route)
             return try await endpoint(call, actor)
         // `APIHandler` answers these before the router.
-        case .direct: throw Problem.nothingHere
+        case .direct, .directAdmin: throw Problem.nothingHere
         }
     }
 
@@ -98,7 +98,7 @@ struct RouteResponder: HTTPResponder {
         case .open: break
         case .signedIn, .direct: _ = try api.authenticator.known(head.headers[.authorization])
         case .media: break
-        case .admin:
+        case .admin, .directAdmin:
             try api.adminGuard?.check(head.headers[.authorization], from: api.rates.address(of: head))
         }
     }

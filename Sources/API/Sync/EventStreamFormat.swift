@@ -25,6 +25,9 @@ enum EventStreamFormat {
         return bytes
     }
 
+    /// The beginning of a stream, with the client's cursor if no event follows at once.
+    static func opening(_ cursor: Cursor?) -> ByteBuffer { opening(cursor, retryMs: retryMs) }
+
     static func opening(_ cursor: Cursor?, retryMs: ClosedRange<Int>) -> ByteBuffer {
         var bytes = ByteBuffer(string: "retry: \(Int.random(in: retryMs))\n")
         if let cursor { bytes.writeString("id: \(cursor)\n") }

@@ -135,7 +135,7 @@ package final class SyncEndpoint: Sendable {
     }
 
     /// The `wait` of a Prefer header (RFC 7240), clamped to the allowed range: a preference is never an error.
-    private static func preferredWaitS(_ header: String?) -> Int? {
+    static func preferredWaitS(_ header: String?) -> Int? {
         guard let seconds = header.flatMap({ PreferHeader.waitS(in: $0) }) else { return nil }
         return min(max(seconds, 0), SyncQuery.waitSMax)
     }
@@ -167,6 +167,6 @@ package final class SyncEndpoint: Sendable {
 }
 
 extension HTTPField.Name {
-    fileprivate static let lastEventID = Self("Last-Event-ID")!
-    fileprivate static let prefer = Self("Prefer")!
+    static let lastEventID = Self("Last-Event-ID")!
+    static let prefer = Self("Prefer")!
 }

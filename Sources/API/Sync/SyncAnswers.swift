@@ -66,5 +66,5 @@ extension SyncServices {
 }
 
 extension HTTPField.Name {
-    fileprivate static let preferenceApplied = Self("Preference-Applied")!
+    static let preferenceApplied = Self("Preference-Applied")!
 }

@@ -16,16 +16,19 @@ package struct SyncQuery: Equatable, Sendable {
     package init(_ query: Substring) throws(Problem) {
         var fields = Fields(query: query)
         cursor = fields.optional("cursor", Cursor.self)
-        waitS = fields.given("wait") { text throws(Invalid) in
-            guard let seconds = Int(text), (0...Self.waitSMax).contains(seconds), text.utf8.first != UInt8(ascii: "+")
-            else { throw Invalid("Must be a whole number of seconds from 0 to \(Self.waitSMax).") }
-            return seconds
-        }
+        waitS = fields.given("wait", Self.waitS)
         limit = fields.limit(default: Self.limitDefault)
         do {
             try fields.end()
         } catch {
             throw .invalid(error.fields)
         }
+    }
+
+    /// Reads the seconds of a poll's wait.
+    static func waitS(_ text: String) throws(Invalid) -> Int {
+        guard let seconds = Int(text), (0...waitSMax).contains(seconds), text.utf8.first != UInt8(ascii: "+")
+        else { throw Invalid("Must be a whole number of seconds from 0 to \(waitSMax).") }
+        return seconds
     }
 }

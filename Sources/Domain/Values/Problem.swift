@@ -25,6 +25,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case userNotFound = "user_not_found"
     case sessionNotFound = "session_not_found"
     case attachmentNotFound = "attachment_not_found"
+    case consumerNotFound = "consumer_not_found"
     // 405
     case methodNotAllowed = "method_not_allowed"
     // 408
@@ -43,6 +44,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case uploadOffsetMismatch = "upload_offset_mismatch"
     case uploadComplete = "upload_complete"
     case uploadSuperseded = "upload_superseded"
+    case cursorBehind = "cursor_behind"
     // 410
     case cursorExpired = "cursor_expired"
     // 413 414 415 416 417 422 429 431
@@ -54,6 +56,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case expectationFailed = "expectation_failed"
     case invalid = "invalid"
     case tooManyThreads = "too_many_threads"
+    case tooManyConsumers = "too_many_consumers"
     case rateLimited = "rate_limited"
     case headersTooLarge = "headers_too_large"
     // 500 501 503 505

@@ -81,7 +81,8 @@ extension Store {
     /// Returns from where a reader gets all kept events of an instant or later.
     package func changes(since time: Timestamp) async throws -> Cursor {
         let row = try await reads.row(
-            Statement("change_since", "select * from change_since($1)"), [.timestamp(microsSince1970: time.microsSince1970)])
+            Statement("change_since", "select * from change_since($1)"),
+            [.timestamp(microsSince1970: time.microsSince1970)])
         return try await decoded { Cursor(epoch: try row.int4(0), position: Position(try row.int8(1))) }
     }
 }

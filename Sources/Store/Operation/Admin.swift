@@ -13,7 +13,7 @@ package struct AdminActor: Sendable {
         self.requestID = requestID
     }
 
-    fileprivate var parameters: [Parameter] { [.text(name), .text(orNull: requestID)] }
+    var parameters: [Parameter] { [.text(name), .text(orNull: requestID)] }
 }
 
 extension Store {

@@ -46,8 +46,9 @@ struct ContractType: Sendable, CustomStringConvertible {
     /// Schemas that no Swift type reads, and why.
     static let leftOut: [String: Set<String>] = [
         "values without members": [
-            "ArchiveBound", "AttachmentImage", "AttachmentState", "Bytes", "CurrentStatus", "Cursor", "DeviceName",
-            "DisplayName", "Document", "EmailAddress", "EventStream", "ImageReference", "ImageURL", "KeptSeconds",
+            "ArchiveBound", "AttachmentImage", "AttachmentState", "Bytes", "ConsumerName", "CurrentStatus", "Cursor",
+            "DeviceName", "DisplayName", "Document", "EmailAddress", "EventID", "EventStream", "EventType",
+            "ImageReference", "ImageURL", "KeptSeconds",
             "Lines", "MessageAttachments", "Next", "Partial", "Password", "Presence", "ProblemCode", "Role", "Seq",
             "SeqOrNull", "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Username",
         ],
@@ -62,7 +63,9 @@ struct ContractType: Sendable, CustomStringConvertible {
         "read by more than one type, see their examples": ["CursorExpired", "Event", "Problem"],
         "for operators": [
             "AdminSessionDraft", "AdminStats", "AdminThread", "AdminUser", "AdminUserDraft", "AdminUserList",
-            "AuditEntry", "AuditList", "Health", "Metrics",
+            "AuditEntry", "AuditList", "Change", "ChangesAck", "ChangesExpiry", "ChangesPage", "Consumer",
+            "ConsumerList",
+            "ConsumerStart", "CursorBehind", "Health", "Metrics",
         ],
     ]
 }

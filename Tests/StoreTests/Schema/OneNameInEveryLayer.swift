@@ -54,7 +54,9 @@ struct OneNameInEveryLayer {
 
     /// The files with the calls of clients, of administrators, and of the limits that the database keeps.
     private static func apiFeatures() throws -> Set<String> {
-        let calls = try ["Accounts", "Chat", "Integrations"].flatMap { try names(in: "Sources/API/" + $0, isFolder: false) }
+        let calls = try ["Accounts", "Chat", "Integrations"].flatMap {
+            try names(in: "Sources/API/" + $0, isFolder: false)
+        }
         let others = ["Attachments/Attachments", "Limits/RateLimits", "Operation/Admin", "Sync/Sync"]
             .map { root.appending(path: "Sources/API/\($0).swift") }
             .filter { FileManager.default.fileExists(atPath: $0.path) }
