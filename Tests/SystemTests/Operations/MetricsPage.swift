@@ -10,6 +10,13 @@ extension SystemTests {
         /// A node after a chat, so that each kind of metric has values.
         private func page() async throws -> PrometheusPage {
             let nodes = try await TestNodes.shared()
+            // A consumer of the changes feed, whose lag the nodes show within 10 s.
+            _ = try await Psql.run(
+                """
+                insert into change_consumers (id, name, epoch, pos, created_at, moved_at)
+                values (gen_random_uuid(), 'crm', log_epoch(), log_head(), now(), now()) on conflict do nothing
+                """, conninfo: nodes.database)
+            try await eventually("the lag of a consumer") { try await nodes.a.metric("parley_changes_lag_events") }
             let ann = try await nodes.a.curl.register("Ann")
             let bob = try await nodes.a.curl.register("Bob")
             let thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
