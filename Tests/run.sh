@@ -26,7 +26,7 @@ logs=.build/tests
 # System suites that may share the machine, in lanes of about 140 s each. Suite-test leaves out one test of the suite.
 lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths MetricsAccess ForbiddenCalls BadBodies
     UnauthenticatedBodies ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox
-    ClientSearch)
+    ClientSearch FeedUnderKills ChangesExample)
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
     DelegatedSignIn AdminCalls MembersOnTwoNodes MessageChanges PayloadNumbers KilledNodes Sessions-takesAsLong
     ClientTimelines ClientSigningIn)
