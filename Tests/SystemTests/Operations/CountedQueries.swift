@@ -17,7 +17,34 @@ extension SystemTests {
             "retention_sweep", "session_sweep", "erasure_sweep", "rate_limit_sweep", "device_poll_put",
             "device_poll_heartbeat", "device_poll_sweep", "push_plan", "push_expire",
             "announcement_continue", "attachment_claim", "attachment_sweep", "attachment_places",
+            "consumer_list",
         ]
+
+        @Test("readers of the changes feed cost no statement while they wait, and then one each")
+        func waitingForChanges() async throws {
+            let database = try await CountingDatabase.create()
+            let token = "admin-of-the-counts"
+            let node = try await Node.start(database: database.conninfo, settings: ["PARLEY_ADMIN_TOKEN": token])
+            let ann = try await node.curl.register("Ann")
+            let thread = try await node.curl.thread("group", by: ann, with: [])
+            var request = Request("GET", "/v1/admin/changes")
+            request.headers = [("Authorization", "Bearer \(token)")]
+            let start = try await node.curl.send(request).json["cursor"].string ?? ""
+            request.path += "?wait=55&cursor=\(start)"
+            let readers = (0..<10).map { _ in Connection(node.address) }
+            for reader in readers { try await reader.begin(request) }
+            try await eventually("ten readers") {
+                try await node.metric("parley_changes_readers") == 10 ? true : nil
+            }
+            // The tail may not have reached the end of the log when they came.
+            try await Task.sleep(for: .milliseconds(500))
+            try await database.reset()
+            try await Task.sleep(for: .seconds(3))
+            #expect(try await database.counts()["changes_read"] == nil)
+            _ = try await node.curl.sent("hi", in: thread, as: ann)
+            for reader in readers { #expect(try await reader.receive().json["events"].items.count == 1) }
+            #expect(try await database.counts()["changes_read"]?.calls == readers.count)
+        }
 
         @Test("ten thousand polls cost no statement of their own")
         func steadyState() async throws {
