@@ -95,6 +95,10 @@ let package = Package(
         .target(
             name: "Push", dependencies: ["Basics", "Domain", "Outbound", crypto, cryptoExtras], swiftSettings: settings),
 
+        // Events as Standard Webhooks has them, what endpoints answer, in which order and when they get events. No I/O.
+        .target(
+            name: "Webhooks", dependencies: ["Basics", "Domain", "Outbound", "Push", crypto], swiftSettings: settings),
+
         // What a file is, and pictures without metadata: reads bytes of strangers. Pure, no I/O, no decoder.
         .target(name: "Pictures", swiftSettings: settings),
 
@@ -202,7 +206,8 @@ let package = Package(
             dependencies: [
                 "API", "Basics", "CommandLineFlags", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres",
                 "Linux", "Log", "ObjectStore", "Outbound", "Pictures", "Postgres", "Push", "ServiceConfiguration",
-                "Store", "Telemetry", "Thumbnailing", "Transport", "VirusScanner", "WebClient", "Workers", crypto,
+                "Store", "Telemetry", "Thumbnailing", "Transport", "VirusScanner", "WebClient", "Webhooks", "Workers",
+                crypto,
                 logging, unixSignals,
             ],
             swiftSettings: settings),
@@ -244,7 +249,7 @@ let package = Package(
             path: "Tests/TestSupport",
             exclude: [
                 "Pictures/compare.py", "Pictures/make.py", "Servers/decrypt.py", "Servers/relay.py", "Servers/s3",
-                "Servers/sinks",
+                "Servers/sinks", "Servers/webhook_sink.py",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -265,6 +270,9 @@ let package = Package(
         .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "PushTests", dependencies: ["Basics", "Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],
+            swiftSettings: settings),
+        .testTarget(
+            name: "WebhooksTests", dependencies: ["Domain", "Outbound", "TestSupport", "Webhooks"],
             swiftSettings: settings),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: settings),
         .executableTarget(

@@ -9,7 +9,7 @@ extension TransferAnswer {
     /// Reads seconds or a date. Returns nil without the header, or if it can't be read.
     ///
     /// - Parameter now: seconds since 1970.
-    func retryAfter(now: Int) -> Duration? {
+    package func retryAfter(now: Int) -> Duration? {
         guard let text = headers["retry-after"]?.trimmed else { return nil }
         let seconds: Int?
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

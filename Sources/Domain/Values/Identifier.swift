@@ -71,12 +71,14 @@ package enum ThreadKindTag: IdentifiedKind {
 package enum MessageKind: IdentifiedKind {}
 package enum MailKind: IdentifiedKind {}
 package enum PushKind: IdentifiedKind {}
+package enum WebhookKind: IdentifiedKind {}
 package typealias UserID = Identifier<UserKind>
 package typealias SessionID = Identifier<SessionKind>
 package typealias ThreadID = Identifier<ThreadKindTag>
 package typealias MessageID = Identifier<MessageKind>
 package typealias MailID = Identifier<MailKind>
 package typealias PushID = Identifier<PushKind>
+package typealias WebhookID = Identifier<WebhookKind>
 
 private let hexadecimalDigits = Array("0123456789abcdef".utf8)
 

@@ -1,0 +1,141 @@
+"""An endpoint for webhooks on a port of 127.0.0.1, for tests: it verifies signatures, and misbehaves as it is told.
+
+Prints a line of JSON when it is ready and for each request; reads a command from each line, and ends when its standard
+input does. `webhook_sink.py verify` instead verifies one request, which it reads as JSON."""
+
+import asyncio
+import json
+import random
+import sys
+import time
+
+try:
+    from standardwebhooks import Webhook
+except ImportError:
+    Webhook = None
+
+
+def say(**what):
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+def is_valid(secret, headers, body):
+    try:
+        Webhook(secret).verify(body, headers)
+        return True
+    except Exception:
+        return False
+
+
+class Sink:
+    def __init__(self, port):
+        self.port = port
+        self.server = None
+        self.writers = set()
+        self.moods = {}
+        self.secrets = {}
+        self.random = random.Random(7)
+
+    async def open(self):
+        self.server = await asyncio.start_server(self.serve, "127.0.0.1", self.port)
+
+    def close(self):
+        self.server.close()
+        for writer in list(self.writers):
+            writer.transport.abort()
+
+    def mood(self, path, body):
+        moods = [mood for mood in self.moods.get(path, []) if mood["times"] > 0]
+        self.moods[path] = moods
+        mood = next((mood for mood in moods if (mood.get("text") or "") in body), None)
+        if mood is None:
+            return {"kind": "answer", "status": 200}
+        mood["times"] -= 1
+        if mood["kind"] != "faults":
+            return mood
+        if self.random.random() >= mood["share"]:
+            return {"kind": "answer", "status": 200}
+        return self.random.choice([
+            {"kind": "answer", "status": 500}, {"kind": "answer", "status": 503},
+            {"kind": "answer", "status": 429, "headers": {"retry-after": "1"}}, {"kind": "drop"}, {"kind": "lost"},
+            {"kind": "slow", "seconds": 0.3}])
+
+    async def serve(self, reader, writer):
+        self.writers.add(writer)
+        try:
+            while await self.exchange(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            self.writers.discard(writer)
+            writer.transport.abort()
+
+    async def exchange(self, reader, writer):
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        _, path, _ = head[0].split(" ")
+        headers = {}
+        for line in head[1:]:
+            if line:
+                name, value = line.split(":", 1)
+                headers[name.lower()] = value.strip()
+        body = (await reader.readexactly(int(headers.get("content-length", 0)))).decode()
+        mood = self.mood(path, body)
+        if mood["kind"] == "hang":
+            self.report(path, headers, body, None)
+            await asyncio.sleep(3600)
+        if mood["kind"] == "drop":
+            self.report(path, headers, body, None)
+            return False
+        if mood["kind"] == "slow":
+            await asyncio.sleep(mood["seconds"])
+        status = mood.get("status", 200)
+        self.report(path, headers, body, status)
+        if mood["kind"] == "lost":
+            return False
+        lines = [f"HTTP/1.1 {status} X", "content-length: 0"]
+        lines += [f"{name}: {value}" for name, value in mood.get("headers", {}).items()]
+        writer.write("\r\n".join(lines + ["", ""]).encode())
+        await writer.drain()
+        return True
+
+    def report(self, path, headers, body, status):
+        secrets = self.secrets.get(path)
+        verified = None
+        if Webhook and secrets:
+            verified = all(is_valid(secret, headers, body) for secret in secrets)
+        say(event="request", path=path, id=headers.get("webhook-id"), status=status, verified=verified, body=body,
+            time=time.time(), signatures=len(headers.get("webhook-signature", "").split()))
+
+    async def obey(self, command):
+        path = command.get("path")
+        match command["do"]:
+            case "mood":
+                self.moods.setdefault(path, []).append(
+                    {**command["mood"], "times": command["times"], "text": command.get("text")})
+            case "cheer":
+                self.moods.pop(path, None)
+            case "secrets":
+                self.secrets[path] = command["secrets"]
+            case "open":
+                await self.open()
+            case "close":
+                self.close()
+
+
+async def main():
+    sink = Sink(int(sys.argv[1]))
+    await sink.open()
+    say(event="ready")
+    loop = asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        command = json.loads(line)
+        await sink.obey(command)
+        say(event="done", number=command["number"])
+
+
+if sys.argv[1:] == ["verify"]:
+    request = json.load(sys.stdin)
+    sys.exit(0 if is_valid(request["secret"], request["headers"], request["body"]) else 3)
+asyncio.run(main())
