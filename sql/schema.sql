@@ -161,6 +161,23 @@ CREATE TABLE public.sessions (
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone NOT NULL
 );
+CREATE TABLE public.webhooks (
+    id uuid NOT NULL,
+    url text NOT NULL,
+    types text[],
+    is_thin boolean NOT NULL,
+    is_ordered boolean NOT NULL,
+    is_enabled boolean DEFAULT true NOT NULL,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    secret bytea NOT NULL,
+    former_secret bytea,
+    former_until timestamp with time zone,
+    revision integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['gone'::text, 'admin'::text]))),
+    CONSTRAINT webhooks_secret_check CHECK ((octet_length(secret) = 32))
+);
 CREATE TABLE public.announcements (
     kind text NOT NULL,
     subject_id uuid NOT NULL,
@@ -447,6 +464,40 @@ CREATE TABLE public.user_words (
     word text NOT NULL COLLATE pg_catalog."C",
     user_id uuid NOT NULL
 );
+CREATE TABLE public.webhook_batches (
+    webhook_id uuid NOT NULL,
+    n bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    positions bigint[] NOT NULL,
+    event_ids text[] NOT NULL,
+    statuses integer[] NOT NULL,
+    tries integer[] NOT NULL
+);
+CREATE TABLE public.webhook_deliveries (
+    webhook_id uuid NOT NULL,
+    pos bigint NOT NULL,
+    event_id text NOT NULL,
+    thread_id uuid,
+    at timestamp with time zone NOT NULL,
+    state smallint NOT NULL,
+    tries integer NOT NULL,
+    status integer,
+    reason text,
+    tried_at timestamp with time zone,
+    next_at timestamp with time zone,
+    CONSTRAINT webhook_deliveries_state_check CHECK (((state >= 0) AND (state <= 2)))
+)
+WITH (fillfactor='80');
+CREATE TABLE public.webhook_states (
+    webhook_id uuid NOT NULL,
+    epoch integer NOT NULL,
+    pos bigint NOT NULL,
+    lost bigint DEFAULT 0 NOT NULL,
+    turn bigint DEFAULT 0 NOT NULL,
+    node text DEFAULT ''::text NOT NULL,
+    lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
+)
+WITH (fillfactor='50');
 ALTER TABLE ONLY public.announcements
     ADD CONSTRAINT announcements_pkey PRIMARY KEY (kind, subject_id);
 ALTER TABLE ONLY public.attachment_chunks
@@ -559,6 +610,14 @@ ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_username_key_key UNIQUE (username_key);
+ALTER TABLE ONLY public.webhook_batches
+    ADD CONSTRAINT webhook_batches_pkey PRIMARY KEY (webhook_id, n);
+ALTER TABLE ONLY public.webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (webhook_id, pos);
+ALTER TABLE ONLY public.webhook_states
+    ADD CONSTRAINT webhook_states_pkey PRIMARY KEY (webhook_id);
+ALTER TABLE ONLY public.webhooks
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
 CREATE INDEX announcements_next ON public.announcements USING btree (at);
 CREATE INDEX attachment_garbage_due ON public.attachment_garbage USING btree (next_at);
 CREATE INDEX attachment_receipts_by_session ON public.attachment_receipts USING btree (session_id);
@@ -600,3 +659,4 @@ CREATE INDEX undelivered_checks_due ON public.undelivered_checks USING btree (du
 CREATE INDEX user_words_by_user ON public.user_words USING btree (user_id);
 CREATE UNIQUE INDEX users_by_email ON public.users USING btree (email_key) WHERE (email_key IS NOT NULL);
 CREATE UNIQUE INDEX users_by_external_id ON public.users USING btree (external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX webhook_deliveries_by_state ON public.webhook_deliveries USING btree (webhook_id, state, pos);

@@ -1,0 +1,236 @@
+// Which node delivers to an endpoint, from where, and what it records.
+import Domain
+import Logging
+import Postgres
+import Store
+import TestSupport
+import Testing
+
+@Suite("Leasing webhooks")
+struct LeasingWebhooks {
+    private let database: String
+    private let store: Store
+    private let client: PostgresClient
+    private let actor = AdminActor(name: "admin", requestID: nil)
+
+    private static let ground = """
+        create function p(n int) returns uuid language sql immutable as $$
+            select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid $$;
+        insert into users (id, username, username_key, name, created_at)
+        select p(n), 'u' || n, 'u' || n, 'User ' || n, now() from generate_series(1, 2) n;
+        select from thread_create(p(1001), 'group', 'G', null, p(1), array[p(2)], false);
+        create function say(id int) returns text language sql as $$
+            select outcome from message_append(array[p(id)], array[p(1001)], array[p(1)], array['message'],
+                array['{"text":"hi"}']::json[], array[null]::uuid[], array['{}']) $$;
+        """
+
+    init() async throws {
+        database = try await MigratedDatabase.create()
+        try await Psql.run(Self.ground, conninfo: database)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        client = PostgresClient(PostgresSettings(conninfo: database, applicationName: "parley-test"), logger: logger)
+        store = Store(client)
+    }
+
+    private func make(types: [EventType]? = nil) async throws -> WebhookID {
+        let new = NewWebhook(
+            id: .make(), url: "https://a.example/", types: types, isThin: false, isOrdered: true,
+            secret: Array(repeating: 7, count: 32))
+        _ = try await store.createWebhook(new, countMax: 100, by: actor)
+        return new.id
+    }
+
+    private func tend(_ node: String, held: [WebhookID] = [], limit: Int = 10) async throws -> [LeasedWebhook] {
+        try await store.tendWebhooks(node: node, held: held, limit: limit, leaseSeconds: 25)
+    }
+
+    private func sql(_ query: String) async throws -> String {
+        try await Psql.run(query, conninfo: database).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private func open(_ position: Int64, _ state: WebhookOutcomes.Open.State) -> WebhookOutcomes.Open {
+        .init(
+            OpenDelivery(
+                position: Position(position), event: "evt_0_1_\(position)", thread: nil, atMs: 1_000,
+                tryCount: state == .waiting ? 0 : 1, nextMs: state == .failed ? 2_000 : nil),
+            state, status: state == .waiting ? nil : 500, reason: state == .waiting ? nil : "status")
+    }
+
+    @Test("gives an endpoint to one node at a time, and to another one when the lease is over")
+    func leases() async throws {
+        let id = try await make()
+        let first = try await tend("a")
+        #expect(first.map(\.id) == [id] && first.first?.turn == 1)
+        #expect(try await tend("b").isEmpty)
+        #expect(try await tend("a", held: [id]) == first)
+        _ = try await sql("update webhook_states set lease_until = now() + interval '9 s'")
+        _ = try await tend("a", held: [id])
+        #expect(try await sql("select lease_until > now() + interval '20 s' from webhook_states") == "t")
+        // The node dies.
+        _ = try await sql("update webhook_states set lease_until = now()")
+        let second = try await tend("b")
+        #expect(second.map(\.turn) == [2])
+        #expect(try await tend("a", held: [id]).isEmpty)
+        let place = try #require(try await store.openWebhook(id, turn: 2))
+        #expect(try await store.openWebhook(id, turn: 1) == nil)
+        #expect(try await !store.settleWebhook(id, turn: 1, cursor: place.cursor, WebhookOutcomes()))
+        #expect(try await store.settleWebhook(id, turn: 2, cursor: place.cursor, WebhookOutcomes()))
+        try await store.releaseWebhook(id, turn: 1)
+        #expect(try await tend("a").isEmpty)
+        try await store.releaseWebhook(id, turn: 2)
+        #expect(try await tend("a").map(\.turn) == [3])
+        await client.shutdown()
+    }
+
+    @Test("claims no more than asked for, and no disabled endpoint")
+    func shares() async throws {
+        var ids: [WebhookID] = []
+        for _ in 0..<5 { ids.append(try await make()) }
+        _ = try await store.updateWebhook(ids[4], WebhookChange(isEnabled: false), by: actor)
+        #expect(try await tend("a", limit: 3).count == 3)
+        #expect(try await tend("b", limit: 3).count == 1)
+        #expect(try await tend("b", limit: 3).count == 1)
+        _ = try await store.updateWebhook(ids[4], WebhookChange(isEnabled: true), by: actor)
+        #expect(try await tend("b", limit: 3).count == 2)
+        await client.shutdown()
+    }
+
+    @Test("records outcomes with the cursor, and lists them by state")
+    func outcomes() async throws {
+        let id = try await make()
+        let turn = try #require(try await tend("a").first?.turn)
+        var outcomes = WebhookOutcomes()
+        outcomes.delivered = (10...12).map {
+            .init(position: Position($0), event: "evt_0_1_\($0)", status: 204, tryCount: 1)
+        }
+        outcomes.open = [open(20, .failed), open(21, .waiting), open(22, .parked)]
+        let cursor = Cursor(epoch: 1, position: Position(30))
+        #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+        #expect(try await sql("select pos from webhook_states") == "30")
+        #expect(
+            try await store.openDeliveries(id, after: .start, limit: 10) == [
+                open(20, .failed).delivery, open(21, .waiting).delivery,
+            ])
+        func list(_ state: WebhookDeliveryState?, limit: Int = 30) async throws -> [String] {
+            try await store.webhookDeliveries(id, state: state, PageRequest(limit: limit)).items.map {
+                let item = try JSONReader.read($0.utf8)
+                return
+                    "\(item["event_id"]?.string ?? "") \(item["state"]?.string ?? "") \(item["status"]?.integer ?? 0)"
+            }
+        }
+        #expect(try await list(.delivered, limit: 2) == ["evt_0_1_12 delivered 204", "evt_0_1_11 delivered 204"])
+        #expect(try await list(.failed) == ["evt_0_1_20 failed 500"])
+        #expect(try await list(.parked) == ["evt_0_1_22 parked 500"])
+        #expect(try await list(.pending) == ["evt_0_1_21 pending 0"])
+        #expect(try await list(nil).count == 6)
+        // The retry succeeds, and the waiting one is gone from the log.
+        outcomes = WebhookOutcomes()
+        outcomes.delivered = [.init(position: Position(20), event: "evt_0_1_20", status: 200, tryCount: 2)]
+        outcomes.removed = [Position(21)]
+        #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+        for state in [WebhookDeliveryState.failed, .pending] { #expect(try await list(state).isEmpty) }
+        #expect(try await list(.delivered, limit: 1) == ["evt_0_1_20 delivered 200"])
+        #expect(try await sql("select lost from webhook_states") == "1")
+        await client.shutdown()
+    }
+
+    @Test("keeps the latest thousand deliveries, in one row a batch")
+    func recent() async throws {
+        let id = try await make()
+        let turn = try #require(try await tend("a").first?.turn)
+        for batch in 0..<15 {
+            var outcomes = WebhookOutcomes()
+            outcomes.delivered = (1...100).map { number in
+                let position = Int64(batch * 100 + number)
+                return .init(position: Position(position), event: "evt_0_1_\(position)", status: 200, tryCount: 1)
+            }
+            let cursor = Cursor(epoch: 1, position: Position(Int64(batch * 100 + 100)))
+            #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+        }
+        #expect(try await sql("select count(*), max(n), min(n) from webhook_batches") == "10|1500|600")
+        #expect(try await sql("select count(*) from webhook_deliveries") == "0")
+        await client.shutdown()
+    }
+
+    @Test("is disabled by a 410, and its events wait")
+    func gone() async throws {
+        let id = try await make()
+        let turn = try #require(try await tend("a").first?.turn)
+        let place = try #require(try await store.openWebhook(id, turn: turn))
+        var outcomes = WebhookOutcomes()
+        outcomes.isGone = true
+        #expect(try await store.settleWebhook(id, turn: turn, cursor: place.cursor, outcomes))
+        #expect(try await tend("a", held: [id]).isEmpty)
+        let shown = try JSONReader.read(try await store.webhook(id).utf8)
+        #expect(shown["enabled"] == .bool(false) && shown["disabled_reason"] == .string("gone"))
+        _ = try await sql("select say(2001)")
+        _ = try await store.updateWebhook(id, WebhookChange(isEnabled: true), by: actor)
+        let again = try #require(try await tend("b").first)
+        #expect(try await store.openWebhook(id, turn: again.turn)?.cursor == place.cursor)
+        await client.shutdown()
+    }
+
+    @Test("moves back for a replay, which ends the turn and forgets what waited after that point")
+    func replays() async throws {
+        let id = try await make()
+        let turn = try #require(try await tend("a").first?.turn)
+        let place = try #require(try await store.openWebhook(id, turn: turn))
+        _ = try await sql("select say(2001), say(2002), say(2003)")
+        let head = Int64(try await sql("select log_head()")) ?? 0
+        var outcomes = WebhookOutcomes()
+        outcomes.open = [open(head - 2, .failed), open(head, .parked)]
+        let cursor = Cursor(epoch: place.cursor.epoch, position: Position(head))
+        #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+        let target = Cursor(epoch: cursor.epoch, position: Position(head - 1))
+        _ = try await store.replayWebhook(id, from: .cursor(target), by: actor)
+        #expect(try await !store.settleWebhook(id, turn: turn, cursor: cursor, WebhookOutcomes()))
+        let next = try #require(try await tend("b").first?.turn)
+        #expect(try await store.openWebhook(id, turn: next)?.cursor == target)
+        #expect(try await store.openDeliveries(id, after: .start, limit: 10).map(\.position.value) == [head - 2])
+        #expect(try await sql("select count(*) from webhook_deliveries where state = 2") == "0")
+        await #expect(throws: Problem.self) {
+            try await store.replayWebhook(
+                id, from: .cursor(Cursor(epoch: 1_000_000, position: Position(1))), by: actor)
+        }
+        await client.shutdown()
+    }
+
+    @Test("counts what the log has dropped, and goes on behind it")
+    func trimmed() async throws {
+        let id = try await make()
+        let turn = try #require(try await tend("a").first?.turn)
+        let place = try #require(try await store.openWebhook(id, turn: turn))
+        var outcomes = WebhookOutcomes()
+        outcomes.open = [open(1, .failed), open(2, .parked)]
+        #expect(try await store.settleWebhook(id, turn: turn, cursor: place.cursor, outcomes))
+        let end = place.cursor.position.value + 6
+        _ = try await sql("insert into log_trims (end_pos, partition, begun_at) values (\(end), 'x', now())")
+        _ = try await sql("select say(2001), say(2002), say(2003), say(2004), say(2005), say(2006), say(2007)")
+        let opened = try #require(try await store.openWebhook(id, turn: turn))
+        #expect(opened.cursor.position.value == end - 1)
+        // Five positions, and the failed one.
+        #expect(opened.droppedCount == 6)
+        #expect(try await sql("select count(*) from webhook_deliveries") == "0")
+        #expect(try JSONReader.read(try await store.webhook(id).utf8)["lost_events"]?.integer == 6)
+        #expect(try await store.openWebhook(id, turn: turn)?.droppedCount == 0)
+        await client.shutdown()
+    }
+
+    @Test("goes on where the log lost its tail")
+    func lostTail() async throws {
+        let id = try await make()
+        _ = try await sql("select say(2001), say(2002), say(2003)")
+        let turn = try #require(try await tend("a").first?.turn)
+        let epoch = Int32(try await sql("select log_epoch()")) ?? 0
+        let head = Int64(try await sql("select log_head()")) ?? 0
+        var outcomes = WebhookOutcomes()
+        outcomes.open = [open(head, .failed), open(head - 2, .failed)]
+        let cursor = Cursor(epoch: epoch, position: Position(head))
+        #expect(try await store.settleWebhook(id, turn: turn, cursor: cursor, outcomes))
+        _ = try await sql("delete from events where pos >= \(head); select log_open_epoch(\(head)); select say(2004)")
+        let opened = try #require(try await store.openWebhook(id, turn: turn))
+        #expect(opened.cursor.position.value == head - 1 && opened.cursor.epoch > epoch)
+        #expect(try await store.openDeliveries(id, after: .start, limit: 10).map(\.position.value) == [head - 2])
+        await client.shutdown()
+    }
+}

@@ -1,0 +1,104 @@
+-- Which node delivers to which endpoint: a lease, so that the endpoints of a killed node move to another one.
+
+-- Renews the leases of a node on `p_held`, and claims at most `p_limit` endpoints that no node has. A lease lasts
+-- `p_lease_s` seconds. Call it every second.
+-- Returns: the endpoints that the node holds, with what their deliveries need. A held one that is missing is to be
+-- stopped: it is disabled or deleted, or another node has it. So is one with another turn. `revision` counts the
+-- changes of URL, types and secrets.
+-- Locks: the states that it renews or claims; those locked by others are skipped
+-- Costs: a write of each lease every ten seconds; otherwise two index scans
+create or replace function webhook_tend(
+    p_node text, p_held uuid[], p_limit int, p_lease_s int, p_now timestamptz default clock_timestamp()
+) returns table (webhook_id uuid, turn bigint, revision int, url text, types text[], is_thin boolean, is_ordered boolean,
+    secret bytea, former_secret bytea)
+language plpgsql volatile
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+#variable_conflict use_column
+begin
+    update webhook_states s set lease_until = p_now + make_interval(secs => p_lease_s)
+    where s.webhook_id = any (array(
+        select x.webhook_id from webhook_states x where x.webhook_id = any (p_held) and x.node = p_node
+            and x.lease_until > p_now and x.lease_until < p_now + make_interval(secs => p_lease_s * 0.6)
+        for no key update skip locked));
+    update webhook_states s set node = p_node, turn = s.turn + 1, lease_until = p_now + make_interval(secs => p_lease_s)
+    where s.webhook_id = any (array(
+        select x.webhook_id from webhook_states x
+        where x.lease_until <= p_now
+            and (select w.is_enabled from webhooks w where w.id between x.webhook_id and x.webhook_id)
+        order by x.webhook_id limit p_limit for no key update skip locked));
+    return query
+    select s.webhook_id, s.turn, w.revision, w.url, w.types, w.is_thin, w.is_ordered, w.secret,
+        case when w.former_until > p_now then w.former_secret end
+    from webhook_states s
+    cross join lateral (select x.* from webhooks x where x.id between s.webhook_id and s.webhook_id limit 1) w
+    where s.node = p_node and s.lease_until > p_now and w.is_enabled;
+end $$;
+
+-- Ends the lease of a node that stops, so that another one may claim the endpoint at once.
+-- Locks: the endpoint's state
+create or replace function webhook_release(p_webhook uuid, p_turn bigint) returns void
+language sql volatile as $$
+    update webhook_states s set lease_until = '-infinity', node = ''
+    where s.webhook_id = p_webhook and s.turn = p_turn
+$$;
+
+-- Returns the place from which a node goes on, for its turn; no row if another node has the endpoint. What the log has
+-- dropped meanwhile is counted in `lost` and skipped: with `dropped` events, which may include some of other types. If
+-- the log has lost its tail, it goes on from where the tail was lost, and what waited from the lost tail is deleted.
+-- Locks: the endpoint's state
+create or replace function webhook_open(p_webhook uuid, p_turn bigint)
+returns table (epoch int, pos bigint, dropped bigint)
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+#variable_conflict use_column
+declare
+    v_state webhook_states;
+    v_place record;
+    v_kept bigint;
+    v_gone bigint;
+begin
+    select * into v_state from webhook_states s where s.webhook_id = p_webhook and s.turn = p_turn for no key update;
+    if not found then
+        return;
+    end if;
+    dropped := 0;
+    pos := v_state.pos;
+    select * into v_place from log_place(v_state.epoch, v_state.pos);
+    if v_place.state = 'lost' then
+        pos := least(coalesce(v_place.epoch_end - 1, v_place.head), v_place.head, pos);
+        delete from webhook_deliveries d where d.webhook_id = p_webhook and d.pos > webhook_open.pos;
+    end if;
+    v_kept := coalesce((select t.end_pos from log_trims t order by t.end_pos desc limit 1), 1);
+    if pos < v_kept - 1 then
+        dropped := v_kept - 1 - pos;
+        pos := v_kept - 1;
+    end if;
+    -- The parked ones can no longer be replayed. Only the others are lost now.
+    with gone as (
+        delete from webhook_deliveries d where d.webhook_id = p_webhook and d.pos < v_kept returning d.state
+    )
+    select count(*) filter (where g.state < 2) into v_gone from gone g;
+    dropped := dropped + v_gone;
+    epoch := v_place.epoch;
+    if dropped > 0 or pos <> v_state.pos or epoch <> v_state.epoch then
+        update webhook_states s set epoch = v_place.epoch, pos = webhook_open.pos, lost = s.lost + webhook_open.dropped
+        where s.webhook_id = p_webhook;
+    end if;
+    return next;
+end $$;
+
+-- Returns: the events of an endpoint that failed or wait, in order, at most `p_limit` after `p_after`.
+create or replace function webhook_open_deliveries(p_webhook uuid, p_after bigint, p_limit int)
+returns table (pos bigint, event_id text, thread_id uuid, at_ms bigint, state smallint, tries int, next_ms bigint)
+language plpgsql stable
+set enable_seqscan = off
+as $$
+begin
+    return query
+    select d.pos, d.event_id, d.thread_id, (extract(epoch from d.at) * 1000)::bigint, d.state, d.tries,
+        (extract(epoch from d.next_at) * 1000)::bigint
+    from webhook_deliveries d
+    where d.webhook_id = p_webhook and d.pos > p_after and d.state < 2 order by d.pos limit p_limit;
+end $$;
