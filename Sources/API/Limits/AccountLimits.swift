@@ -34,7 +34,9 @@ extension OperationID {
         case .adminCreateUser, .adminListUsers, .adminGetUser, .adminEraseUser, .adminSuspendUser, .adminUnsuspendUser,
             .adminCreateSession, .adminGetThread, .adminDeleteMessage, .adminGetStats, .adminListAudit,
             .adminListChanges, .adminAckChanges, .adminListConsumers, .adminGetConsumer, .adminPutConsumer,
-            .adminDeleteConsumer:
+            .adminDeleteConsumer,
+            .adminCreateWebhook, .adminListWebhooks, .adminGetWebhook, .adminUpdateWebhook, .adminDeleteWebhook,
+            .adminRotateWebhook, .adminTestWebhook, .adminReplayWebhook, .adminListWebhookDeliveries:
             []
         case .none, .getLiveness, .getReadiness, .getMetrics, .getOpenAPI, .getWebClient: []
         }

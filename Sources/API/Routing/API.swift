@@ -32,6 +32,7 @@ package struct API: Sendable {
     let searches: SearchSlots
     let attachments: AttachmentServices
     let webClient: WebPage?
+    let webhooks: WebhookServices?
     let signers: AccessSigners
     let uploads: TransferSlots
     let downloads: TransferSlots
@@ -50,6 +51,7 @@ package struct API: Sendable {
     ///   - attachments: what uploads and downloads need besides the database.
     ///   - changesFeed: serves integrations. Nil for a service without them.
     ///   - webClient: the page that browsers get at `/`. Nil for a service without one.
+    ///   - webhooks: nil for a service that does not deliver to webhooks.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
@@ -58,7 +60,7 @@ package struct API: Sendable {
         requestMetrics: RequestMetrics, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads,
         attachments: AttachmentServices = AttachmentServices(), changesFeed: ChangesFeed? = nil,
-        webClient: WebPage? = nil
+        webClient: WebPage? = nil, webhooks: WebhookServices? = nil
     ) {
         self.store = store
         self.reads = reads
@@ -83,6 +85,7 @@ package struct API: Sendable {
         self.attachments = attachments
         self.changesFeed = changesFeed
         self.webClient = webClient
+        self.webhooks = webhooks
         signers = AccessSigners(store)
         uploads = TransferSlots(
             "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax)
@@ -107,6 +110,6 @@ package struct API: Sendable {
             + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + adminRoutes + changesRoutes + consumerRoutes
-            + operationRoutes
+            + webhookRoutes + operationRoutes
     }
 }

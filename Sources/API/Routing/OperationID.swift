@@ -23,6 +23,8 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case adminCreateUser, adminListUsers, adminGetUser, adminEraseUser, adminSuspendUser, adminUnsuspendUser
     case adminCreateSession, adminGetThread, adminDeleteMessage, adminGetStats, adminListAudit
     case adminListChanges, adminAckChanges, adminListConsumers, adminGetConsumer, adminPutConsumer, adminDeleteConsumer
+    case adminCreateWebhook, adminListWebhooks, adminGetWebhook, adminUpdateWebhook, adminDeleteWebhook
+    case adminRotateWebhook, adminTestWebhook, adminReplayWebhook, adminListWebhookDeliveries
     case getLiveness, getReadiness, getMetrics, getOpenAPI
     /// Files of the web client, which are not in openapi.yaml.
     case getWebClient

@@ -50,7 +50,7 @@ extension PushTarget {
             self = .fcm(token: try fields.values(token).text)
         case .webpush:
             let endpoint = fields.required("endpoint") { json throws(Invalid) in
-                try PushEndpoint(json, allowsPrivate: rules.allowsPrivate)
+                try EndpointURL(json, allowsPrivate: rules.allowsPrivate)
             }
             let keys = fields.required("keys") { json throws(Invalid) in try WebPushKeyFields(json, rules.isPoint) }
             let (url, pair) = try fields.values(endpoint, keys)
@@ -119,29 +119,6 @@ private struct PushTopic: TextField {
         let isTopic = text.utf8.allSatisfy { $0.isAlphanumeric || "-.".utf8.contains($0) }
         guard isTopic, (1...255).contains(text.utf8.count) else { throw Invalid("Must be an app's bundle id.") }
         self.text = text
-    }
-}
-
-/// The URL at which a client's push service accepts alerts. A host that can never be called is refused here. The
-/// addresses of a name are checked by the same rule (`IPAddress.isPublic`) at every connection.
-private struct PushEndpoint {
-    let text: String
-
-    init(_ json: JSONValue, allowsPrivate: Bool) throws(Invalid) {
-        let url = try ImageURL(json).text
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        guard scheme == "https" || allowsPrivate else { throw Invalid("Must be an https URL.") }
-        let authority = url.dropFirst(scheme.utf8.count + 3).prefix { !"/?#".contains($0) }
-        guard !authority.contains("@"), !url.contains("#") else {
-            throw Invalid("Must be a URL without user or fragment.")
-        }
-        guard let host = URLHost(authority: authority) else {
-            throw Invalid("Must be a URL with a host's name or address.")
-        }
-        guard host.isPublic || allowsPrivate else {
-            throw Invalid("Must be a URL on the internet, not on this machine or in a private network.")
-        }
-        text = url
     }
 }
 

@@ -26,6 +26,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case sessionNotFound = "session_not_found"
     case attachmentNotFound = "attachment_not_found"
     case consumerNotFound = "consumer_not_found"
+    case webhookNotFound = "webhook_not_found"
     // 405
     case methodNotAllowed = "method_not_allowed"
     // 408
@@ -57,6 +58,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case invalid = "invalid"
     case tooManyThreads = "too_many_threads"
     case tooManyConsumers = "too_many_consumers"
+    case tooManyWebhooks = "too_many_webhooks"
     case rateLimited = "rate_limited"
     case headersTooLarge = "headers_too_large"
     // 500 501 503 505

@@ -67,5 +67,11 @@ struct ContractType: Sendable, CustomStringConvertible {
             "ConsumerList",
             "ConsumerStart", "CursorBehind", "Health", "Metrics",
         ],
+        "for operators, of webhooks": [
+            "Webhook", "WebhookChange", "WebhookDelivery", "WebhookDeliveryList", "WebhookDeliveryState",
+            "WebhookDraft",
+            "WebhookList", "WebhookReplay", "WebhookTest", "WebhookTypes", "WebhookURL",
+            "WebhookWithSecret",
+        ],
     ]
 }

@@ -1,0 +1,193 @@
+// /v1/admin/webhooks: the endpoints of the operator. WebhookDispatcher delivers to them.
+import Credentials
+import Domain
+import HTTPTypes
+import Store
+
+/// The result of a test event.
+package struct WebhookTest: Sendable {
+    package static let eventType = "webhook.test"
+
+    /// The request's `webhook-id`.
+    package var event: String
+    package var isDelivered: Bool
+    /// Of the answer; nil without one.
+    package var status: Int?
+    /// A word for a failure.
+    package var reason: String?
+    package var durationMs: Int
+
+    package init(event: String, isDelivered: Bool, status: Int?, reason: String? = nil, durationMs: Int) {
+        self.event = event
+        self.isDelivered = isDelivered
+        self.status = status
+        self.reason = reason
+        self.durationMs = durationMs
+    }
+}
+
+/// What the calls on webhooks need besides the database.
+package struct WebhookServices: Sendable {
+    /// Whether endpoints may have private addresses and no TLS. For tests.
+    let allowsPrivate: Bool
+    /// Sends a test event at once.
+    let test: @Sendable (WebhookTarget) async -> WebhookTest
+
+    package init(allowsPrivate: Bool, test: @escaping @Sendable (WebhookTarget) async -> WebhookTest) {
+        self.allowsPrivate = allowsPrivate
+        self.test = test
+    }
+}
+
+extension API {
+    /// Empty unless an admin token is configured.
+    var webhookRoutes: [Route] {
+        guard adminGuard != nil, webhooks != nil else { return [] }
+        let (all, one) = ("/v1/admin/webhooks", "/v1/admin/webhooks/{webhook_id}")
+        return [
+            Route(.post, all, .adminCreateWebhook, body: .small, .admin(createWebhook)),
+            Route(.get, all, .adminListWebhooks, query: .read, .admin(listWebhooks)),
+            Route(.get, one, .adminGetWebhook, .admin { call, _ in .json(try await store.webhook(call.webhook())) }),
+            Route(.patch, one, .adminUpdateWebhook, body: .small, .admin(updateWebhook)),
+            Route(
+                .delete, one, .adminDeleteWebhook,
+                .admin { call, actor in
+                    try await store.deleteWebhook(call.webhook(), by: actor)
+                    return .noContent
+                }),
+            Route(.post, one + "/rotate", .adminRotateWebhook, body: .small, .admin(rotateWebhook)),
+            Route(.post, one + "/test", .adminTestWebhook, body: .small, .admin(testWebhook)),
+            Route(.post, one + "/replay", .adminReplayWebhook, body: .small, .admin(replayWebhook)),
+            Route(.get, one + "/deliveries", .adminListWebhookDeliveries, query: .read, .admin(listDeliveries)),
+        ]
+    }
+
+    private func createWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let allowsPrivate = webhooks?.allowsPrivate ?? false
+        let fields = try await call.fields { fields in try NewWebhookFields(&fields, allowsPrivate: allowsPrivate) }
+        let secret = WebhookSecret(bytes: RandomBytes.make(count: WebhookSecret.byteCount))
+        let new = NewWebhook(
+            id: .make(), url: fields.url, types: fields.types, isThin: fields.isThin, isOrdered: fields.isOrdered,
+            secret: secret.bytes)
+        let webhook = try await store.createWebhook(new, countMax: WebhookLimits.countMax, by: actor)
+        return .json(webhook.with(secret), status: .created)
+    }
+
+    private func listWebhooks(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        try query.end()
+        return .list("webhooks", try await store.webhooks(request), limit: request.limit)
+    }
+
+    private func updateWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let id = try call.webhook()
+        let allowsPrivate = webhooks?.allowsPrivate ?? false
+        let change = try await call.fields { fields in
+            let url = fields.given("url") { json throws(Invalid) in
+                try EndpointURL(json, allowsPrivate: allowsPrivate).text
+            }
+            let types = fields.given("types", EventType.list)
+            let isEnabled = fields.given("enabled") { json throws(Invalid) in try Bool(json) }
+            try fields.end()
+            return WebhookChange(url: url, types: types, isEnabled: isEnabled)
+        }
+        return .json(try await store.updateWebhook(id, change, by: actor))
+    }
+
+    private func rotateWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let id = try call.webhook()
+        try await call.fields(isOptional: true) { fields in try fields.end() }
+        let secret = WebhookSecret(bytes: RandomBytes.make(count: WebhookSecret.byteCount))
+        let webhook = try await store.rotateWebhook(
+            id, secret: secret.bytes, bothSeconds: WebhookLimits.bothSecretsSeconds, by: actor)
+        return .json(webhook.with(secret))
+    }
+
+    private func testWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let id = try call.webhook()
+        try await call.fields(isOptional: true) { fields in try fields.end() }
+        guard let webhooks else { throw Problem.nothingHere }
+        let result = await webhooks.test(try await store.webhookTarget(id))
+        return .json(
+            JSONText(
+                .object([
+                    .init("event_id", .string(result.event)), .init("delivered", .bool(result.isDelivered)),
+                    .init("status", result.status.map { .integer($0) } ?? .null),
+                    .init("reason", .string(orNull: result.reason)),
+                    .init("duration_ms", .integer(result.durationMs)),
+                ])))
+    }
+
+    private func replayWebhook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let id = try call.webhook()
+        let start = try await call.fields { fields -> ReplayStart in
+            let cursor = fields.optional("cursor", Cursor.self)
+            let time = fields.optional("since", Timestamp.self)
+            let refusal = "Send either `cursor` or `since`."
+            if cursor != nil, time != nil { fields.refuse("since", refusal) }
+            if cursor == nil, time == nil, !fields.isRefused("cursor"), !fields.isRefused("since") {
+                fields.refuse("cursor", refusal)
+            }
+            try fields.end()
+            if let cursor { return .cursor(cursor) }
+            guard let time else { throw Invalid(refusal) }
+            return .since(time)
+        }
+        return .json(try await store.replayWebhook(id, from: start, by: actor))
+    }
+
+    private func listDeliveries(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let id = try call.webhook()
+        var query = call.query
+        let request = query.pageRequest()
+        let state = query.optional("state", WebhookDeliveryState.self)
+        try query.end()
+        return .list(
+            "deliveries", try await store.webhookDeliveries(id, state: state, request), limit: request.limit)
+    }
+}
+
+/// An endpoint that the operator creates.
+private struct NewWebhookFields: Sendable {
+    var url: String
+    var types: [EventType]?
+    var isThin: Bool
+    var isOrdered: Bool
+
+    init(_ fields: inout Fields<JSONValue>, allowsPrivate: Bool) throws {
+        let url = fields.required("url") { json throws(Invalid) in
+            try EndpointURL(json, allowsPrivate: allowsPrivate).text
+        }
+        types = fields.given("types", EventType.list) ?? nil
+        isThin = fields.optional("thin", Bool.self) ?? false
+        isOrdered = fields.optional("ordered", Bool.self) ?? true
+        self.url = try fields.values(url)
+    }
+}
+
+extension WebhookDeliveryState: WordField {}
+
+extension EventType {
+    /// Types in an array; null for all.
+    fileprivate static func list(_ json: JSONValue) throws(Invalid) -> [EventType]? {
+        if case .null = json { return nil }
+        let types = try EventTypes(json).types
+        return allCases.filter(types.contains)
+    }
+}
+
+extension JSONText {
+    /// An endpoint with its secret, which is shown once.
+    fileprivate func with(_ secret: WebhookSecret) -> JSONText {
+        var writer = JSONWriter()
+        writer.write(secret.text)
+        return JSONText(utf8: utf8.dropLast() + Array(#","secret":"#.utf8) + writer.utf8 + Array("}".utf8))
+    }
+}
+
+extension Call {
+    fileprivate func webhook() throws(Problem) -> WebhookID {
+        try id("webhook_id", orElse: Problem(.webhookNotFound, "There is no such webhook."))
+    }
+}
