@@ -49,6 +49,7 @@ package struct Node: Sendable {
         let pushKeys = try await AlertDispatcher.keys(store)
         let alertMetrics = AlertMetrics()
         let alerts = try AlertDispatcher(settings, keys: pushKeys, store: store, metrics: alertMetrics, logger: logger)
+        let webhookMetrics = WebhookMetrics()
         let keys = try await settings.makeKeyFile(logger: logger)
         let proxies = try settings.makeTrustedProxies()
         let rates = RateLimits(
@@ -63,6 +64,9 @@ package struct Node: Sendable {
             sessions: SessionCache(store, idleDays: settings.sessionIdleDays), limits: settings.hubLimits,
             logger: logger, devicesWentAway: { devicesWentAway.set() }, send: SyncEndpoint.send,
             answer: SendEndpoint.answer(logger: logger))
+        let webhooks = try WebhookDispatcher(
+            settings, store: store, metrics: webhookMetrics, head: { [hub = log.hub] in hub.head.position },
+            logger: logger)
         let tls = try settings.tlsFiles.map { files in try TLSIdentity(files) }
         let (requests, streams) = (RequestMetrics(), StreamMetrics())
         let (server, isClosing) = (Later<HTTPServer>(), Flag())
@@ -80,6 +84,7 @@ package struct Node: Sendable {
             Part("delegatedTokenKeys", of: keys) { try await $0.run() },
             Part("mail", of: mail, failures: [mailMetrics.failures], metrics: mailMetrics.write) { try await $0.run() },
             Part("alertDispatcher", failures: alerts.failures, metrics: alertMetrics.write, run: alerts.run),
+            Part("webhooks", failures: [webhookMetrics.failures], metrics: webhookMetrics.write, run: webhooks.run),
             Self.alertPlanner(settings, store, log, devicesWentAway, wake: alerts.wake, logger: logger),
         ]
         parts += Self.maintenanceParts(settings, database, store, log, logger: logger)
@@ -108,7 +113,8 @@ package struct Node: Sendable {
                 webPushKey: pushKeys.publicText,
                 rules: PushTargetRules(allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint)),
             reads: reads, attachments: attachments.services, changesFeed: changes,
-            webClient: settings.webClientEnabled ? .embedded : nil)
+            webClient: settings.webClientEnabled ? .embedded : nil,
+            webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test))
         sync = SyncEndpoint(
             authenticator: authenticator, hub: log.hub, store: store, reads: reads, catchUp: log.tail.catchUp,
             streams: streams, logger: logger)

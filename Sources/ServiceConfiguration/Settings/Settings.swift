@@ -124,6 +124,8 @@ package struct Settings: Sendable, Equatable {
     package var pushLifeHours = 24
     /// Connections of a node to each push service.
     package var pushConnectionCountMax = 4
+    /// Seconds between the tries of a webhook's event.
+    package var webhookRetries = WebhookLimits.retrySeconds
     /// A session ends after this time without use.
     package var sessionIdleDays = 90
 

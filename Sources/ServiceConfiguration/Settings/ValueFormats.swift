@@ -62,6 +62,22 @@ extension ValueFormat<[String]> {
     }
 }
 
+extension ValueFormat<[Int]> {
+    /// Whole seconds, separated by commas.
+    static func seconds(countMax: Int, _ range: ClosedRange<Int>) -> Self {
+        ValueFormat(
+            expectation: "1 to \(countMax) whole numbers of seconds from \(range.lowerBound) to \(range.upperBound), "
+                + "separated by commas",
+            parse: { text in
+                let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+                let numbers = parts.compactMap { $0.wholeMatch(of: /[0-9]{1,9}/) == nil ? nil : Int($0) }
+                return numbers.count == parts.count && numbers.count <= countMax && numbers.allSatisfy(range.contains)
+                    ? numbers : nil
+            },
+            print: { $0.map(String.init).joined(separator: ",") })
+    }
+}
+
 extension ValueFormat<Settings.Metrics> {
     static var metrics: Self {
         ValueFormat(

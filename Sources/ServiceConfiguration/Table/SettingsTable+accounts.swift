@@ -106,4 +106,14 @@ extension SettingGroup {
                 "push_connections", \.pushConnectionCountMax, .integer(1...100), "COUNT",
                 "connections of a node to each push service"),
         ])
+
+    static let webhooks = SettingGroup(
+        "Webhooks",
+        [
+            Setting(
+                "webhook_retries", \.webhookRetries,
+                .seconds(countMax: WebhookLimits.retryCountMax, 0...WebhookLimits.retrySecondsMax), "SECONDS",
+                "seconds between the tries of an event that a webhook has not accepted, separated by commas; after the last "
+                    + "try the event is parked")
+        ])
 }

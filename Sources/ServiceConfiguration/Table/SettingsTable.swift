@@ -4,7 +4,8 @@ internal import Domain
 extension SettingGroup {
     /// All settings by subject, in the order of the help.
     package static let all = [
-        configurationFile, http, tls, database, accounts, passwords, hostAppTokens, mail, push, messages, attachments,
+        configurationFile, http, tls, database, accounts, passwords, hostAppTokens, mail, push, webhooks, messages,
+        attachments,
         objectStore, capacity, retention, search, operation, rateLimits,
     ]
 

@@ -17,6 +17,17 @@ extension SystemTests {
                 values (gen_random_uuid(), 'crm', log_epoch(), log_head(), now(), now()) on conflict do nothing
                 """, conninfo: nodes.database)
             try await eventually("the lag of a consumer") { try await nodes.a.metric("parley_changes_lag_events") }
+            // Webhooks for both nodes: a node claims eight at a time.
+            _ = try await Psql.run(
+                """
+                insert into webhooks (id, url, types, is_thin, is_ordered, secret, created_at)
+                select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'https://hooks.invalid/',
+                    '{session.revoked}', false, true, decode(repeat('00', 32), 'hex'), now()
+                from generate_series(1, 12) n on conflict do nothing;
+                insert into webhook_states (webhook_id, epoch, pos)
+                select w.id, log_epoch(), log_head() from webhooks w on conflict do nothing
+                """, conninfo: nodes.database)
+            try await eventually("the lag of a webhook") { try await nodes.a.metric("parley_webhook_lag_events") }
             let ann = try await nodes.a.curl.register("Ann")
             let bob = try await nodes.a.curl.register("Bob")
             let thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
@@ -58,9 +69,9 @@ extension SystemTests {
             #expect((now - 3600...now).contains(value("process_start_time_seconds") ?? 0))
         }
 
-        @Test("have only fixed words as label values")
+        @Test("have only fixed words as label values, and ids of webhooks")
         func labels() async throws {
-            let words = /[A-Za-z0-9_]+|[1-5]xx|[0-9]+\.[0-9]+\.[0-9]+/
+            let words = /[A-Za-z0-9_]+|[1-5]xx|[0-9]+\.[0-9]+\.[0-9]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/
             for sample in try await page().families.values.flatMap(\.samples) {
                 for (name, value) in sample.labels where name != "le" {
                     #expect(value.wholeMatch(of: words) != nil, "\(sample)")
