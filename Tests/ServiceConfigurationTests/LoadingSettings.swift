@@ -97,6 +97,7 @@ struct LoadingSettings {
         "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",
         "address_connections_percent": "50", "incoming_bytes_max": "8388608", "metrics": "[::1]:9090",
         "web": "off",
+        "webhook_retries": "1,20,300",
         "drain_seconds": "8", "log_days": "30", "device_silent_days": "7", "slow_request_ms": "250",
         "log_level": "debug",
         "tls_certificate_file": "/tls.crt", "tls_key_file": "/tls.key",
