@@ -14,7 +14,8 @@ CREATE TABLE public.users (
     email_key text,
     external_id text,
     erased_at timestamp with time zone,
-    suspended_at timestamp with time zone
+    suspended_at timestamp with time zone,
+    is_bot boolean
 );
 CREATE TABLE public.attachments (
     id uuid NOT NULL,
@@ -81,6 +82,30 @@ CREATE TABLE public.erasure_threads (
     step text DEFAULT 'leave'::text NOT NULL,
     seq bigint DEFAULT 0 NOT NULL
 );
+CREATE TABLE public.hooks (
+    id uuid NOT NULL,
+    token_digest bytea NOT NULL,
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.threads (
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    title text,
+    image text,
+    retention json DEFAULT '{"keep":"forever"}'::json NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    member_count integer DEFAULT 0 NOT NULL,
+    direct_low uuid,
+    direct_high uuid,
+    room_key text COLLATE pg_catalog."C",
+    keep_s integer,
+    CONSTRAINT threads_check CHECK (((kind = 'direct'::text) = ((direct_low IS NOT NULL) AND (direct_high IS NOT NULL)))),
+    CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
+    CONSTRAINT threads_keep_s_check CHECK ((keep_s >= 0)),
+    CONSTRAINT threads_kind_check CHECK ((kind = ANY (ARRAY['direct'::text, 'group'::text, 'room'::text])))
+);
 CREATE TABLE public.members (
     thread_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -103,27 +128,11 @@ CREATE TABLE public.members (
     blocked boolean,
     blocks boolean,
     left_by_choice boolean,
+    is_bot boolean,
     CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
     CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
 )
 WITH (fillfactor='80');
-CREATE TABLE public.threads (
-    id uuid NOT NULL,
-    kind text NOT NULL,
-    title text,
-    image text,
-    retention json DEFAULT '{"keep":"forever"}'::json NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    member_count integer DEFAULT 0 NOT NULL,
-    direct_low uuid,
-    direct_high uuid,
-    room_key text COLLATE pg_catalog."C",
-    keep_s integer,
-    CONSTRAINT threads_check CHECK (((kind = 'direct'::text) = ((direct_low IS NOT NULL) AND (direct_high IS NOT NULL)))),
-    CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
-    CONSTRAINT threads_keep_s_check CHECK ((keep_s >= 0)),
-    CONSTRAINT threads_kind_check CHECK ((kind = ANY (ARRAY['direct'::text, 'group'::text, 'room'::text])))
-);
 CREATE TABLE public.push_jobs (
     session_id uuid NOT NULL,
     pos bigint NOT NULL,
@@ -146,6 +155,23 @@ CREATE TABLE public.push_state (
     CONSTRAINT push_state_is_only_check CHECK (is_only)
 )
 WITH (fillfactor='50');
+CREATE TABLE public.reports (
+    id uuid NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    closed_at timestamp with time zone,
+    reporter_id uuid,
+    reason text,
+    user_id uuid,
+    thread_id uuid,
+    message_id uuid,
+    seq bigint,
+    sent_at timestamp with time zone,
+    edited_at timestamp with time zone,
+    type text,
+    payload json,
+    CONSTRAINT reports_state_check CHECK ((state = ANY (ARRAY['open'::text, 'resolved'::text, 'dismissed'::text])))
+);
 CREATE TABLE public.search_state (
     config text NOT NULL,
     pos bigint NOT NULL,
@@ -528,6 +554,10 @@ ALTER TABLE ONLY public.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (pos);
+ALTER TABLE ONLY public.hooks
+    ADD CONSTRAINT hooks_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.hooks
+    ADD CONSTRAINT hooks_token_digest_key UNIQUE (token_digest);
 ALTER TABLE ONLY public.log_epochs
     ADD CONSTRAINT log_epochs_pkey PRIMARY KEY (epoch);
 ALTER TABLE ONLY public.log_trims
@@ -576,6 +606,8 @@ ALTER TABLE ONLY public.receipt_marks
     ADD CONSTRAINT receipt_marks_pkey PRIMARY KEY (thread_id, user_id, kind, seq);
 ALTER TABLE ONLY public.receipt_news
     ADD CONSTRAINT receipt_news_pkey PRIMARY KEY (thread_id, user_id);
+ALTER TABLE ONLY public.reports
+    ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.schema_functions
     ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.schema_migrations
@@ -635,6 +667,7 @@ CREATE INDEX device_polls_by_node ON public.device_polls USING btree (node);
 CREATE INDEX erasure_threads_next ON public.erasure_threads USING btree (at);
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
+CREATE INDEX hooks_by_user ON public.hooks USING btree (user_id);
 CREATE INDEX mail_codes_by_age ON public.mail_codes USING btree (counted_from);
 CREATE INDEX mails_due ON public.mails USING btree (due_at);
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
@@ -651,6 +684,10 @@ CREATE INDEX presence_by_node ON public.presence USING btree (node);
 CREATE INDEX push_jobs_by_time ON public.push_jobs USING btree (platform, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
 CREATE INDEX push_targets_by_user ON public.push_targets USING btree (user_id);
 CREATE INDEX rate_limits_by_time ON public.rate_limits USING btree (full_at);
+CREATE INDEX reports_by_message ON public.reports USING btree (thread_id, seq) WHERE (thread_id IS NOT NULL);
+CREATE INDEX reports_by_reporter ON public.reports USING btree (reporter_id, id);
+CREATE INDEX reports_by_state ON public.reports USING btree (state, id);
+CREATE INDEX reports_by_user ON public.reports USING btree (user_id);
 CREATE INDEX search_stale_by_thread ON public.search_stale USING btree (thread_id, seq);
 CREATE INDEX sessions_by_user ON public.sessions USING btree (user_id);
 CREATE INDEX sign_in_failures_by_time ON public.sign_in_failures USING btree (failed_at);

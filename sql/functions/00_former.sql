@@ -9,6 +9,7 @@ drop function if exists user_get(uuid);
 drop function if exists user_search(text, int, bigint, uuid);
 drop function if exists account_delegate(text, uuid, text, text, text[], text, uuid, bytea, text);
 drop function if exists admin_session_create(text, text, uuid, uuid, bytea, text);
+drop function if exists admin_user_create(text, text, uuid, text, text, text, text[], text);
 drop function if exists account_audience(uuid);
 drop function if exists erasure_log(erasures, int);
 drop function if exists erasure_event(text, text, uuid);

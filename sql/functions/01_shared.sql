@@ -13,21 +13,27 @@ language sql volatile as $$
     select date_trunc('milliseconds', clock_timestamp())
 $$;
 
+-- Returns: the profile or account with `kind`, if it is a bot's. The id stays its first member (erasure_text).
+create or replace function kind_json(u users, p_json json) returns json
+language sql stable as $$
+    select case when u.is_bot then (p_json::jsonb || '{"kind":"bot"}')::json else p_json end
+$$;
+
 -- Returns: a profile as anyone sees it, without presence. profile_json has the presence, for people who share a
 -- thread.
 create or replace function user_json(u users) returns json
 language sql stable as $$
-    select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
-        'status_text', u.status_text, 'presence', null, 'last_seen_at', null)
+    select kind_json(u, json_build_object('id', u.id, 'username', u.username, 'name', u.name,
+        'profile_image', u.profile_image, 'status_text', u.status_text, 'presence', null, 'last_seen_at', null))
 $$;
 
 -- Returns: the caller's own account. Presence is left out in the log, which does not keep it.
 create or replace function account_json(u users, p_presence text default null, p_last_seen_at timestamptz default null)
 returns json
 language sql stable as $$
-    select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
-        'status_text', u.status_text, 'presence', p_presence, 'last_seen_at', rfc3339(p_last_seen_at),
-        'preferences', u.preferences, 'created_at', rfc3339(u.created_at))
+    select kind_json(u, json_build_object('id', u.id, 'username', u.username, 'name', u.name,
+        'profile_image', u.profile_image, 'status_text', u.status_text, 'presence', p_presence,
+        'last_seen_at', rfc3339(p_last_seen_at), 'preferences', u.preferences, 'created_at', rfc3339(u.created_at)))
 $$;
 
 -- Returns: a session as its account sees it.

@@ -72,6 +72,9 @@ package struct ExternalID: Hashable, Sendable, TextField {
     }
 }
 
+/// Whether an account is a person's or a program's.
+package enum AccountKind: String, WordField { case person, bot }
+
 /// Whether the messages of an erased account are kept or erased.
 package enum MessagesFate: String, WordField { case keep, erase }
 

@@ -16,6 +16,16 @@ package struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
         self.uuid = uuid
     }
 
+    /// Reads the first 16 bytes of a digest as a UUID of version 8 (RFC 9562). The same digest is the same id.
+    package init(digest: [UInt8]) {
+        precondition(digest.count >= 16)
+        let words = stride(from: 0, to: 16, by: 8).map { start in
+            digest[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        uuid = UUID(
+            high: words[0] & ~0xf000 | 0x8000, low: words[1] & (1 << 62 - 1) | 1 << 63)
+    }
+
     /// The form that clients see.
     package var description: String {
         String(unsafeUninitializedCapacity: 36) { buffer in
@@ -72,6 +82,8 @@ package enum MessageKind: IdentifiedKind {}
 package enum MailKind: IdentifiedKind {}
 package enum PushKind: IdentifiedKind {}
 package enum WebhookKind: IdentifiedKind {}
+package enum HookKind: IdentifiedKind {}
+package enum ReportKind: IdentifiedKind {}
 package typealias UserID = Identifier<UserKind>
 package typealias SessionID = Identifier<SessionKind>
 package typealias ThreadID = Identifier<ThreadKindTag>
@@ -79,6 +91,8 @@ package typealias MessageID = Identifier<MessageKind>
 package typealias MailID = Identifier<MailKind>
 package typealias PushID = Identifier<PushKind>
 package typealias WebhookID = Identifier<WebhookKind>
+package typealias HookID = Identifier<HookKind>
+package typealias ReportID = Identifier<ReportKind>
 
 private let hexadecimalDigits = Array("0123456789abcdef".utf8)
 

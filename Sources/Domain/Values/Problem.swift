@@ -27,6 +27,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case attachmentNotFound = "attachment_not_found"
     case consumerNotFound = "consumer_not_found"
     case webhookNotFound = "webhook_not_found"
+    case hookNotFound = "hook_not_found"
+    case reportNotFound = "report_not_found"
     // 405
     case methodNotAllowed = "method_not_allowed"
     // 408
@@ -59,6 +61,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case tooManyThreads = "too_many_threads"
     case tooManyConsumers = "too_many_consumers"
     case tooManyWebhooks = "too_many_webhooks"
+    case tooManySessions = "too_many_sessions"
     case rateLimited = "rate_limited"
     case headersTooLarge = "headers_too_large"
     // 500 501 503 505

@@ -76,6 +76,10 @@ extension RateLimit {
         "people added or invited by one account that shares no thread with them")
     package static let directoryOfAccount = RateLimit(
         "account-directory", quota: 600, windowS: 60, "directory searches by one account")
+    /// Takes a token before the hook is looked up, so it counts posts with a made-up token, too.
+    package static let postsToHook = RateLimit("hook-posts", quota: 300, windowS: 60, "posts to one incoming hook")
+    package static let reportsOfAccount = RateLimit(
+        "account-reports", quota: 60, windowS: 3_600, "reports by one account")
     package static let adminGuessesFromAddress = RateLimit(
         "address-admin-guesses", quota: 60, windowS: 900, "wrong admin tokens from one address")
 
@@ -84,7 +88,7 @@ extension RateLimit {
         codesFromAddress, registrationsFromAddress, sendsOfAccount, writesOfAccount, receiptsOfAccount, typingOfAccount,
         profileChangesOfAccount,
         threadsOfAccount, dailyThreadsOfAccount, strangersOfAccount, directoryOfAccount,
-        adminGuessesFromAddress,
+        postsToHook, reportsOfAccount, adminGuessesFromAddress,
     ]
 }
 

@@ -20,13 +20,13 @@ extension Store {
     /// Makes an account without a session. `key` and `words` are case-folded. Throws `username_taken`.
     package func createUser(
         _ user: UserID, username: String?, key: String?, name: String, words: [String], passwordHash: String?,
-        by actor: AdminActor
+        isBot: Bool = false, by actor: AdminActor
     ) async throws -> JSONText {
         try await json(
-            Statement("admin_user_create", "select admin_user_create($1, $2, $3, $4, $5, $6, $7, $8)"),
+            Statement("admin_user_create", "select admin_user_create($1, $2, $3, $4, $5, $6, $7, $8, $9)"),
             actor.parameters + [
                 .id(user), .text(orNull: username), .text(orNull: key), .text(name), .texts(words),
-                .text(orNull: passwordHash),
+                .text(orNull: passwordHash), .bool(isBot),
             ])
     }
 

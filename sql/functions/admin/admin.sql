@@ -4,7 +4,8 @@
 -- Returns: an account as administrators see it.
 create or replace function admin_user_json(u users) returns json
 language sql stable as $$
-    select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
+    select json_build_object('id', u.id, 'kind', case when u.is_bot then 'bot' else 'person' end, 'username', u.username,
+        'name', u.name, 'profile_image', u.profile_image,
         'status_text', u.status_text, 'created_at', rfc3339(u.created_at), 'suspended_at', rfc3339(u.suspended_at),
         'erased_at', rfc3339(u.erased_at), 'has_password', u.password_hash is not null,
         'session_count', (select count(*) from sessions s where s.user_id = u.id),
@@ -38,14 +39,19 @@ begin
     order by u.id desc limit p_limit;
 end $$;
 
--- Makes an account without a session. Without a password it can only be signed in to by an issued session.
+-- Makes an account without a session. Without a password it can only be signed in to by an issued session. With
+-- `p_is_bot` it is a bot, which has no password.
 -- Fails: PY409 username_taken.
 create or replace function admin_user_create(
-    p_actor text, p_request text, p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text
+    p_actor text, p_request text, p_user uuid, p_username text, p_key text, p_name text, p_words text[], p_password_hash text,
+    p_is_bot boolean default false
 ) returns text
 language plpgsql volatile as $$
 begin
     perform account_insert(p_user, p_username, p_key, p_name, p_words, p_password_hash);
+    if p_is_bot then
+        update users u set is_bot = true where u.id = p_user;
+    end if;
     perform audit_note(p_actor, p_request, 'user.create', p_user);
     return admin_user_get(p_user);
 end $$;
@@ -87,7 +93,7 @@ begin
 end $$;
 
 -- Signs a user in, as session_create.
--- Fails: PY404 user_not_found; PY403 account_suspended.
+-- Fails: PY404 user_not_found; PY403 account_suspended; PY422 too_many_sessions.
 create or replace function admin_session_create(
     p_actor text, p_request text, p_user uuid, p_session uuid, p_digest bytea, p_device text, p_count_max int default 100
 ) returns table (account text, session text, ended uuid[])

@@ -74,6 +74,8 @@ begin
     delete from blocks b where b.user_id = p_user;
     delete from blocks b where b.blocked_id = p_user;
     delete from thread_counts c where c.user_id = p_user;
+    delete from hooks h where h.user_id = p_user;
+    perform report_forget_account(p_user);
     perform attachment_forget_account(p_user);
 end $$;
 

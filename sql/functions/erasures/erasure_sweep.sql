@@ -118,6 +118,8 @@ begin
         where m.sender_id = p_task.user_id and m.thread_id = p_task.thread_id and m.seq > p_task.seq and m.deleted_at is null
         order by m.seq limit p_limit);
     if cardinality(v_messages) > 0 then
+        perform report_forget(array(select x.thread_id from unnest(v_messages) x), array(select x.seq from unnest(v_messages) x),
+            true);
         perform message_bury(v_messages, stamp(), null);
         p_task.seq := v_messages[cardinality(v_messages)].seq;
     end if;

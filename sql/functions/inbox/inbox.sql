@@ -55,7 +55,7 @@ create or replace function user_threads(p_user uuid) returns table (
     thread_id uuid, rank timestamptz, head bigint, head_at timestamptz, read_seq bigint, own_seq bigint, unread bigint)
 language sql stable rows 100 as $$
     select o.thread_id, o.rank, o.head, o.head_at, o.read_seq, o.own_seq,
-        case when o.head > o.mark is not true then 0
+        case when o.is_bot or o.head > o.mark is not true then 0
             when o.own_seq < o.read_seq or o.hides then (select unread_count(m, o.own_seq, o.head) from members m
                 where m.thread_id = o.thread_id and m.user_id = p_user)
             else o.head - o.mark - (select count(*) from messages x where x.thread_id = o.thread_id and x.seq > o.mark
@@ -66,7 +66,7 @@ language sql stable rows 100 as $$
             select k.*, case when k.back_from_seq = k.read_seq then coalesce(k.back_to_seq, k.read_seq) else k.read_seq end
                 as own_seq
             from (
-                select m.thread_id, m.hides, m.hidden_before_seq, m.back_from_seq, m.back_to_seq,
+                select m.thread_id, m.is_bot, m.hides, m.hidden_before_seq, m.back_from_seq, m.back_to_seq,
                     l.seq as head, l.created_at as head_at,
                     coalesce(l.created_at, case when m.status = 'invited' then m.invited_at end,
                         (select t.created_at from threads t where t.id = m.thread_id)) as rank,

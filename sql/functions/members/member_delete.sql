@@ -81,7 +81,8 @@ begin
     return v_old;
 end $$;
 
--- Makes the longest-standing admin, otherwise member, owner of a thread that has no owner.
+-- Makes the longest-standing admin, otherwise member, owner of a thread that has no owner. A bot only if nobody else
+-- is left.
 -- Returns: their row; nulls if there is an owner, or no member.
 -- Costs: a few index probes; without an admin, a look at all members
 create or replace function member_hand_on(p_thread uuid) returns members
@@ -95,9 +96,9 @@ begin
     end if;
     v_heir := coalesce(
         (select h.user_id from members h where h.thread_id = p_thread and h.role = 'admin' and h.status = 'joined'
-            order by h.joined_at, h.user_id limit 1),
+            and h.is_bot is null order by h.joined_at, h.user_id limit 1),
         (select h.user_id from members h where h.thread_id = p_thread and h.status = 'joined'
-            order by h.joined_at, h.user_id limit 1));
+            order by h.is_bot nulls first, h.joined_at, h.user_id limit 1));
     update members m set role = 'owner' where m.thread_id = p_thread and m.user_id = v_heir returning m.* into v_new;
     return v_new;
 end $$;

@@ -171,9 +171,9 @@ begin
     if v_effect = 'begins' then
         update threads t set member_count = t.member_count + 1 where t.id = p_thread returning t.* into v_thread;
     end if;
-    insert into members as m (thread_id, user_id, role, status, joined_at, read_seq, read_at, invited_at, invited_by)
+    insert into members as m (thread_id, user_id, role, status, joined_at, read_seq, read_at, invited_at, invited_by, is_bot)
     values (p_thread, p_user, v_new.role, v_new.status, v_new.joined_at, coalesce(v_new.read_seq, 0), v_new.read_at,
-        v_new.invited_at, v_new.invited_by)
+        v_new.invited_at, v_new.invited_by, (select u.is_bot from users u where u.id = p_user))
     on conflict (thread_id, user_id) do update set role = excluded.role, status = excluded.status,
         joined_at = excluded.joined_at, read_seq = excluded.read_seq, read_at = excluded.read_at,
         invited_at = excluded.invited_at, invited_by = excluded.invited_by,

@@ -2,10 +2,10 @@
 
 -- Deletes the content of messages everywhere: in their rows, their earlier versions, the search index, and the log's
 -- events. Attachments that nothing else uses are deleted. With `p_deleted_at` they become tombstones without reactions
--- and mentions.
+-- and mentions; then only open reports keep a copy (report_forget).
 -- Returns: each message as it is then, and the last position at which the log had its content: nodes forget the
 -- thread's events up to it.
--- Locks: the attachments by id; the caller holds the threads and has not locked the log yet
+-- Locks: the attachments by id, the reports; the caller holds the threads and has not locked the log yet
 create or replace function message_withdraw(p_messages messages[], p_deleted_at timestamptz)
 returns table (message messages, told bigint)
 language plpgsql volatile
@@ -16,6 +16,8 @@ declare
 begin
     perform search_forget(x) from unnest(p_messages) x;
     perform attachment_release(p_messages);
+    perform report_forget(array(select x.thread_id from unnest(p_messages) x), array(select x.seq from unnest(p_messages) x),
+        p_deleted_at is null);
     if p_deleted_at is not null then
         delete from message_reactions r using unnest(p_messages) x where r.thread_id = x.thread_id and r.seq = x.seq;
         delete from message_reaction_counts c using unnest(p_messages) x where c.thread_id = x.thread_id and c.seq = x.seq;

@@ -1,7 +1,7 @@
 -- Presence: who is online. It is shown to people who share a thread, and never kept in the log.
 
 -- Returns: presence as people see it who may: online (some device polls at a node) or offline, and then since when.
--- Nulls for a user who does not share it. When a node was killed, the last recorded use of a session may be all that
+-- Nulls for a bot, and for a user who does not share it. When a node was killed, the last recorded use of a session may be all that
 -- is known.
 -- Costs: a look at the account's sessions, at most 1,000: the highest bound that can be set
 create or replace function presence_of(u users) returns table (presence text, last_seen_at timestamptz)
@@ -9,7 +9,7 @@ language sql stable rows 1 as $$
     select p.presence, case p.presence when 'offline' then greatest(u.last_seen_at,
         (select max(x.last_used_at) from (select s.last_used_at from sessions s where s.user_id = u.id limit 1000) x)) end
     from (select case
-        when u.preferences ->> 'share_presence' = 'false' then null
+        when u.is_bot or u.preferences ->> 'share_presence' = 'false' then null
         when exists (select from presence x where x.user_id = u.id) then 'online'
         else 'offline' end as presence offset 0) p
 $$;
@@ -18,8 +18,9 @@ $$;
 create or replace function profile_json(u users) returns json
 language plpgsql stable as $$
 begin
-    return (select json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'profile_image', u.profile_image,
-        'status_text', u.status_text, 'presence', p.presence, 'last_seen_at', rfc3339(p.last_seen_at))
+    return (select kind_json(u, json_build_object('id', u.id, 'username', u.username, 'name', u.name,
+        'profile_image', u.profile_image, 'status_text', u.status_text, 'presence', p.presence,
+        'last_seen_at', rfc3339(p.last_seen_at)))
     from presence_of(u) p);
 end $$;
 

@@ -3,7 +3,7 @@
 
 -- Registers the device's target in place of the one before. A device gets alerts about events after its first
 -- registration; a new token changes nothing about that.
--- Fails: PY401 invalid_token (the session has ended meanwhile).
+-- Fails: PY401 invalid_token (the session has ended meanwhile); PY403 not_allowed (a bot's).
 -- Locks: the token, the session's row (key share), the targets by session
 create or replace function push_target_put(
     p_user uuid, p_session uuid, p_platform text, p_token text, p_environment text, p_topic text, p_p256dh bytea, p_auth bytea
@@ -19,6 +19,8 @@ begin
     if not found then
         raise exception using errcode = 'PY401', message = 'invalid_token',
             detail = 'The token is invalid, or its session has ended. Sign in again.';
+    elsif (select u.is_bot from users u where u.id = p_user) then
+        raise exception using errcode = 'PY403', message = 'not_allowed', detail = 'A bot gets no alerts. Let it poll.';
     end if;
     perform from push_targets t where t.session_id = p_session or t.token_digest = v_digest
     order by t.session_id for update;

@@ -1,5 +1,5 @@
 -- Returns: who has received and read a message, with the times, without its sender: a page by user id of JSON texts
--- {user, delivered_at, read_at}. Sending a later message counts as reading. Looks at 1,000 members at most. If there
+-- {user, delivered_at, read_at}, without bots. Sending a later message counts as reading. Looks at 1,000 members at most. If there
 -- are more members, the last row has no item, and its id is where to continue.
 -- Fails: PY404 thread_not_found, message_not_found; PY403 not_joined.
 create or replace function message_receipts(
@@ -36,7 +36,7 @@ begin
             case when m.delivered_seq >= v_message.seq then m.delivered_at end as got_at) x
     ) r
     cross join lateral (select x.* from users x where x.id = m.user_id limit 1) u
-    where m.status = 'joined' and m.user_id is distinct from v_message.sender_id
+    where m.status = 'joined' and m.user_id is distinct from v_message.sender_id and m.is_bot is null
         -- Without one of these there is no mark to show.
         and (greatest(m.read_seq, m.delivered_seq) >= v_message.seq or a.answered_at is not null)
         and r.delivered_at is not null

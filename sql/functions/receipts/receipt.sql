@@ -71,7 +71,7 @@ begin
     end if;
 end $$;
 
--- Moves marks forward, a batch in one call. `p_read` and `p_delivered` may each be null. Reading implies receiving.
+-- Moves marks forward, a batch in one call. Those of bots do not move. `p_read` and `p_delivered` may each be null. Reading implies receiving.
 -- Several items of one member are one move. `p_sessions` names the devices that say so, null for none: they themselves
 -- have received that much (device_deliver). In threads of up to ten members all get an event at once. In larger ones
 -- the member's own devices do; the others, up to 100 members, get one event a second later about all who moved
@@ -114,7 +114,7 @@ begin
             r.own_seq < r.read_seq and coalesce(w.read, 0) <= r.read_seq as is_back, r.read_seq
         from wanted w
         join threads t on t.id = w.thread_id
-        join members m on m.thread_id = w.thread_id and m.user_id = w.user_id and m.status = 'joined'
+        join members m on m.thread_id = w.thread_id and m.user_id = w.user_id and m.status = 'joined' and m.is_bot is null
         cross join lateral member_marks(m) r
     ), marked as (
         insert into receipt_marks (thread_id, user_id, kind, seq, at)

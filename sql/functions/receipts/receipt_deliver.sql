@@ -1,8 +1,8 @@
 -- What devices have received, by the cursors that they poll with.
 
 -- Moves delivered marks forward, a batch in one call: each of `p_users` has received everything in a thread up to a
--- position of the log, or, where the thread is null, in all threads. Former members, and marks that are there already,
--- are ignored. In threads of up to 100 members others get an event; in those of more than ten, one event about all
+-- position of the log, or, where the thread is null, in all threads. Former members, bots, and marks that are there
+-- already, are ignored. In threads of up to 100 members others get an event; in those of more than ten, one event about all
 -- members that a batch moves. In larger threads nobody does, and only the member's row keeps the time: a row for each
 -- message and member would be most of the database. `p_sessions` names the devices, null for none: where content waits
 -- for them, their progress is recorded.
@@ -46,10 +46,10 @@ begin
     from (select g.user_id, g.thread_id, max(g.seq) as seq from got g where g.seq is not null
         group by g.user_id, g.thread_id) g
     -- Looked up by both columns, whatever the statistics: otherwise a room's members are read for each of them.
-    cross join lateral (select x as member, x.status, x.delivered_seq from members x where x.thread_id = g.thread_id
+    cross join lateral (select x as member, x.status, x.delivered_seq, x.is_bot from members x where x.thread_id = g.thread_id
         and x.user_id between g.user_id and g.user_id order by x.thread_id, x.user_id limit 1) m
     cross join lateral member_marks(m.member) r
-    where m.status = 'joined' and g.seq > greatest(m.delivered_seq, r.read_seq);
+    where m.status = 'joined' and m.is_bot is null and g.seq > greatest(m.delivered_seq, r.read_seq);
     if v_users is null then
         return;
     end if;

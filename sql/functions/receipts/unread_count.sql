@@ -1,6 +1,6 @@
 -- Unread messages and mentions.
 
--- Returns: the messages of others after the mark, without deleted, system and hidden ones. Seqs are dense and the
+-- Returns: the messages of others after the mark, without deleted, system and hidden ones; 0 for a bot. Seqs are dense and the
 -- member's own messages lie before the mark, so this is a difference minus the few exceptions.
 -- Costs: a few index probes, however many messages are unread
 create or replace function unread_count(m members, p_read bigint, p_head bigint) returns bigint
@@ -8,6 +8,9 @@ language plpgsql stable as $$
 declare
     v_read bigint := least(greatest(p_read, m.hidden_before_seq - 1), p_head);
 begin
+    if m.is_bot then
+        return 0;
+    end if;
     return p_head - v_read - (select count(*) from messages x
         where x.thread_id = m.thread_id and x.seq > v_read and (x.deleted_at is not null or x.sender_id is null))
         -- After marking unread, some of the member's own messages are after the mark.
@@ -28,12 +31,15 @@ begin
                 where m.thread_id = p_thread and m.seq between h.seq and h.seq order by m.seq limit 1));
 end $$;
 
--- Returns: the unread messages of others that mention the user.
+-- Returns: the unread messages of others that mention the user; 0 for a bot.
 create or replace function mention_count(m members, p_read bigint) returns bigint
 language plpgsql stable as $$
 declare
     v_read bigint := greatest(p_read, m.hidden_before_seq - 1);
 begin
+    if m.is_bot then
+        return 0;
+    end if;
     return (select count(*) from messages x where x.thread_id = m.thread_id and x.seq > v_read and x.mentions <> '{}'
         and x.deleted_at is null and m.user_id = any (x.mentions) and x.sender_id is distinct from m.user_id
         and not (m.hides and message_is_hidden(m.thread_id, m.user_id, x.seq)));

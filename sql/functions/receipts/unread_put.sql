@@ -1,7 +1,7 @@
 -- Marking a thread unread.
 
 -- Moves the caller's own read mark back to before `p_from`, and notifies their devices. The mark that others see
--- stays. A seq that is not read yet changes nothing.
+-- stays. A seq that is not read yet, and a bot, change nothing.
 -- Fails: PY404 thread_not_found, PY403 not_joined, PY422 (from: the thread has no such message).
 -- Locks: the member's row, then the log
 create or replace function unread_put(p_user uuid, p_thread uuid, p_from bigint) returns void
@@ -18,7 +18,7 @@ begin
             detail = 'Must not be above the thread''s last seq.';
     end if;
     select * into v_marks from member_marks(v_member);
-    if p_from > v_marks.own_seq then
+    if p_from > v_marks.own_seq or v_member.is_bot then
         return;
     end if;
     update members m set back_to_seq = p_from - 1, back_from_seq = v_marks.read_seq

@@ -45,6 +45,7 @@ begin
         where m.deleted_at is null order by m.thread_id, m.seq);
     delete from message_expiries e using unnest(v_threads, v_seqs) g (thread_id, seq)
     where e.thread_id = g.thread_id and e.seq = g.seq;
+    perform report_forget(v_threads, v_seqs, true);
     if cardinality(v_messages) > 0 then
         perform message_bury(v_messages, v_now, null);
     end if;
@@ -75,7 +76,8 @@ end $$;
 
 -- Returns: whether a device of the thread's members still needs what was written at `p_pos` as the message `p_seq` at
 -- `p_at`. Devices that signed in later, members who were invited or joined later, and devices not used since
--- `p_silent` do not count. A member without any such device needs it until one device has received it.
+-- `p_silent` do not count. A member without any such device needs it until one device has received it. A bot without
+-- any needs nothing: it may only ever send.
 create or replace function undelivered_is_held(p_thread uuid, p_pos bigint, p_seq bigint, p_at timestamptz, p_silent timestamptz)
 returns boolean
 language plpgsql stable
@@ -85,7 +87,7 @@ begin
     return p_at > p_silent and exists (
         select from members m
         where m.thread_id = p_thread and m.status in ('joined', 'invited') and least(m.invited_at, m.joined_at) <= p_at
-            and (greatest(m.delivered_seq, member_read_seq(m)) < p_seq
+            and (greatest(m.delivered_seq, member_read_seq(m)) < p_seq and m.is_bot is null
                 or exists (select from sessions s where s.user_id = m.user_id and s.created_at <= p_at
                     and s.last_used_at > p_silent
                     and coalesce((select d.pos from device_marks d where d.session_id = s.id and d.thread_id = p_thread), 0) < p_pos)));
@@ -154,6 +156,8 @@ begin
     foreach v_thread in array array(select distinct t.id from unnest(v_threads) t (id)) loop
         v_settled := undelivered_free(v_thread, p_limit, v_silent);
         v_free := attachment_hold(v_thread, v_settled, v_silent);
+        -- Also of messages that were deleted meanwhile.
+        perform report_forget(array_fill(v_thread, array[cardinality(v_free)]), v_free, true);
         v_messages := v_messages || array(
             select m::messages from unnest(v_free) f (seq)
             cross join lateral (select x.* from messages x

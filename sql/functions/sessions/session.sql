@@ -1,8 +1,8 @@
 -- Sessions. A session is a device.
 
 -- Signs an account in on one more device. If the account then has more than `p_count_max` sessions, those unused for
--- longest end (`ended`).
--- Fails: PY401 wrong_credentials (the account was erased meanwhile); PY403 account_suspended.
+-- longest end (`ended`). A bot's sessions never end by this: they are refused beyond that number.
+-- Fails: PY401 wrong_credentials (the account was erased meanwhile); PY403 account_suspended; PY422 too_many_sessions.
 -- Locks: the user's row, so that simultaneous sign-ins of one account count its sessions in turn; then as session_end
 create or replace function session_create(
     p_user uuid, p_session uuid, p_digest bytea, p_device text, p_count_max int default 100
@@ -11,14 +11,18 @@ language plpgsql volatile as $$
 declare
     v_session sessions;
     v_suspended_at timestamptz;
+    v_is_bot boolean;
 begin
-    select u.suspended_at into v_suspended_at from users u where u.id = p_user and u.erased_at is null for no key update;
+    select u.suspended_at, u.is_bot into v_suspended_at, v_is_bot from users u where u.id = p_user and u.erased_at is null for no key update;
     if not found then
         raise exception using errcode = 'PY401', message = 'wrong_credentials',
             detail = 'There is no such account, or it was erased. Sign in with another account.';
     elsif v_suspended_at is not null then
         raise exception using errcode = 'PY403', message = 'account_suspended',
             detail = 'This account is suspended. Contact the operator of the service.';
+    elsif v_is_bot and (select count(*) from (select from sessions s where s.user_id = p_user limit p_count_max) x) >= p_count_max then
+        raise exception using errcode = 'PY422', message = 'too_many_sessions',
+            detail = format('A bot may have at most %s sessions. End one first.', p_count_max);
     end if;
     insert into sessions (id, user_id, token_digest, device_name, created_at, last_used_at)
     values (p_session, p_user, p_digest, p_device, stamp(), stamp())
@@ -52,13 +56,14 @@ begin
 end $$;
 
 -- Returns: the session with this token digest, and the position of the log at which it was read: later events correct
--- a cached answer. No row for a session that was not used for `p_idle_days`; it may still exist for a while
--- (session_sweep).
+-- a cached answer. No row for a session that was not used for `p_idle_days`, unless it is a bot's; it may still exist
+-- for a while (session_sweep).
 create or replace function session_find(p_digest bytea, p_idle_days int default 90)
 returns table (session_id uuid, user_id uuid, pos bigint)
 language sql stable as $$
     select s.id, s.user_id, log_head() from sessions s
-    where s.token_digest = p_digest and s.last_used_at > now() - make_interval(days => p_idle_days)
+    where s.token_digest = p_digest and (s.last_used_at > now() - make_interval(days => p_idle_days)
+        or (select u.is_bot from users u where u.id = s.user_id))
 $$;
 
 -- Returns: a page of the account's devices, the newest first.
@@ -133,7 +138,8 @@ begin
     return v_ids;
 end $$;
 
--- Of the `p_limit` sessions after `p_after`, by id, ends those that were not used for `p_idle_days`. Walks the table:
+-- Of the `p_limit` sessions after `p_after`, by id, ends those that were not used for `p_idle_days`, but not those of
+-- bots. Walks the table:
 -- an index on `last_used_at` would make each recorded use of a session write to all indexes, for something that is
 -- needed once in months. Rows locked by others are skipped: such a session is in use, or another node is ending it.
 -- Returns: where to continue, null at the end, and how many sessions ended.
@@ -152,6 +158,7 @@ begin
     end if;
     ended_count := session_end(array(select s.id from sessions s
         where s.id = any (v_ids) and s.last_used_at <= now() - make_interval(days => p_idle_days)
+            and (select u.is_bot from users u where u.id = s.user_id) is not true
         order by s.id for update skip locked));
     return next;
 end $$;

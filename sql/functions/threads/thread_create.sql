@@ -54,10 +54,11 @@ begin
     perform rate_limit_spend(1, 1, p_keys, p_steps_ms, p_windows_ms);
     perform rate_limit_spend(2, cardinality(v_strangers), p_keys, p_steps_ms, p_windows_ms);
     perform thread_count_add(p_creator, p_creator || p_members, p_threads_max);
-    insert into members (thread_id, user_id, role, status, joined_at, invited_at, invited_by)
+    insert into members (thread_id, user_id, role, status, joined_at, invited_at, invited_by, is_bot)
     select p_thread, n.id, case when n.id = p_creator then 'owner' else 'member' end,
         case when n.is_joined then 'joined' else 'invited' end, case when n.is_joined then v_now end,
-        case when not n.is_joined then v_now end, case when not n.is_joined then p_creator end
+        case when not n.is_joined then v_now end, case when not n.is_joined then p_creator end,
+        (select u.is_bot from users u where u.id = n.id)
     from (select u.id, u.id = any (v_joined) as is_joined from unnest(p_creator || p_members) u (id)) n;
 
     if p_kind = 'direct' then

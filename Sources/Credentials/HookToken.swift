@@ -1,0 +1,49 @@
+// The token in the address of an incoming hook: 256 random bits. The database knows the hook by digest only.
+
+import Basics
+
+/// `parleyhook_` and 48 characters of base64url: 32 random bytes and their CRC-32. A scanner of leaked secrets, and
+/// `init(parsing:)` before any query, can distinguish a token from similar text.
+package struct HookToken: Sendable, Equatable {
+    package static let prefix = "parleyhook_"
+
+    private static let secretByteCount = 32
+    private let secret: [UInt8]
+
+    private init(secret: [UInt8]) {
+        self.secret = secret
+    }
+
+    package static func random() -> HookToken {
+        HookToken(secret: RandomBytes.make(count: secretByteCount))
+    }
+
+    /// Nil unless the text has the form of a token. The database knows whether it is valid.
+    package init?(parsing text: some StringProtocol) {
+        guard text.hasPrefix(Self.prefix),
+            let bytes = Base64.urlSafe.decode(Substring(text.dropFirst(Self.prefix.count))),
+            bytes.count == Self.secretByteCount + 4,
+            bytes[Self.secretByteCount...].elementsEqual(Self.checksum(bytes[..<Self.secretByteCount]))
+        else { return nil }
+        secret = Array(bytes[..<Self.secretByteCount])
+    }
+
+    /// The text that is part of the hook's address, shown once.
+    package var text: String { Self.prefix + Base64.urlSafe.encode(secret + Self.checksum(secret[...])) }
+
+    /// SHA-256 of the random bytes. A fast hash is safe here, because 256 random bits cannot be guessed.
+    package var digest: [UInt8] { SHA256.digest(secret) }
+
+    /// Big-endian CRC-32.
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        let value = CRC32.of(bytes)
+        return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
+}
+
+// Only `text` shows the token.
+extension HookToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "HookToken(redacted)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

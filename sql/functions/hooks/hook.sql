@@ -1,0 +1,110 @@
+-- Incoming hooks. Each has a bot of its own, which is a member of the hook's thread and sends what is posted there.
+
+-- Returns: a hook as administrators see it, without its token, which only its digest is left of.
+create or replace function hook_json(h hooks) returns json
+language sql stable as $$
+    select json_build_object('id', h.id, 'thread_id', h.thread_id, 'user_id', h.user_id, 'name', u.name,
+        'image', u.profile_image, 'created_at', rfc3339(h.created_at))
+    from users u where u.id = h.user_id
+$$;
+
+-- Makes a hook, and its bot, which joins the thread. The bot is in no directory.
+-- Returns: the hook as JSON text.
+-- Fails: PY404 thread_not_found; PY409 direct_members_fixed (a direct thread has two members); PY422 (thread is full:
+-- `p_group_max` for groups, `p_room_max` for rooms).
+-- Locks: the thread, the bot's count of threads, then the log
+create or replace function hook_create(
+    p_actor text, p_request text, p_hook uuid, p_digest bytea, p_thread uuid, p_user uuid, p_name text, p_image text,
+    p_group_max int, p_room_max int
+) returns text
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_thread threads := hook_thread_lock(p_thread);
+    v_now timestamptz := stamp();
+    v_hook hooks;
+    v_new members;
+    v_head bigint;
+begin
+    v_new.status := 'joined';
+    perform thread_refuse_full(v_thread, null, v_new, p_group_max, p_room_max);
+    perform account_insert(p_user, null, null, p_name, '{}', null);
+    update users u set is_bot = true, profile_image = p_image where u.id = p_user;
+    perform thread_count_add(p_user, array[p_user], null);
+    insert into members (thread_id, user_id, role, status, joined_at, read_seq, read_at, is_bot)
+    values (p_thread, p_user, 'member', 'joined', v_now, thread_head(p_thread), v_now, true) returning * into v_new;
+    update threads t set member_count = t.member_count + 1 where t.id = p_thread returning t.* into v_thread;
+    insert into hooks (id, token_digest, thread_id, user_id, created_at)
+    values (p_hook, p_digest, p_thread, p_user, v_now) returning * into v_hook;
+    perform audit_note(p_actor, p_request, 'hook.create', p_user, p_thread);
+    v_head := log_begin();
+    v_head := member_log(v_head, v_now, v_thread, v_new, 'begins');
+    if v_thread.kind = 'group' then
+        v_head := system_message(v_head, v_now, p_thread, member_news('joined', p_user, p_user));
+    end if;
+    perform log_announce(v_head);
+    return hook_json(v_hook)::text;
+end $$;
+
+-- Returns: the thread, locked, for a new hook.
+-- Fails: PY404 thread_not_found, PY409 direct_members_fixed.
+-- Locks: the thread
+create or replace function hook_thread_lock(p_thread uuid) returns threads
+language plpgsql volatile as $$
+declare
+    v_thread threads;
+begin
+    select * into v_thread from threads t where t.id = p_thread for no key update;
+    if not found then
+        raise exception using errcode = 'PY404', message = 'thread_not_found', detail = 'There is no such thread.';
+    elsif v_thread.kind = 'direct' then
+        raise exception using errcode = 'PY409', message = 'direct_members_fixed',
+            detail = 'A direct thread always has the same two members. Make a group for the hook.';
+    end if;
+    return v_thread;
+end $$;
+
+-- Returns: where a hook posts, and as whom; no row if no hook has this token.
+create or replace function hook_find(p_digest bytea)
+returns table (hook_id uuid, thread_id uuid, user_id uuid, is_suspended boolean)
+language plpgsql stable
+set enable_seqscan = off
+as $$
+begin
+    return query
+    select h.id, h.thread_id, h.user_id, u.suspended_at is not null
+    from hooks h join users u on u.id = h.user_id where h.token_digest = p_digest;
+end $$;
+
+-- Returns: a page of all hooks, the newest first.
+create or replace function hook_list(p_limit int, p_after_rank bigint, p_after_id uuid)
+returns table (item text, rank bigint, id uuid)
+language plpgsql stable
+set enable_seqscan = off
+as $$
+begin
+    return query
+    select hook_json(h)::text, 0::bigint, h.id
+    from hooks h where p_after_id is null or h.id < p_after_id order by h.id desc limit p_limit;
+end $$;
+
+-- Revokes a hook. Its bot leaves the thread; what it has posted stays.
+-- Fails: PY404 hook_not_found.
+-- Locks: the hook, then as member_delete
+create or replace function hook_delete(p_actor text, p_request text, p_hook uuid) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_hook hooks;
+begin
+    delete from hooks h where h.id = p_hook returning h.* into v_hook;
+    if not found then
+        raise exception using errcode = 'PY404', message = 'hook_not_found', detail = 'There is no such hook.';
+    end if;
+    perform audit_note(p_actor, p_request, 'hook.delete', v_hook.user_id, v_hook.thread_id);
+    if (member_of(v_hook.thread_id, v_hook.user_id)).status is not null then
+        perform member_delete(v_hook.user_id, v_hook.thread_id, v_hook.user_id);
+    end if;
+end $$;
