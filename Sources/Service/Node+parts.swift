@@ -41,7 +41,7 @@ extension Node {
     ) -> [Part] {
         let (logMetrics, search, sessions) = (LogMaintenanceMetrics(), SearchMetrics(), SessionMetrics())
         let (retention, erasure, announcements) = (RetentionMetrics(), ErasureMetrics(), AnnouncementMetrics())
-        let hub = log.hub
+        let (hub, reports) = (log.hub, ReportMetrics())
         let maintenance = LogMaintenance(
             store: store, trimmer: LogTrimmer(database.listenSettings, days: settings.logDays, logger: logger),
             sessions: log.sessions, metrics: logMetrics, days: settings.logDays, head: { hub.head.position },
@@ -53,6 +53,7 @@ extension Node {
             store: store, silentDays: settings.deviceSilentDays, metrics: retention, logger: logger)
         let erasureSweep = ErasureSweep(store: store, metrics: erasure, logger: logger)
         let announcer = AnnouncementWorker(store: store, metrics: announcements, logger: logger)
+        let reportCounting = ReportCounting(store: store, metrics: reports, logger: logger)
         return [
             Part("logMaintenance", failures: [logMetrics.failures], metrics: logMetrics.write, run: maintenance.run),
             Part("searchIndexer", failures: [search.failures], metrics: search.write, run: indexer.run),
@@ -60,6 +61,7 @@ extension Node {
             Part("retentionSweep", failures: [retention.failures], metrics: retention.write, run: retentionSweep.run),
             Part("erasureSweep", failures: [erasure.failures], metrics: erasure.write, run: erasureSweep.run),
             Part("announcements", failures: [announcements.failures], metrics: announcements.write, run: announcer.run),
+            Part("reportCounting", failures: [reports.failures], metrics: reports.write, run: reportCounting.run),
         ]
     }
 }

@@ -68,7 +68,7 @@ package struct Node: Sendable {
             settings, store: store, metrics: webhookMetrics, head: { [hub = log.hub] in hub.head.position },
             logger: logger)
         let tls = try settings.tlsFiles.map { files in try TLSIdentity(files) }
-        let (requests, streams) = (RequestMetrics(), StreamMetrics())
+        let (requests, streams, hooks) = (RequestMetrics(), StreamMetrics(), HookMetrics())
         let (server, isClosing) = (Later<HTTPServer>(), Flag())
 
         var parts = Self.databaseParts(database, pools, logger: logger) + log.parts
@@ -76,6 +76,7 @@ package struct Node: Sendable {
             Part("http", metrics: { server.value?.statistics.write(to: &$0) }),
             Part("requests", metrics: requests.write),
             Part("streams", metrics: streams.write),
+            Part("hooks", metrics: hooks.write),
             Part("rateLimits", metrics: rates.write),
             Part("accountReads", metrics: reads.write),
             Part("signIns", metrics: signIns.write),
@@ -105,6 +106,7 @@ package struct Node: Sendable {
             },
             mailQueued: mail?.wake, signIns: signIns, limits: settings.limits,
             isReady: { log.tail.isFresh() && !isClosing.isSet }, metrics: metrics.text, requestMetrics: requests,
+            hookMetrics: hooks,
             log: RequestLog(
                 logger: logger, slow: settings.slowRequestMs > 0 ? .milliseconds(settings.slowRequestMs) : nil),
             logger: logger, adminToken: settings.adminToken.map(AdminToken.init),

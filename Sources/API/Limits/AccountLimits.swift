@@ -21,6 +21,7 @@ extension OperationID {
             .linkAttachment, .setMediaCookie:
             [.writesOfAccount]
         case .searchUsers: [.directoryOfAccount]
+        case .createReport: [.reportsOfAccount]
         // Each ends a session or the account, so they are no more frequent than sign-ins. Signing out is always
         // allowed.
         case .logout, .deleteSession, .deleteOtherSessions, .eraseOwnAccount: []
@@ -36,8 +37,11 @@ extension OperationID {
             .adminListChanges, .adminAckChanges, .adminListConsumers, .adminGetConsumer, .adminPutConsumer,
             .adminDeleteConsumer,
             .adminCreateWebhook, .adminListWebhooks, .adminGetWebhook, .adminUpdateWebhook, .adminDeleteWebhook,
-            .adminRotateWebhook, .adminTestWebhook, .adminReplayWebhook, .adminListWebhookDeliveries:
+            .adminRotateWebhook, .adminTestWebhook, .adminReplayWebhook, .adminListWebhookDeliveries,
+            .adminCreateHook, .adminListHooks, .adminDeleteHook, .adminListReports, .adminUpdateReport:
             []
+        // Limited by hook.
+        case .postToHook: []
         case .none, .getLiveness, .getReadiness, .getMetrics, .getOpenAPI, .getWebClient: []
         }
     }

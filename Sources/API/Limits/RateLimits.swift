@@ -51,6 +51,12 @@ package final class RateLimits: Sendable {
         try take(buckets, user, cost: cost)
     }
 
+    /// Takes a token of the hook with this token digest.
+    func post(toHook digest: [UInt8]) throws(Problem) {
+        guard isOn, let buckets = buckets[RateLimit.postsToHook.name] else { return }
+        try take(buckets, digest)
+    }
+
     /// Charges for the members that a change has reached: 1 token for each 100. The bucket may go into debt.
     func charge(reaching memberCount: Int, by user: UserID) {
         guard isOn, memberCount >= 100, let buckets = buckets[RateLimit.writesOfAccount.name] else { return }

@@ -38,7 +38,7 @@ extension API {
         if let password = new.password { hash = try await hasher.hash(password.text, lane: "admin") }
         let user = try await store.createUser(
             .make(), username: new.username?.text, key: new.username?.key, name: new.name.text,
-            words: new.name.directoryWords(with: new.username), passwordHash: hash, by: actor)
+            words: new.name.directoryWords(with: new.username), passwordHash: hash, isBot: new.kind == .bot, by: actor)
         return .json(user, status: .created)
     }
 
@@ -111,12 +111,17 @@ private struct NewUser: Sendable {
     var username: Username?
     var name: DisplayName
     var password: Password?
+    var kind: AccountKind
 
     init(_ fields: inout Fields<JSONValue>) throws {
+        kind = fields.optional("kind", AccountKind.self) ?? .person
         username = fields.optional("username", Username.self)
         password = fields.optional("password", Password.self)
         if password != nil, username == nil, !fields.isRefused("username") {
             fields.refuse("username", "Is required with `password`.")
+        }
+        if password != nil, kind == .bot {
+            fields.refuse("password", "Must be absent: a bot signs in by the sessions that you issue.")
         }
         let name = fields.required("name", DisplayName.self)
         self.name = try fields.values(name)

@@ -23,6 +23,7 @@ package struct API: Sendable {
     let isReady: @Sendable () -> Bool
     let metrics: @Sendable () -> MetricsText
     let requestMetrics: RequestMetrics
+    let hookMetrics: HookMetrics
     let log: RequestLog
     let logger: Logger
     let adminGuard: AdminGuard?
@@ -44,6 +45,7 @@ package struct API: Sendable {
     ///   - isReady: whether the node should receive requests: its tail keeps up, and it is not stopping.
     ///   - metrics: renders the node's metrics. May block for milliseconds.
     ///   - requestMetrics: counts the requests.
+    ///   - hookMetrics: counts the posts to incoming hooks.
     ///   - adminToken: nil for a service without admin calls.
     ///   - metricsAccess: the callers that may read the metrics here.
     ///   - push: the settings of alerts that registration depends on.
@@ -57,7 +59,8 @@ package struct API: Sendable {
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
         signIns: SignInLimits, limits: Limits,
         isReady: @escaping @Sendable () -> Bool, metrics: @escaping @Sendable () -> MetricsText,
-        requestMetrics: RequestMetrics, log: RequestLog, logger: Logger, adminToken: AdminToken? = nil,
+        requestMetrics: RequestMetrics, hookMetrics: HookMetrics = HookMetrics(), log: RequestLog, logger: Logger,
+        adminToken: AdminToken? = nil,
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads,
         attachments: AttachmentServices = AttachmentServices(), changesFeed: ChangesFeed? = nil,
         webClient: WebPage? = nil, webhooks: WebhookServices? = nil
@@ -77,6 +80,7 @@ package struct API: Sendable {
         self.isReady = isReady
         self.metrics = metrics
         self.requestMetrics = requestMetrics
+        self.hookMetrics = hookMetrics
         self.log = log
         self.logger = logger
         adminGuard = adminToken.map { AdminGuard($0, rates: signIns.rates, logger: logger) }
@@ -109,7 +113,7 @@ package struct API: Sendable {
             + erasureRoutes
             + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
-            + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + adminRoutes + changesRoutes + consumerRoutes
-            + webhookRoutes + operationRoutes
+            + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + reportRoutes + hookRoutes + adminRoutes
+            + changesRoutes + consumerRoutes + webhookRoutes + operationRoutes
     }
 }

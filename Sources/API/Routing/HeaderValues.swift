@@ -122,4 +122,10 @@ enum ContentTypeHeader {
         return media.equals(ignoringCase: "application/json")
             || media.prefix(12).equals(ignoringCase: "application/") && media.suffix(5).equals(ignoringCase: "+json")
     }
+
+    /// Whether the type is that of a form: `application/x-www-form-urlencoded`.
+    static func isForm(_ type: String) -> Bool {
+        var parts = HeaderList(type[...].utf8, separator: ";", countMax: 1)
+        return parts.next()?.equals(ignoringCase: "application/x-www-form-urlencoded") ?? false
+    }
 }

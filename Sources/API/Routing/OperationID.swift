@@ -25,6 +25,8 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case adminListChanges, adminAckChanges, adminListConsumers, adminGetConsumer, adminPutConsumer, adminDeleteConsumer
     case adminCreateWebhook, adminListWebhooks, adminGetWebhook, adminUpdateWebhook, adminDeleteWebhook
     case adminRotateWebhook, adminTestWebhook, adminReplayWebhook, adminListWebhookDeliveries
+    case adminCreateHook, adminListHooks, adminDeleteHook, postToHook
+    case createReport, adminListReports, adminUpdateReport
     case getLiveness, getReadiness, getMetrics, getOpenAPI
     /// Files of the web client, which are not in openapi.yaml.
     case getWebClient

@@ -44,6 +44,8 @@ package struct Route: Sendable {
         case receipts
         /// A message, with any escaping of its text.
         case message
+        /// A post to an incoming hook. Most of it may be ignored keys.
+        case hook
         /// A thumbnail made by the client.
         case thumbnail
         /// The bytes of a file. They are passed on as they arrive, and never held together.
@@ -57,6 +59,7 @@ package struct Route: Sendable {
             case .plain: limits.plainBodyByteCountMax
             case .receipts: 256 * 1024
             case .message: limits.bodyByteCountMax
+            case .hook: 128 * 1024
             case .thumbnail: AttachmentSizes.thumbnailByteCountMax
             case .upload: limits.attachmentByteCountMax
             }

@@ -1,0 +1,149 @@
+// Incoming hooks: administrators make them, and other services post to them without a token of their own.
+import Credentials
+import Domain
+import HTTPTypes
+import NIOCore
+import Store
+
+extension API {
+    static let hookPattern = "/v1/hooks/{token}"
+
+    var hookRoutes: [Route] {
+        let hooks = "/v1/admin/hooks"
+        let administration = [
+            Route(.post, hooks, .adminCreateHook, body: .small, .admin(createHook)),
+            Route(.get, hooks, .adminListHooks, query: .read, .admin(listHooks)),
+            Route(.delete, hooks + "/{hook_id}", .adminDeleteHook, .admin(deleteHook)),
+        ]
+        return [Route(.post, Self.hookPattern, .postToHook, query: .ignored, body: .hook, .open(postToHook))]
+            + (adminGuard == nil ? [] : administration)
+    }
+
+    private func createHook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let new = try await call.fields { fields in try NewHook(&fields) }
+        let origin = try PublicOrigin(call, rates.proxies, usesTLS: attachments.usesTLS)
+        let token = HookToken.random()
+        let hook = try await store.createHook(
+            .make(), digest: token.digest, in: new.thread, bot: .make(), name: new.name.text, image: new.image?.text,
+            limits: limits, by: actor)
+        var writer = JSONWriter(reserving: 256 + hook.utf8.count)
+        writer.raw("{\"url\":")
+        writer.write("\(origin)/v1/hooks/\(token.text)")
+        writer.raw(",")
+        // The database returns an object with members. They follow its opening brace.
+        writer.raw(JSONText(utf8: Array(hook.utf8.dropFirst())))
+        return .json(JSONText(utf8: writer.utf8), status: .created)
+    }
+
+    private func listHooks(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        try query.end()
+        return .list("hooks", try await store.hooks(request), limit: request.limit)
+    }
+
+    private func deleteHook(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        try await store.deleteHook(call.id("hook_id", orElse: .hookNotFound), by: actor)
+        return .noContent
+    }
+
+    private func postToHook(_ call: Call) async throws -> Answer {
+        do {
+            let answer = try await post(call)
+            hookMetrics.posts.add(answer.status == .created ? .posted : .repeated)
+            // The senders of Slack's shape expect 200.
+            return Answer(status: .ok, headers: answer.headers, body: answer.body)
+        } catch {
+            hookMetrics.posts.add(.init(error))
+            throw error
+        }
+    }
+
+    private func post(_ call: Call) async throws -> Answer {
+        guard let token = call.parameters["token"].flatMap({ HookToken(parsing: $0) }) else {
+            throw Problem.hookNotFound
+        }
+        let digest = token.digest
+        // Before the query: nobody can keep the database busy with one address.
+        try rates.post(toHook: digest)
+        guard let hook = try await store.findHook(digest: digest) else { throw Problem.hookNotFound }
+        if hook.isSuspended {
+            throw Problem(.accountSuspended, "The bot of this hook is suspended. Contact the operator of the service.")
+        }
+        let id = try Self.messageID(call, hook.id)
+        let payload = try await Self.payload(call)
+        do {
+            return try await withCheckedThrowingContinuation { continuation in
+                writer.append(
+                    NewMessage(
+                        id: id, thread: hook.thread, sender: hook.bot, type: MessageType.message.text,
+                        payload: payload.text),
+                    waiter: .task(continuation))
+            }
+        } catch let problem as Problem where problem.code == .threadNotFound || problem.code == .notJoined {
+            // The bot was removed from the thread, or the hook was revoked a moment ago.
+            throw Problem.hookNotFound
+        }
+    }
+
+    /// With an `Idempotency-Key`, the message's id is made of it: the same key again is the same message.
+    private static func messageID(_ call: Call, _ hook: HookID) throws(Problem) -> MessageID {
+        guard let key = call.request.headers[.idempotencyKey] else { return .make() }
+        guard (1...IdempotencyKey.byteCountMax).contains(key.utf8.count),
+            key.utf8.allSatisfy({ (0x20..<0x7f).contains($0) })
+        else {
+            throw .invalid(
+                "Idempotency-Key", "Must have 1 to \(IdempotencyKey.byteCountMax) printable ASCII characters.")
+        }
+        return MessageID(digest: SHA256.digest(Array("\(hook) \(key)".utf8)))
+    }
+
+    /// Reads JSON, or a form with JSON in its field `payload`. Many senders leave curl's type of a form on plain JSON.
+    private static func payload(_ call: Call) async throws -> MessagePayload {
+        let bytes = try await call.request.body.collect(upTo: call.bodyByteCountMax)
+        let type = call.request.headers[.contentType]
+        guard let type, ContentTypeHeader.isForm(type) else {
+            return try read(await JSONBody.read(bytes, type: type, limits: call.limits), call.limits)
+        }
+        var json = bytes
+        if bytes.readableBytesView.first(where: { $0 > 0x20 }) != UInt8(ascii: "{") {
+            guard let text = HookPost.formPayload(Substring(String(buffer: bytes))) else {
+                throw Problem.invalid("payload", "Is required in a form: the JSON of the post, percent-encoded.")
+            }
+            json = ByteBuffer(string: text)
+        }
+        return try read(await JSONBody.read(json, type: nil, limits: call.limits), call.limits)
+    }
+
+    /// Never inlined: the optimising compiler (6.3.1) crashes on reading fields inside an async function.
+    @inline(never)
+    private static func read(_ body: JSONValue, _ limits: Limits) throws -> MessagePayload {
+        try HookPost(body, limits: limits).payload
+    }
+}
+
+/// A hook that the operator makes.
+private struct NewHook: Sendable {
+    var thread: ThreadID
+    var name: DisplayName
+    var image: ImageURL?
+
+    init(_ fields: inout Fields<JSONValue>) throws {
+        let thread = fields.required("thread_id", ThreadID.self)
+        let name = fields.required("name", DisplayName.self)
+        image = fields.optional("image", ImageURL.self)
+        (self.thread, self.name) = try fields.values(thread, name)
+    }
+}
+
+private enum IdempotencyKey {
+    static let byteCountMax = 255
+}
+
+extension HTTPField.Name {
+    fileprivate static let idempotencyKey = Self("Idempotency-Key")!
+}
+
+extension Problem {
+    static let hookNotFound = Problem(.hookNotFound, "There is no such hook, or it was revoked.")
+}

@@ -1,0 +1,39 @@
+// Counts the posts to incoming hooks.
+import Domain
+import Telemetry
+
+/// The metrics of this node's hooks. From any thread.
+package final class HookMetrics: Sendable {
+    /// How a post ended.
+    package enum Outcome: String, CaseIterable, Sendable {
+        case posted
+        /// The message was stored before, under the same `Idempotency-Key`.
+        case repeated
+        /// No hook has the token.
+        case unknown
+        /// The hook posts too often.
+        case limited
+        /// Any other answer with a 4xx status.
+        case refused
+        /// The node or its database failed.
+        case failed
+
+        init(_ error: any Error) {
+            switch Failure(error).problem.code {
+            case .hookNotFound: self = .unknown
+            case .rateLimited: self = .limited
+            case .overloaded, .unavailable, .internalError: self = .failed
+            default: self = .refused
+            }
+        }
+    }
+
+    package let posts = LabelledCounters<Outcome>()
+
+    package init() {}
+
+    package func write(to text: inout MetricsText) {
+        text.counter(
+            "parley_hook_posts_total", "Posts to incoming hooks, by outcome.", posts.samples("outcome"))
+    }
+}
