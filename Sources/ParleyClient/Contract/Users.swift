@@ -14,12 +14,14 @@ public struct User: Sendable, Hashable, Identifiable {
     public var presence: Presence?
     /// With `presence` `offline`.
     public var lastSeenAt: Date?
+    /// `bot` for a program. Nil for a person.
+    public var kind: AccountKind?
     /// Fields that this version of the client does not know.
     public var unknown: [String: JSONValue] = [:]
 
     public init(
         id: UserID, username: String? = nil, name: String, profileImage: String? = nil, statusText: String? = nil,
-        presence: Presence? = nil, lastSeenAt: Date? = nil
+        presence: Presence? = nil, lastSeenAt: Date? = nil, kind: AccountKind? = nil
     ) {
         self.id = id
         self.username = username
@@ -28,12 +30,13 @@ public struct User: Sendable, Hashable, Identifiable {
         self.statusText = statusText
         self.presence = presence
         self.lastSeenAt = lastSeenAt
+        self.kind = kind
     }
 }
 
 extension User: Codable {
     enum CodingKeys: String, CodingKey {
-        case id, username, name, presence
+        case id, username, name, presence, kind
         case profileImage = "profile_image"
         case statusText = "status_text"
         case lastSeenAt = "last_seen_at"
@@ -48,6 +51,7 @@ extension User: Codable {
         statusText = try fields.optional(.statusText)
         presence = try fields.optional(.presence)
         lastSeenAt = try fields.optional(.lastSeenAt)
+        kind = try fields.optional(.kind)
         unknown = try fields.unknown
     }
 
@@ -60,6 +64,7 @@ extension User: Codable {
         try fields.write(.statusText, statusText)
         try fields.write(.presence, presence)
         try fields.write(.lastSeenAt, lastSeenAt)
+        if let kind { try fields.write(.kind, kind) }
         try fields.write(unknown)
     }
 }

@@ -43,6 +43,25 @@ public struct Presence: StringValue {
     public static let offline: Self = "offline"
 }
 
+/// Whose an account is. Today the server names it for bots only.
+public struct AccountKind: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// A program: without presence, typing and receipts.
+    public static let bot: Self = "bot"
+}
+
+/// How far the moderators are with a report.
+public struct ReportState: StringValue {
+    public let rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    public static let open: Self = "open"
+    public static let resolved: Self = "resolved"
+    public static let dismissed: Self = "dismissed"
+}
+
 /// How to read a message's payload. An app's own types begin with `x-`.
 public struct MessageType: StringValue {
     public let rawValue: String

@@ -60,6 +60,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("deleteBlock", .account.unblock(user)),
         .init("searchUsers", .users.search("an", limit: 3, page: "p")),
         .init("getUser", .users.get(user)),
+        .init("createReport", .users.report(message, in: thread, reason: "Insults")),
     ]
 
     private static let chats: [Self] = [

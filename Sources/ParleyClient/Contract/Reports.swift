@@ -1,0 +1,24 @@
+// Reports to the moderators.
+import Foundation
+
+/// A message or a person that the user has reported.
+public struct Report: Sendable, Hashable, Identifiable, Codable {
+    public var id: String
+    public var state: ReportState
+    /// Nil once the account of the reporter is erased.
+    public var reason: String?
+    /// The reported person: of a message its sender.
+    public var userID: UserID?
+    /// Nil in a report about a person.
+    public var threadID: ThreadID?
+    public var messageID: MessageID?
+    public var createdAt: Date
+
+    enum CodingKeys: String, CodingKey {
+        case id, state, reason
+        case userID = "user_id"
+        case threadID = "thread_id"
+        case messageID = "message_id"
+        case createdAt = "created_at"
+    }
+}
