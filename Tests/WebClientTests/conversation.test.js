@@ -43,8 +43,9 @@ function rowOf(message = {}, row = {}) {
 
 /** @param {'direct' | 'group'} kind @param {'owner' | 'member'} [role] */
 const threadOf = (kind, role = 'member') => /** @type {Thread} */ ({ kind, me: { status: 'joined', role } });
-/** @param {number} read_seq @param {number} delivered_seq @param {'joined' | 'invited'} [status] */
-const memberOf = (read_seq, delivered_seq, status = 'joined') => /** @type {Member} */ ({
+/** @param {number} read_seq @param {number} delivered_seq @param {'joined' | 'invited'} [status] @param {'bot'} [kind] */
+const memberOf = (read_seq, delivered_seq, status = 'joined', kind) => /** @type {Member} */ ({
+    user: { id: '', name: '', profile_image: null, kind },
     read_seq,
     delivered_seq,
     status,
@@ -61,6 +62,9 @@ Deno.test('the status of an own message follows the marks of the others', () => 
     assert.equal(status('group', memberOf(5, 5), memberOf(0, 4)), 'readBy 1');
     assert.equal(status('group', memberOf(0, 5), memberOf(0, 4)), 'sent 0');
     assert.equal(status('group', memberOf(0, 5), memberOf(0, 9), memberOf(0, 0, 'invited')), 'delivered 0');
+    assert.equal(status('group', memberOf(0, 5), memberOf(9, 9, 'joined', 'bot')), 'delivered 0');
+    assert.equal(status('group', memberOf(0, 5), memberOf(0, 0, 'joined', 'bot')), 'delivered 0');
+    assert.equal(status('group', memberOf(9, 9, 'joined', 'bot')), 'sent 0');
     assert.equal(status('group'), 'sent 0');
     assert.equal(deliveryStatus(rowOf({ seq: 0 }, { state: 'sending' }), null, []).key, 'conversation.sending');
 });

@@ -1,6 +1,6 @@
 // The shapes that the core shares with the user interface. Keys of JSON objects are those of the HTTP contract.
 
-/** @typedef {{id: string, username?: string | null, name: string, profile_image: string | null, status_text?: string | null, presence?: 'online' | 'offline' | null, last_seen_at?: string | null}} Person */
+/** @typedef {{id: string, username?: string | null, name: string, profile_image: string | null, status_text?: string | null, presence?: 'online' | 'offline' | null, last_seen_at?: string | null, kind?: 'bot'}} Person */
 
 /** The caller's part in a thread.
  * @typedef {object} OwnMembership

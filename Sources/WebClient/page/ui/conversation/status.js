@@ -11,7 +11,8 @@
 export function deliveryStatus(row, thread, others) {
     if (row.state !== 'stored') return { key: 'conversation.sending', count: 0 };
     const { seq } = row.message;
-    const joined = others.filter(({ status }) => status === 'joined');
+    // Bots have no marks.
+    const joined = others.filter(({ status, user }) => status === 'joined' && user.kind !== 'bot');
     const readers = joined.filter((member) => member.read_seq >= seq).length;
     if (thread?.kind === 'direct') {
         if (readers > 0) return { key: 'conversation.read', count: 0 };
