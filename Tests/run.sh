@@ -28,7 +28,8 @@ lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths Me
     UnauthenticatedBodies ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox
     ClientSearch FeedUnderKills ChangesExample)
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
-    DelegatedSignIn AdminCalls WebhookDeliveries WebhookGuide MembersOnTwoNodes MessageChanges PayloadNumbers KilledNodes Sessions-takesAsLong
+    DelegatedSignIn AdminCalls WebhookDeliveries WebhookGuide MembersOnTwoNodes MessageChanges PayloadNumbers
+    KilledNodes Sessions-takesAsLong BotsAndHooksGuide HookPosting
     ClientTimelines ClientSigningIn)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls
     SendingFromBothNodes ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough
