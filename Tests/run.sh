@@ -29,7 +29,7 @@ lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths Me
     ClientSearch FeedUnderKills ChangesExample)
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
     DelegatedSignIn AdminCalls WebhookDeliveries WebhookGuide MembersOnTwoNodes MessageChanges PayloadNumbers
-    KilledNodes Sessions-takesAsLong BotsAndHooksGuide HookPosting
+    KilledNodes Sessions-takesAsLong BotsAndHooksGuide HookPosting LongestRetention
     ClientTimelines ClientSigningIn)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls
     SendingFromBothNodes ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough

@@ -435,6 +435,10 @@ CREATE TABLE public.receipt_news (
     user_id uuid NOT NULL,
     since timestamp with time zone NOT NULL
 );
+CREATE TABLE public.retention_walks (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL
+);
 CREATE TABLE public.schema_functions (
     id integer NOT NULL,
     checksum text NOT NULL,
@@ -608,6 +612,8 @@ ALTER TABLE ONLY public.receipt_news
     ADD CONSTRAINT receipt_news_pkey PRIMARY KEY (thread_id, user_id);
 ALTER TABLE ONLY public.reports
     ADD CONSTRAINT reports_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.retention_walks
+    ADD CONSTRAINT retention_walks_pkey PRIMARY KEY (thread_id);
 ALTER TABLE ONLY public.schema_functions
     ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.schema_migrations

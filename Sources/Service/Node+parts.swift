@@ -50,7 +50,8 @@ extension Node {
         let sessionSweep = SessionSweep(
             store: store, idleDays: settings.sessionIdleDays, metrics: sessions, logger: logger)
         let retentionSweep = RetentionSweep(
-            store: store, silentDays: settings.deviceSilentDays, metrics: retention, logger: logger)
+            store: store, silentDays: settings.deviceSilentDays, maxS: settings.limits.retentionMaxS,
+            metrics: retention, logger: logger)
         let erasureSweep = ErasureSweep(store: store, metrics: erasure, logger: logger)
         let announcer = AnnouncementWorker(store: store, metrics: announcements, logger: logger)
         let reportCounting = ReportCounting(store: store, metrics: reports, logger: logger)

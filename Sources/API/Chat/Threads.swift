@@ -65,7 +65,7 @@ extension API {
             }
             return try fields.values(title)
         }
-        return try await join(title, identity.user, retention: .forever)
+        return try await join(title, identity.user, retention: .standard(limits))
     }
 
     /// - Parameter retention: applied if the room is new.
@@ -111,7 +111,9 @@ struct ThreadDraft: Sendable {
             try json.entries(countMax: .max) { user throws(Invalid) in try UserID(user) }
         }
         let invite = fields.optional("invite", Bool.self)
-        let retention = fields.optional("retention", Retention.self)
+        let retention = fields.optional("retention") { json throws(Invalid) in
+            try Retention(json, limits: limits)
+        }
         let others = (members ?? []).withoutRepeats.filter { $0 != creator }
         switch kind {
         case .direct:
@@ -132,7 +134,7 @@ struct ThreadDraft: Sendable {
         self.title = title
         self.members = others
         self.invite = invite ?? false
-        self.retention = retention ?? .forever
+        self.retention = retention ?? .standard(limits)
     }
 }
 
@@ -148,7 +150,9 @@ private struct ThreadChanges {
             if case .null = json { nil } else { try Title(json, characterCountMax: limits.titleCharacterCountMax) }
         }
         let image = fields.given("image") { json throws(Invalid) in try Picture?(json) }
-        let retention = fields.optional("retention", Retention.self)
+        let retention = fields.optional("retention") { json throws(Invalid) in
+            try Retention(json, limits: limits)
+        }
         try fields.end()
         if let title {
             self.title = title

@@ -19,6 +19,10 @@ package struct Limits: Sendable, Equatable {
     /// Threads that an account has joined or is invited to.
     package var accountThreadCountMax = 5_000
     package var strangers = StrangerRule.join
+    /// The longest time for which a thread keeps messages. 0: any time.
+    package var retentionMaxS = 0
+    /// The retention of a thread that is made without one. 0: the longest time.
+    package var retentionDefaultS = 0
     package var titleCharacterCountMax = 128
     /// Sessions of an account. One more ends the session that was unused for longest.
     package var accountSessionCountMax = 100

@@ -17,6 +17,27 @@ package enum Retention: Hashable, Sendable {
     }
 }
 
+extension Retention {
+    /// The retention of a thread that is made without one.
+    package static func standard(_ limits: Limits) -> Retention {
+        let seconds = limits.retentionDefaultS > 0 ? limits.retentionDefaultS : limits.retentionMaxS
+        return seconds > 0 ? .seconds(KeptTime(seconds: Int32(seconds))) : .forever
+    }
+
+    /// Reads a retention that is not longer than the service allows.
+    package init(_ json: JSONValue, limits: Limits) throws(Invalid) {
+        self = try Retention(json)
+        let most = limits.retentionMaxS
+        guard most > 0 else { return }
+        switch self {
+        case .forever: throw Invalid(fields: [.init("keep", "This service keeps messages for at most \(most) s.")])
+        case .seconds(let time) where time.seconds > most:
+            throw Invalid(fields: [.init("seconds", "Must be at most \(most): this service keeps messages no longer.")])
+        case .seconds, .untilDelivered: break
+        }
+    }
+}
+
 /// How long content is stored: 1 s to ten years.
 package struct KeptTime: Hashable, Sendable {
     package static let secondsMax: Int64 = 10 * 365 * 86_400

@@ -40,6 +40,11 @@ extension Setting {
                 "PARLEY_PAYLOAD_BYTES_MAX (\(limits.payloadByteCountMax)) is below PARLEY_TEXT_BYTES_MAX "
                     + "(\(limits.textByteCountMax)): raise it, because a payload contains the text.")
         }
+        if limits.retentionMaxS > 0, limits.retentionDefaultS > limits.retentionMaxS {
+            found.append(
+                "PARLEY_RETENTION_DEFAULT (\(limits.retentionDefaultS)) is above PARLEY_RETENTION_MAX "
+                    + "(\(limits.retentionMaxS)): lower it.")
+        }
         return found
     }
 }

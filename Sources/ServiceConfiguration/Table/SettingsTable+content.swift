@@ -54,6 +54,13 @@ extension SettingGroup {
             Setting(
                 "device_silent_days", \.deviceSilentDays, .integer(1...3_650), "DAYS",
                 "in threads that keep messages until delivery: wait this many days for a device that is not used"),
+            Setting(
+                "retention_max", \.limits.retentionMaxS, .integer(0...315_360_000), "SECONDS",
+                "the longest time for which a thread may keep messages; older messages are withdrawn, also those from "
+                    + "before the setting; 0: no limit"),
+            Setting(
+                "retention_default", \.limits.retentionDefaultS, .integer(0...315_360_000), "SECONDS",
+                "how long a new thread keeps messages whose creator sets nothing; 0: as long as allowed"),
         ])
 
     static let search = SettingGroup(
