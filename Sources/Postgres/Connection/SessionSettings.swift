@@ -3,6 +3,22 @@
 /// The timeouts and other settings that statements here rely on, as SQL.
 struct SessionSettings {
     private let values: [(name: String, value: String)]
+    /// The schema `parley` is for other programs, which write to its outbox. PostgreSQL searches it first if the user's
+    /// name is `parley` too. Then a table of Parley's could be made there, or be hidden by one of the same name. So the
+    /// search path is what it resolves to, without that schema, as soon as Parley's tables are in another one.
+    private static let searchPath = """
+        (select coalesce(string_agg(quote_ident(s.name), ', ' order by s.place) filter \
+        (where n.nspname is null or s.name <> 'parley' or n.nspname = 'parley'), current_setting('search_path')) \
+        from unnest(current_schemas(false)) with ordinality s (name, place) \
+        left join pg_class c on c.oid = to_regclass('schema_migrations') \
+        left join pg_namespace n on n.oid = c.relnamespace)
+        """
+    /// For the migrator: also searches temporary tables last, as functions with the rights of their owner need it.
+    /// Functions that say `set search_path from current` keep it.
+    static let searchPathForFunctions = """
+        set_config('search_path', concat_ws(', ', nullif(\(searchPath), ''), 'pg_temp'), true)
+        """
+
     /// Has no effect within a transaction.
     private let ofSession: [(name: String, value: String)]
     private let isReadOnly: Bool
@@ -42,6 +58,7 @@ struct SessionSettings {
         return """
             select pg_backend_pid() <> $1::int4, current_setting('transaction_isolation'), \
             current_setting('transaction_read_only')::bool, \
+            set_config('search_path', \(Self.searchPath), pg_backend_pid() <> $1::int4), \
             \(calls.joined(separator: ", "))
             """
     }
@@ -50,6 +67,6 @@ struct SessionSettings {
     var setUpTransaction: String {
         let readOnly = isReadOnly ? [(name: "transaction_read_only", value: "on")] : []
         let calls = (values + readOnly).map { "set_config('\($0.name)', '\($0.value)', true)" }
-        return "select " + calls.joined(separator: ", ")
+        return "select set_config('search_path', \(Self.searchPath), true), " + calls.joined(separator: ", ")
     }
 }

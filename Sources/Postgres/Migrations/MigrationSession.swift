@@ -115,6 +115,7 @@ final class MigrationSession {
             set local idle_in_transaction_session_timeout = '60s';
             set local enable_seqscan = on;
             """)
+        try run("select \(SessionSettings.searchPathForFunctions)")
         try query("select pg_advisory_xact_lock($1::int8)", [.int8(lockKey)])
         let value = try body()
         // PostgreSQL answers COMMIT of an aborted transaction with ROLLBACK, without an error.

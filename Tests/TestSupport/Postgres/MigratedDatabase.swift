@@ -22,7 +22,7 @@ package enum MigratedDatabase {
         if partitionCount > 0 {
             let partitions = (0..<partitionCount).map { number in
                 let bounds = (first: number * eventsEach + 1, end: (number + 1) * eventsEach + 1)
-                return "create table events_\(bounds.first) partition of events "
+                return "create table public.events_\(bounds.first) partition of events "
                     + "for values from (\(bounds.first)) to (\(bounds.end));"
             }
             try await Psql.run(partitions.joined(separator: "\n"), conninfo: conninfo)

@@ -59,12 +59,14 @@ begin
     from log_partitions() p;
     made := 0;
     while v_end - 1 - v_head < v_rows loop
-        v_name := 'events_' || v_end;
-        execute format('create table %I (like events including defaults)', v_name);
+        -- Where `events` is: a session's search path may begin with another schema.
+        v_name := format('%s.events_%s', (select c.relnamespace::regnamespace::text from pg_class c
+            where c.oid = 'events'::regclass), v_end);
+        execute format('create table %s (like events including defaults)', v_name);
         -- The check spares ATTACH its scan.
-        execute format('alter table %I add constraint bounds check (pos >= %s and pos < %s)', v_name, v_end, v_end + v_rows);
-        execute format('alter table events attach partition %I for values from (%s) to (%s)', v_name, v_end, v_end + v_rows);
-        execute format('alter table %I drop constraint bounds', v_name);
+        execute format('alter table %s add constraint bounds check (pos >= %s and pos < %s)', v_name, v_end, v_end + v_rows);
+        execute format('alter table events attach partition %s for values from (%s) to (%s)', v_name, v_end, v_end + v_rows);
+        execute format('alter table %s drop constraint bounds', v_name);
         v_end := v_end + v_rows;
         made := made + 1;
     end loop;
