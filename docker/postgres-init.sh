@@ -8,6 +8,8 @@ psql --no-psqlrc --set ON_ERROR_STOP=1 --set password="$POSTGRES_PASSWORD" \
     --username "${POSTGRES_USER:-postgres}" --dbname postgres <<'SQL'
 create role parley login password :'password'
     nosuperuser nocreatedb nocreaterole noreplication;
+-- For programs that send by SQL (docs/sql.md); no right yet.
+create role parley_sender;
 create database parley owner parley;
 revoke connect on database postgres, template1 from public;
 -- Keep refusals (404, 409, …) out of PostgreSQL's log, where each would be an ERROR with its STATEMENT. The nodes log real

@@ -70,6 +70,7 @@ extension PostgresCluster {
             setUp,
             input: """
                 create role \(Self.ownerRole) login
+                create role \(Self.senderRole)
                 create database \(Self.database) owner \(Self.ownerRole)
 
                 """)

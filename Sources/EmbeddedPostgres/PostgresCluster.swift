@@ -51,6 +51,8 @@ package final class PostgresCluster: Sendable {
 
     /// The role that owns the database `parley`; not a superuser.
     package static let ownerRole = "parley"
+    /// The role for programs that send by SQL. The owner may make no roles, and gives it its rights (sql/functions).
+    static let senderRole = "parley_sender"
     package static let superuserRole = "postgres"
     package static let database = "parley"
 

@@ -86,7 +86,7 @@ extension Store {
             body: try row.json(6))
     }
 
-    private static func arrayLiteral<Kind>(_ ids: [Identifier<Kind>]) -> String {
+    static func arrayLiteral<Kind>(_ ids: [Identifier<Kind>]) -> String {
         ids.isEmpty ? "{}" : "{" + ids.map { $0.description }.joined(separator: ",") + "}"
     }
 }

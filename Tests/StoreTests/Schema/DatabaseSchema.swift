@@ -56,7 +56,10 @@ struct DatabaseSchema {
     private static func dump(_ database: String) async throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["pg_dump", "--schema-only", "--no-owner", "--no-privileges", "--table=public.*", database]
+        process.arguments = [
+            "pg_dump", "--schema-only", "--no-owner", "--no-privileges", "--table=public.*", "--table=parley.*",
+            database,
+        ]
         let output = Pipe()
         process.standardOutput = output
         try process.run()

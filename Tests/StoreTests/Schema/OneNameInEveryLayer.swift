@@ -57,10 +57,12 @@ struct OneNameInEveryLayer {
         let calls = try ["Accounts", "Chat", "Integrations"].flatMap {
             try names(in: "Sources/API/" + $0, isFolder: false)
         }
-        let others = ["Attachments/Attachments", "Limits/RateLimits", "Operation/Admin", "Sync/Sync"]
-            .map { root.appending(path: "Sources/API/\($0).swift") }
-            .filter { FileManager.default.fileExists(atPath: $0.path) }
-            .map { $0.deletingPathExtension().lastPathComponent }
+        let others = [
+            "Attachments/Attachments", "Limits/RateLimits", "Operation/Admin", "Operation/Outbox", "Sync/Sync",
+        ]
+        .map { root.appending(path: "Sources/API/\($0).swift") }
+        .filter { FileManager.default.fileExists(atPath: $0.path) }
+        .map { $0.deletingPathExtension().lastPathComponent }
         return Set(calls + others)
     }
 

@@ -1,0 +1,100 @@
+// The role parley_sender may call three functions and do nothing else.
+import Logging
+import Postgres
+import TestSupport
+import Testing
+
+@testable import Store
+
+@Suite("The rights of the role parley_sender")
+struct RightsOfSenders {
+    /// Functions that the role may call, and tables, sequences and schemas that it may use in any way.
+    private static let rights = """
+        set search_path = public;
+        select string_agg(p.oid::regprocedure::text, ' ' order by p.proname) from pg_proc p
+        where p.pronamespace::regnamespace::text not in ('pg_catalog', 'information_schema')
+            and has_function_privilege('parley_sender', p.oid, 'execute');
+        select coalesce(string_agg(c.oid::regclass::text, ' '), 'none') from pg_class c
+        where c.relnamespace::regnamespace::text not in ('pg_catalog', 'information_schema', 'pg_toast')
+            and case when c.relkind = 'S' then has_sequence_privilege('parley_sender', c.oid, 'usage, select, update')
+                when c.relkind in ('r', 'p', 'v', 'm', 'f') then
+                    has_table_privilege('parley_sender', c.oid, 'select, insert, update, delete, truncate, references, trigger')
+                    or has_any_column_privilege('parley_sender', c.oid, 'select, insert, update, references')
+                else false end;
+        select string_agg(n.nspname, ' ' order by n.nspname) from pg_namespace n
+        where n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and has_schema_privilege('parley_sender', n.oid, 'usage');
+        select count(*) from pg_namespace n where has_schema_privilege('parley_sender', n.oid, 'create');
+        select rolcanlogin, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls from pg_roles where rolname = 'parley_sender';
+        select bool_and(p.prosecdef and p.proconfig[1] like 'search_path=%pg_temp') from pg_proc p
+        where p.pronamespace = 'parley'::regnamespace and p.proname in ('send', 'ensure_direct', 'add_member');
+        """
+
+    private static let expected = [
+        "parley.add_member(uuid,uuid) parley.ensure_direct(uuid,uuid) parley.send(uuid,uuid,jsonb,uuid)", "none",
+        "parley public", "0", "f|f|f|f|f", "t",
+    ]
+
+    @Test("are three functions in Parley's database")
+    func inParleysDatabase() async throws {
+        let found = try await Psql.run(Self.rights, conninfo: try await MigratedDatabase.create())
+        #expect(found.split(separator: "\n").map { String($0) } == Self.expected)
+    }
+
+    @Test("are the same in a database apart, whose tables have the same columns; installing again changes nothing")
+    func apart() async throws {
+        let cluster = try await TestCluster.shared()
+        let database = try await cluster.createDatabase()
+        let superuser = cluster.superuserConninfo(
+            database: database.firstMatch(of: /dbname='(\w+)'/).map { String($0.1) } ?? "")
+        for _ in 1...2 {
+            let result = try await OutboxInstallation.run(conninfo: superuser, logger: Logger(label: "test"))
+            #expect(result == .installed)
+        }
+        #expect(
+            try await Psql.run(Self.rights, conninfo: superuser).split(separator: "\n").map { String($0) }
+                == Self.expected)
+        let columns = """
+            select string_agg(format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default), ', '
+                order by table_name, ordinal_position)
+            from information_schema.columns where table_schema = 'parley' and table_name <> 'outbox_lease'
+            """
+        #expect(
+            try await Psql.run(columns, conninfo: superuser)
+                == Psql.run(columns, conninfo: try await MigratedDatabase.create()))
+    }
+
+    @Test("can be added to Parley's own database by an administrator")
+    func own() async throws {
+        let cluster = try await TestCluster.shared()
+        let database = try await MigratedDatabase.create()
+        let name = database.firstMatch(of: /dbname='(\w+)'/).map { String($0.1) } ?? ""
+        try await Psql.run("revoke usage on schema parley from parley_sender", conninfo: database)
+        let result = try await OutboxInstallation.run(
+            conninfo: cluster.superuserConninfo(database: name), logger: Logger(label: "test"))
+        #expect(result == .roleAdded)
+        #expect(
+            try await Psql.run(Self.rights, conninfo: database).split(separator: "\n").map { String($0) }
+                == Self.expected)
+    }
+
+    @Test("let a login send, and neither read the outbox nor call the pump")
+    func login() async throws {
+        let cluster = try await TestCluster.shared()
+        let database = try await MigratedDatabase.create()
+        try await Psql.run(OutboxGround.sql, conninfo: database)
+        let role = "shop_\(UInt32.random(in: 0 ... .max))"
+        try await cluster.psql("create role \(role) login in role parley_sender", database: database)
+        let shop = database.replacing("user='parley'", with: "user='\(role)'")
+        let (one, group) = ("00000000-0000-0000-0001-000000000001", "00000000-0000-0000-0001-000000000100")
+        #expect(
+            try await Psql.run(
+                "select parley.send('\(one)', '\(group)', '{\"text\":\"x\"}') is not null", conninfo: shop)
+                == "t")
+        for refused in [
+            "select * from parley.outbox", "delete from parley.outbox_failures", "select * from public.users",
+            "select outbox_step(1, 1, 1, 1)", "select parley.outbox_configure(1, 1)", "select log_announce(1)",
+        ] {
+            await #expect(throws: Psql.Failure.self, "\(refused)") { try await Psql.run(refused, conninfo: shop) }
+        }
+    }
+}
