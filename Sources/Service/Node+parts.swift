@@ -1,5 +1,6 @@
 // The parts of a node that are made of settings and database alone.
 import API
+import CommandLineFlags
 import EmbeddedPostgres
 import Log
 import Logging
@@ -34,6 +35,24 @@ extension Node {
             head: { [hub = log.hub] in hub.head.position }, devicesWentAway: devicesWentAway, wake: wake, logger: logger
         )
         return Part("alertPlanner", failures: [metrics.failures], metrics: metrics.write, run: planner.run)
+    }
+
+    /// The outbox in Parley's own database, and one part for each of the others.
+    static func outboxParts(_ settings: Settings, _ store: Store, logger: Logger) -> [Part] {
+        let metrics = OutboxMetrics(databaseCount: settings.outboxURLs.count)
+        let pump = OutboxPump(store: store, limits: settings.limits, metrics: metrics, logger: logger)
+        // The readers log what fails themselves, once. The connections would log each attempt.
+        var quiet = logger
+        quiet.logLevel = .critical
+        let node = String(UInt64.random(in: 0...(.max)), radix: 36)
+        let readers = settings.outboxURLs.enumerated().map { [quiet] index, url in
+            OutboxReader(
+                number: index + 1, database: OutboxDatabase(conninfo: url, node: node, logger: quiet),
+                place: ConnectionString.redacted(url), store: store, limits: settings.limits, metrics: metrics,
+                logger: logger)
+        }
+        return [Part("outbox", failures: [metrics.failures], metrics: metrics.write, run: pump.run)]
+            + readers.map { Part("outboxReader", run: $0.run) }
     }
 
     static func maintenanceParts(

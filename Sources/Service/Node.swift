@@ -89,6 +89,7 @@ package struct Node: Sendable {
             Self.alertPlanner(settings, store, log, devicesWentAway, wake: alerts.wake, logger: logger),
         ]
         parts += Self.maintenanceParts(settings, database, store, log, logger: logger)
+        parts += Self.outboxParts(settings, store, logger: logger)
         let attachments = try Self.attachmentParts(settings, store, logger: logger)
         parts += attachments.parts
         let changesMetrics = ChangesMetrics()

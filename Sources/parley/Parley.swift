@@ -28,6 +28,8 @@ struct Parley {
             case .attachments(let request):
                 LogOutput.bootstrap(request.settings)
                 try await MoveCommand.run(request, logger: Logger(label: "parley"))
+            case .outbox(let request):
+                print(try await OutboxCommand.run(request, logger: Logger(label: "parley")))
             case .bench(let arguments):
                 try await Measurement.run(arguments)
             case .chat(let arguments):

@@ -75,7 +75,8 @@ struct InvokingParley {
         let error = #expect(throws: ConfigurationErrors.self) { try parse("sevre") }
         #expect(
             error?.description
-                == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, bench, chat.")
+                == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, outbox, bench, "
+                + "chat.")
     }
 
     @Test(

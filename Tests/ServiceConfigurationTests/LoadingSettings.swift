@@ -89,6 +89,7 @@ struct LoadingSettings {
     /// For each setting a legal value that isn't its default.
     private static let others = [
         "config": "parley.conf", "http_host": "::1", "http_port": "0", "database_url": "postgresql://db/chat",
+        "outbox_urls": "host=shop dbname=shop,postgresql://a,b/crm",
         "listen_url": "host=db dbname=chat", "database_connections": "2", "data_dir": "/var/lib/parley",
         "prepared_statements": "on", "migrate": "off", "account_threads_max": "9", "strangers": "invite",
         "account_searches_max": "3", "search_timeout_ms": "500",

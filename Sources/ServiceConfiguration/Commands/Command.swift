@@ -6,6 +6,7 @@ package enum Command: String, CaseIterable, Sendable {
     case migrate
     case admin
     case attachments
+    case outbox
     case bench
     case chat
 
@@ -16,6 +17,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .migrate: "Upgrade the database schema to this version, then exit."
         case .admin: "Administer accounts, messages and sessions directly in the database."
         case .attachments: "Move attachments between PostgreSQL and an S3-compatible store."
+        case .outbox: "Install the outbox for parley.send in the database of another program."
         case .bench: "Measure throughput, latency and cost of running nodes."
         case .chat: "Chat in the terminal."
         }

@@ -20,6 +20,7 @@ package enum Help {
     package static func text(for command: Command) -> String {
         if command == .admin { return admin }
         if command == .attachments { return attachments }
+        if command == .outbox { return outbox }
         let groups = SettingGroup.all.compactMap { group -> String? in
             let rows = group.settings.filter { $0.commands.contains(command) }.map { setting in
                 let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
@@ -83,6 +84,25 @@ package enum Help {
             \(HelpText.wrapped(settings.joined(separator: " "), indent: 2))
             """
     }()
+
+    /// `parley outbox --help`.
+    private static let outbox = """
+        \(Command.outbox.summary)
+
+        Usage: parley outbox install DATABASE_URL
+
+        DATABASE_URL is a libpq URL or keywords of the other program's database. The command makes the schema
+        parley with parley.send, parley.ensure_direct, parley.add_member and their tables, and the role
+        parley_sender, which may call these functions and nothing else. The user of the URL needs the right to
+        create schemas in the database, and CREATEROLE. The command can be run again, for example after an
+        upgrade of Parley.
+
+        Then grant parley_sender to the users who may send, and add the connection to PARLEY_OUTBOX_URLS of
+        all nodes: they append what the program sends.
+
+        Parley's own database has all this already, except for the role if Parley's user may create none.
+        With that database's URL the command adds the role.
+        """
 
     /// The tables of docs/configuration.md in Markdown, one section per group; ends without a newline.
     package static let markdownTables: String = {

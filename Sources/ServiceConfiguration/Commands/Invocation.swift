@@ -12,6 +12,7 @@ package enum Invocation: Sendable, Equatable {
     case migrate(Settings)
     case admin(AdminRequest)
     case attachments(MoveRequest)
+    case outbox(OutboxRequest)
     /// Measure nodes. Bench reads its own flags.
     case bench(arguments: [String])
     /// Chat in the terminal. The terminal client reads its own flags.
@@ -40,9 +41,10 @@ package enum Invocation: Sendable, Equatable {
         if command == .admin {
             return try admin(flags, isHelp: isHelp, environment: environment, readFile: readFile)
         }
-        if flags.contains(where: isHelp) || command == .attachments && flags.isEmpty {
+        if flags.contains(where: isHelp) || [.attachments, .outbox].contains(command) && flags.isEmpty {
             return .show(Help.text(for: command))
         }
+        if command == .outbox { return .outbox(try OutboxRequest.load(flags)) }
         if command == .attachments {
             return .attachments(try MoveRequest.load(flags, environment: environment, readFile: readFile))
         }

@@ -87,6 +87,8 @@ package struct Settings: Sendable, Equatable {
     /// Directory of the embedded PostgreSQL, relative to the working directory.
     package var dataDirectory = ".parley"
     package var migration = Migration.auto
+    /// Connection strings of databases whose outbox the node handles. May contain passwords.
+    package var outboxURLs: [String] = []
 
     /// How long events stay in the log. Messages are kept in the archive, not in the log.
     package var logDays = 14

@@ -78,6 +78,32 @@ extension ValueFormat<[Int]> {
     }
 }
 
+extension ValueFormat<[String]> {
+    private static var connectionStringCountMax: Int { 16 }
+
+    /// Connection strings may have commas inside: one ends only where the next begins.
+    static var connectionStrings: Self {
+        let one = ValueFormat<String>.connectionString
+        return ValueFormat(
+            expectation: "1 to \(connectionStringCountMax) PostgreSQL URLs (postgresql://…) or libpq keywords "
+                + "(host=… dbname=…), separated by commas",
+            parse: { text in
+                var texts: [String] = []
+                for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                    let isNew = part.prefixMatch(of: /\s*(postgres(ql)?:\/\/|[a-z_]+ *=)/) != nil
+                    if isNew || texts.isEmpty {
+                        texts.append(String(part.drop { $0 == " " }))
+                    } else {
+                        texts[texts.count - 1] += "," + part
+                    }
+                }
+                let urls = texts.compactMap(one.parse)
+                return urls.count == texts.count && urls.count <= connectionStringCountMax ? urls : nil
+            },
+            print: { $0.map(one.print).joined(separator: ",") })
+    }
+}
+
 extension ValueFormat<Settings.Metrics> {
     static var metrics: Self {
         ValueFormat(

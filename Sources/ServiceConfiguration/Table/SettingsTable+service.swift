@@ -87,6 +87,11 @@ extension SettingGroup {
             Setting(
                 "migrate", \.migration, .word, "auto|off",
                 "auto: upgrade the schema at start; off: refuse to start if the schema is older than this version"),
+            Setting(
+                "outbox_urls", \.outboxURLs, .connectionStrings, "URLS",
+                "databases of other programs whose outbox the node handles, as libpq URLs or keywords, separated by "
+                    + "commas; the same on all nodes; parley outbox install prepares them",
+                exposure: .connectionString),
         ])
 
     static let operation = SettingGroup(
