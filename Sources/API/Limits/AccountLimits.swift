@@ -38,7 +38,8 @@ extension OperationID {
             .adminDeleteConsumer,
             .adminCreateWebhook, .adminListWebhooks, .adminGetWebhook, .adminUpdateWebhook, .adminDeleteWebhook,
             .adminRotateWebhook, .adminTestWebhook, .adminReplayWebhook, .adminListWebhookDeliveries,
-            .adminCreateHook, .adminListHooks, .adminDeleteHook, .adminListReports, .adminUpdateReport:
+            .adminCreateHook, .adminListHooks, .adminDeleteHook, .adminListReports, .adminUpdateReport,
+            .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
             []
         // Limited by hook.
         case .postToHook: []

@@ -114,6 +114,6 @@ package struct API: Sendable {
             + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + reportRoutes + hookRoutes + adminRoutes
-            + changesRoutes + consumerRoutes + webhookRoutes + operationRoutes
+            + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + operationRoutes
     }
 }

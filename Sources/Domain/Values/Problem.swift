@@ -29,6 +29,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case webhookNotFound = "webhook_not_found"
     case hookNotFound = "hook_not_found"
     case reportNotFound = "report_not_found"
+    case failureNotFound = "failure_not_found"
     // 405
     case methodNotAllowed = "method_not_allowed"
     // 408
@@ -44,6 +45,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case attachmentNotReady = "attachment_not_ready"
     case attachmentRefused = "attachment_refused"
     case attachmentInUse = "attachment_in_use"
+    case failureNotRetryable = "failure_not_retryable"
     case uploadOffsetMismatch = "upload_offset_mismatch"
     case uploadComplete = "upload_complete"
     case uploadSuperseded = "upload_superseded"
@@ -112,6 +114,7 @@ package struct Problem: Error, Equatable {
     package static let userNotFound = Problem(.userNotFound, "There is no such user.")
     package static let attachmentNotFound = Problem(
         .attachmentNotFound, "There is no such attachment, or you cannot see it.")
+    package static let failureNotFound = Problem(.failureNotFound, "There is no such failure.")
     package static let stopping = Problem(
         .unavailable, "This node is stopping. Retry after the seconds in Retry-After.", retryAfterS: 1)
     package static let busy = Problem(

@@ -69,8 +69,8 @@ struct ContractType: Sendable, CustomStringConvertible {
             "AdminReport", "AdminReportList", "AdminSessionDraft", "AdminStats", "AdminThread", "AdminUser",
             "AdminUserDraft", "AdminUserList", "AuditEntry", "AuditList", "Change", "ChangesAck", "ChangesExpiry",
             "ChangesPage", "Consumer", "ConsumerList", "ConsumerStart", "CursorBehind", "Form", "Health", "Hook",
-            "HookDraft", "HookList", "HookPost", "Metrics", "NewHook", "ReportChange", "SlackAttachment",
-            "SlackField",
+            "HookDraft", "HookList", "HookPost", "Metrics", "NewHook", "OutboxFailure", "OutboxFailureList",
+            "ReportChange", "SlackAttachment", "SlackField",
         ],
         "for operators, of webhooks": [
             "Webhook", "WebhookChange", "WebhookDelivery", "WebhookDeliveryList", "WebhookDeliveryState",
