@@ -34,7 +34,7 @@ lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP Reques
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls
     SendingFromBothNodes ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough
     DeliveredMarks Chatting MadeUpCursors MisleadingNames PasswordChange ClientVectors ClientFiles
-    ClientInbox)
+    ClientInbox SendingFromSQL)
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice AttachmentAccess MediaLinks UploadingFiles
     ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety
     GeneratedClient ReferenceClient ClientMembers ClientStores)
