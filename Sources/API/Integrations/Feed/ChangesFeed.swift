@@ -112,8 +112,11 @@ package final class ChangesFeed: Sendable {
     ) async throws {
         guard ContinuousClock.now < deadline else { return }
         if pause > .zero { try await Task.sleep(for: min(pause, deadline - .now)) }
-        await hub.moved.wait(for: deadline - .now) { self.hasMore(than: cursor) }
-        try Task.checkCancellation()
+        // The tail may move without reaching the cursor, which another node may have returned.
+        while !hasMore(than: cursor), !isClosing, ContinuousClock.now < deadline {
+            await hub.moved.wait(for: deadline - .now) { self.hasMore(than: cursor) }
+            try Task.checkCancellation()
+        }
         // Not at the deadline: there is nothing to gather.
         if hasMore(than: cursor), !isClosing { try await Task.sleep(for: Self.gatherTime) }
     }
