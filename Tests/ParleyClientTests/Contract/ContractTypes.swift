@@ -47,9 +47,9 @@ struct ContractType: Sendable, CustomStringConvertible {
     /// Schemas that no Swift type reads, and why.
     static let leftOut: [String: Set<String>] = [
         "values without members": [
-            "AccountKind", "ArchiveBound", "AttachmentImage", "AttachmentState", "Bytes", "ConsumerName",
-            "CurrentStatus", "Cursor", "DeviceName", "DisplayName", "Document", "EmailAddress", "EventID",
-            "EventStream", "EventType", "ImageReference", "ImageURL", "KeptSeconds", "Lines", "MessageAttachments",
+            "AccountKind", "ArchiveBound", "AttachmentImage", "AttachmentState", "Bytes", "ChangeType",
+            "ConsumerName", "CurrentStatus", "Cursor", "DeviceName", "DisplayName", "Document", "EmailAddress",
+            "EventID", "EventStream", "ImageReference", "ImageURL", "KeptSeconds", "Lines", "MessageAttachments",
             "Next", "Partial", "Password", "Presence", "ProblemCode", "ReportState", "Role", "Seq", "SeqOrNull",
             "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Username",
         ],
@@ -58,11 +58,10 @@ struct ContractType: Sendable, CustomStringConvertible {
             "WebPushKeys",
         ],
         "requests: see the tests of the calls": [
-            "AccountChange", "CodeLogin", "CodeRequest", "EmailRegistration", "LinkRequest", "Marks", "MarksOfThreads",
-            "MemberChange", "MessageDraft", "MessageEdit", "MessageReportDraft", "PasswordChange", "PasswordLogin",
-            "PasswordRegistration",
-            "RoomDraft", "SettingsChange", "ThreadChange", "ThreadDraft", "ThreadMarks", "TokenLogin", "UnreadMark",
-            "UserReportDraft",
+            "AccountChange", "CodeLogin", "CodeRequest", "EmailRegistration", "LinkRequest", "Marks",
+            "MarksOfThreads", "MemberChange", "MessageDraft", "MessageEdit", "MessageReportDraft", "PasswordChange",
+            "PasswordLogin", "PasswordRegistration", "RoomDraft", "SettingsChange", "ThreadChange", "ThreadDraft",
+            "ThreadMarks", "TokenLogin", "UnreadMark", "UserReportDraft",
         ],
         "read by more than one type, see their examples": ["CursorExpired", "Event", "Problem"],
         "for operators": [
