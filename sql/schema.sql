@@ -204,6 +204,46 @@ CREATE TABLE public.webhooks (
     CONSTRAINT webhooks_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['gone'::text, 'admin'::text]))),
     CONSTRAINT webhooks_secret_check CHECK ((octet_length(secret) = 32))
 );
+CREATE TABLE parley.outbox (
+    seq bigint NOT NULL,
+    kind text NOT NULL,
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    other_id uuid,
+    message_id uuid,
+    payload json,
+    attachments uuid[],
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['send'::text, 'add_member'::text, 'ensure_direct'::text])))
+);
+CREATE TABLE parley.outbox_failures (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    kind text NOT NULL,
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    other_id uuid,
+    message_id uuid,
+    payload json,
+    attachments uuid[],
+    at timestamp with time zone NOT NULL,
+    failed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    code text NOT NULL,
+    detail text NOT NULL
+);
+CREATE TABLE parley.outbox_limits (
+    text_bytes_max integer DEFAULT 16384 NOT NULL,
+    payload_bytes_max integer DEFAULT 65536 NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT outbox_limits_is_only_check CHECK (is_only)
+);
+ALTER TABLE parley.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME parley.outbox_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE public.announcements (
     kind text NOT NULL,
     subject_id uuid NOT NULL,
@@ -276,6 +316,10 @@ CREATE TABLE public.device_polls (
     user_id uuid NOT NULL,
     node text NOT NULL,
     from_pos bigint NOT NULL
+);
+CREATE TABLE public.direct_aliases (
+    id uuid NOT NULL,
+    thread_id uuid NOT NULL
 );
 CREATE TABLE public.erasures (
     user_id uuid NOT NULL,
@@ -528,6 +572,12 @@ CREATE TABLE public.webhook_states (
     lease_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
 )
 WITH (fillfactor='50');
+ALTER TABLE ONLY parley.outbox_failures
+    ADD CONSTRAINT outbox_failures_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY parley.outbox_limits
+    ADD CONSTRAINT outbox_limits_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY parley.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (seq);
 ALTER TABLE ONLY public.announcements
     ADD CONSTRAINT announcements_pkey PRIMARY KEY (kind, subject_id);
 ALTER TABLE ONLY public.attachment_chunks
@@ -552,6 +602,8 @@ ALTER TABLE ONLY public.device_marks
     ADD CONSTRAINT device_marks_pkey PRIMARY KEY (session_id, thread_id);
 ALTER TABLE ONLY public.device_polls
     ADD CONSTRAINT device_polls_pkey PRIMARY KEY (session_id);
+ALTER TABLE ONLY public.direct_aliases
+    ADD CONSTRAINT direct_aliases_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.erasure_threads
     ADD CONSTRAINT erasure_threads_pkey PRIMARY KEY (user_id, thread_id);
 ALTER TABLE ONLY public.erasures
@@ -656,6 +708,8 @@ ALTER TABLE ONLY public.webhook_states
     ADD CONSTRAINT webhook_states_pkey PRIMARY KEY (webhook_id);
 ALTER TABLE ONLY public.webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+CREATE INDEX outbox_by_thread ON parley.outbox USING btree (thread_id, message_id);
+CREATE INDEX outbox_failures_by_user ON parley.outbox_failures USING btree (user_id);
 CREATE INDEX announcements_next ON public.announcements USING btree (at);
 CREATE INDEX attachment_garbage_due ON public.attachment_garbage USING btree (next_at);
 CREATE INDEX attachment_receipts_by_session ON public.attachment_receipts USING btree (session_id);

@@ -39,7 +39,7 @@ begin
     values (p_hook, p_digest, p_thread, p_user, v_now) returning * into v_hook;
     perform audit_note(p_actor, p_request, 'hook.create', p_user, p_thread);
     v_head := log_begin();
-    v_head := member_log(v_head, v_now, v_thread, v_new, 'begins');
+    v_head := member_log(v_head, v_now, v_thread, v_new, 'begins', null);
     if v_thread.kind = 'group' then
         v_head := system_message(v_head, v_now, p_thread, member_news('joined', p_user, p_user));
     end if;

@@ -86,15 +86,16 @@ begin
         perform thread_count_add(p_user, array[p_user], p_threads_max);
     end if;
     update threads t set member_count = t.member_count + 1 where t.id = p_thread returning t.* into v_thread;
-    insert into members as m (thread_id, user_id, role, status, joined_at, read_seq, read_at)
-    values (p_thread, p_user, v_new.role, v_new.status, v_new.joined_at, coalesce(v_new.read_seq, 0), v_new.read_at)
+    insert into members as m (thread_id, user_id, role, status, joined_at, read_seq, read_at, is_bot)
+    values (p_thread, p_user, v_new.role, v_new.status, v_new.joined_at, coalesce(v_new.read_seq, 0), v_new.read_at,
+        (select u.is_bot from users u where u.id = p_user))
     on conflict (thread_id, user_id) do update set role = excluded.role, status = excluded.status,
         joined_at = excluded.joined_at, read_seq = excluded.read_seq, read_at = excluded.read_at, left_by_choice = null
     returning m.* into v_new;
 
     v_head := log_begin();
     perform account_check(array[p_user]);
-    v_head := member_log(v_head, v_now, v_thread, v_new, 'begins');
+    v_head := member_log(v_head, v_now, v_thread, v_new, 'begins', null);
     if v_thread.kind = 'group' then
         v_head := system_message(v_head, v_now, p_thread, member_news('joined', p_user, p_user));
     end if;
