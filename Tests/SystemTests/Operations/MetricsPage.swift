@@ -87,6 +87,8 @@ extension SystemTests {
                 dashboard["panels"].items.flatMap { $0["targets"].items.compactMap { $0["expr"].string } }
                 + dashboard["templating"]["list"].items.compactMap { $0["query"].string }
             #expect(queries.count > 40)
+            let ids = dashboard["panels"].items.compactMap { $0["id"].int }
+            #expect(ids.count > 40 && Set(ids).count == ids.count)
             // Labels that Prometheus itself adds to each sample.
             let added: Set = ["instance", "job"]
             for query in queries {
