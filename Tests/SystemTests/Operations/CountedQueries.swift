@@ -11,13 +11,12 @@ extension SystemTests {
         /// The statements that do not depend on the number of polls: the tail's reads, its check of the log's history twice a
         /// second, periodic work, and the statements of a new connection.
         private static let upkeep: Set = [
-            "log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid", "receipt_deliver",
+            "log_read", "log_place", "log_extend", "session_touch", "pg_backend_pid", "unnest", "receipt_deliver",
             "receipt_publish", "presence_put", "presence_heartbeat", "presence_sweep", "presence_announce",
-            "search_index",
-            "retention_sweep", "session_sweep", "erasure_sweep", "rate_limit_sweep", "device_poll_put",
-            "device_poll_heartbeat", "device_poll_sweep", "push_plan", "push_expire",
+            "search_index", "retention_sweep", "session_sweep", "erasure_sweep", "rate_limit_sweep",
+            "device_poll_put", "device_poll_heartbeat", "device_poll_sweep", "push_plan", "push_expire",
             "announcement_continue", "attachment_claim", "attachment_sweep", "attachment_places",
-            "consumer_list", "webhook_tend", "report_count",
+            "consumer_list", "webhook_tend", "report_count", "outbox_step",
         ]
 
         @Test("readers of the changes feed cost no statement while they wait, and then one each")
