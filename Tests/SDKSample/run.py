@@ -100,7 +100,7 @@ class Instance:
         threading.Thread(target=lambda: self.lines.extend(self.process.stdout), daemon=True).start()
 
     def prints(self, text):
-        eventually(f"the sample prints {text!r}", lambda: any(text in line for line in self.lines), seconds=20)
+        eventually(f"the sample prints {text!r}", lambda: any(text in line for line in self.lines), seconds=60)
 
     def type(self, text):
         self.process.stdin.write(text + "\n")
