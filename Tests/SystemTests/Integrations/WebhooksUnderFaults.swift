@@ -51,6 +51,8 @@ extension SystemTests {
                 try await nodes.kill(index)
                 try await Self.endLeases(of: database)
                 try await nodes.restart(index)
+                // Also keeps the connection: a node closes one that is idle for long.
+                #expect(try await stage.get(bad.id)["lost_events"] == 0)
                 if round % 3 == 1 {
                     try await sink.cheer("/bad")
                     try await sink.mood(.hang, of: "/bad", times: 2)
