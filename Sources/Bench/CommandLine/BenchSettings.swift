@@ -14,7 +14,7 @@ package struct BenchSettings: Sendable, Equatable {
             case .idle: "Memory and processor time of a node with many waiting polls."
             case .mixed: "People who poll, send, read, page and open the inbox, at a total rate."
             case .client: "The client library: first sync, cold start, memory, catching up and sending."
-            case .changes: "Messages per second without and with a reader of the changes feed beside them."
+            case .changes: "Messages per second, without and with a reader of the changes feed."
             }
         }
     }

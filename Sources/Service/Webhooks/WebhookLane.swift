@@ -14,8 +14,8 @@ import Workers
 /// slow endpoint delays no other one.
 final class WebhookLane: Sendable {
     struct Limits: Sendable {
-        /// Events that were read and are not yet delivered, without those that have rows: so many may be sent again
-        /// when this node is killed.
+        /// Events that were read and are not yet delivered, without those that have rows. When this node is killed, at
+        /// most this many are sent again.
         var aheadCountMax = 512
         /// Their bodies.
         var aheadByteCountMax = 4 << 20

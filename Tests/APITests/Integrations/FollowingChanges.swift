@@ -78,7 +78,7 @@ struct FollowingChanges {
         let begun = clock.now
         async let waiting = Self.admin().get("\(Self.path)?cursor=\(cursor)&wait=20&types=message.created")
         try await Task.sleep(for: .milliseconds(300))
-        // Another type wakes nobody up for good.
+        // An event of another type does not end the wait.
         #expect(try await ann.client.patch("/v1/threads/\(thread)", #"{"title":"New"}"#).status == 200)
         try await ann.say("now", in: thread)
         let woken = try await waiting

@@ -102,7 +102,7 @@ struct OutboxDatabases {
             select from parley.send(u(4), parley.ensure_direct(u(3), u(4)), '{"text":"d"}');
             commit;
             select from parley.send(u(4), u(100), '{"text":"no member"}');
-            -- Whoever owns that database can write rows that parley.send would refuse.
+            -- The owner of that database can write rows that parley.send would refuse.
             insert into parley.outbox (kind, thread_id, user_id, message_id, payload) values
                 ('send', u(100), u(1), u(202), '{"text":1}'),
                 ('send', u(100), u(1), u(203), json_build_object('text', repeat('x', 20000))),

@@ -13,7 +13,7 @@ extension SystemTests {
         }
 
         @Test(
-            "are signed events with type, time, thread, actor and data, and new secrets sign beside the old for a day")
+            "are signed events with type, time, thread, actor and data, and after a rotation both secrets sign")
         func signed() async throws {
             let (node, stage) = try await Self.start()
             let hook = try await stage.webhook("/a", ["types": ["message.created"]])

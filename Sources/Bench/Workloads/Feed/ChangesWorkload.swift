@@ -1,4 +1,4 @@
-// `parley bench changes`: what a reader of the changes feed costs the sends beside it.
+// `parley bench changes`: how much a reader of the changes feed slows sends down.
 import Domain
 
 struct ChangesWorkload: Sendable {

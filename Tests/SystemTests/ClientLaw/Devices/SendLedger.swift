@@ -40,7 +40,7 @@ struct SendLedger: Sendable {
     }
 
     /// Compares with the messages in the database.
-    /// - Parameter failed: the messages that devices show as refused for good, and why, by id.
+    /// - Parameter failed: the messages that devices show as failed, and the reason, by id.
     func differences(in database: String, failed: [String: String]) async throws -> [String] {
         let stored = try await StoredMessage.all(in: database)
         let byID = Dictionary(grouping: stored, by: \.id)
