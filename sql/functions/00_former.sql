@@ -64,6 +64,8 @@ drop function if exists room_list(text, int, bigint, uuid);
 drop function if exists member_log(bigint, timestamptz, threads, members, text);
 drop function if exists message_bury(messages[], timestamptz);
 drop function if exists session_end(uuid[]);
+drop function if exists message_bury(messages[], timestamptz, uuid);
+drop function if exists message_withdraw(messages[], timestamptz);
 drop function if exists receipt_log(bigint, timestamptz, members[], boolean[], boolean[], members[]);
 drop function if exists receipt_announce(timestamptz, members[], boolean[], boolean[], members[]);
 drop function if exists audit_note(text, text, text, uuid, uuid, uuid);

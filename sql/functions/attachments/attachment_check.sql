@@ -23,7 +23,7 @@ begin
     returning a.id, a.claim, a.received, a.declared_type, a.checks, a.uploaded_digest is not null;
 end $$;
 
--- Returns: the attachment that was claimed, locked.
+-- Returns: the attachment that was claimed, locked. A held one (state 5) counts as ready.
 -- Fails: PY409 upload_superseded (another node has claimed it since, or it was deleted).
 create or replace function attachment_claimed(p_id uuid, p_claim bigint, p_state int) returns attachments
 language plpgsql volatile
@@ -33,7 +33,7 @@ declare
     v_attachment attachments;
 begin
     select * into v_attachment from attachments a
-    where a.id = p_id and a.claim = p_claim and a.state = p_state for no key update;
+    where a.id = p_id and a.claim = p_claim and (a.state = p_state or (a.state = 5 and p_state = 2)) for no key update;
     if not found then
         perform attachment_refuse_turn();
     end if;

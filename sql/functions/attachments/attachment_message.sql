@@ -130,7 +130,8 @@ begin
     end if;
 end $$;
 
--- Deletes the uses of messages whose content is withdrawn, and the attachments that nothing else uses.
+-- Deletes the uses of messages whose content is withdrawn, and the attachments that nothing else uses. Of messages
+-- under a legal hold the uses become held ones.
 -- Locks: the attachments by id; the caller holds the threads
 -- Costs: an index probe a message
 create or replace function attachment_release(p_messages messages[]) returns void
@@ -138,14 +139,24 @@ language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 declare
+    v_held uuid[];
     v_ids uuid[];
 begin
+    if hold_enter() then
+        with held as (
+            update attachment_uses u set kind = 'held', is_current = false from unnest(p_messages) m
+            where u.holder_id = m.thread_id and u.seq = m.seq and u.kind = 'message'
+                and hold_covers(m.thread_id, m.sender_id)
+            returning u.attachment_id
+        )
+        select array_agg(distinct h.attachment_id) into v_held from held h;
+    end if;
     with gone as (
         delete from attachment_uses u using unnest(p_messages) m
         where u.holder_id = m.thread_id and u.seq = m.seq and u.kind = 'message'
         returning u.attachment_id
     )
-    select array_agg(distinct g.attachment_id) into v_ids from gone g;
+    select v_held || array_agg(distinct g.attachment_id) into v_ids from gone g;
     if v_ids is not null then
         perform attachment_settle(v_ids);
     end if;

@@ -14,7 +14,7 @@ begin
     update attachment_place p set is_store = p_is_store;
 end $$;
 
--- Claims ready attachments of which a variant is not in the wanted place; none unless that is where all belong
+-- Claims ready and held attachments of which a variant is not in the wanted place; none unless that is where all belong
 -- (attachment_place_put). An attachment with a key that is still to be deleted waits for that.
 -- Returns: a row for each variant to move.
 -- Locks: the attachments (skips locked ones)
@@ -33,13 +33,13 @@ begin
         return;
     elsif p_is_to_store then
         v_ids := array(select a.id from attachments a
-            where a.state = 2 and not (a.is_moved and (a.thumbnail_is_moved or a.thumbnail_digest is null))
+            where a.state in (2, 5) and not (a.is_moved and (a.thumbnail_is_moved or a.thumbnail_digest is null))
                 and a.lease_until <= stamp()
                 and not exists (select from attachment_keys(a.id) k join attachment_garbage g on g.key = k.key)
             order by a.lease_until limit p_limit for update of a skip locked);
     else
         v_ids := array(select a.id from attachments a
-            where a.state = 2 and (a.is_moved or a.thumbnail_is_moved) and a.lease_until <= stamp()
+            where a.state in (2, 5) and (a.is_moved or a.thumbnail_is_moved) and a.lease_until <= stamp()
             order by a.lease_until limit p_limit for update of a skip locked);
     end if;
     update attachments a set claim = nextval('attachment_turns'), lease_until = v_until where a.id = any (v_ids);
@@ -72,7 +72,7 @@ declare
     v_until timestamptz := stamp() + make_interval(secs => p_lease_s);
 begin
     update attachments a set lease_until = v_until
-    where a.id = p_id and a.claim = p_claim and a.state = 2 and a.lease_until > stamp();
+    where a.id = p_id and a.claim = p_claim and a.state in (2, 5) and a.lease_until > stamp();
     if not found then
         return false;
     end if;
@@ -81,7 +81,7 @@ begin
     return true;
 end $$;
 
--- Returns: the number of ready attachments with a variant that is not in the wanted place, of those created before a
+-- Returns: the number of ready and held attachments with a variant that is not in the wanted place, of those created before a
 -- time.
 -- Costs: a row for each
 create or replace function attachment_move_backlog(p_is_to_store boolean, p_before timestamptz) returns bigint
@@ -91,10 +91,10 @@ as $$
 begin
     if p_is_to_store then
         return (select count(*) from attachments a where a.created_at < p_before
-            and a.state = 2 and not (a.is_moved and (a.thumbnail_is_moved or a.thumbnail_digest is null)));
+            and a.state in (2, 5) and not (a.is_moved and (a.thumbnail_is_moved or a.thumbnail_digest is null)));
     end if;
     return (select count(*) from attachments a where a.created_at < p_before
-        and a.state = 2 and (a.is_moved or a.thumbnail_is_moved));
+        and a.state in (2, 5) and (a.is_moved or a.thumbnail_is_moved));
 end $$;
 
 -- Ends a move: the row names the new place, and the bytes in the old place are deleted; from the object store a minute
@@ -112,7 +112,7 @@ declare
     v_is_claimed boolean := true;
     v_free int;
 begin
-    perform from attachments a where a.id = p_id and a.claim = p_claim and a.state = 2 for no key update;
+    perform from attachments a where a.id = p_id and a.claim = p_claim and a.state in (2, 5) for no key update;
     v_is_claimed := found;
     if p_is_to_store then
         select count(*) into v_free
@@ -165,7 +165,7 @@ begin
     delete from attachment_garbage g where g.key = any (p_keys) and g.attempts > 0;
 end $$;
 
--- Returns: the numbers of ready attachments with bytes in PostgreSQL, of those with bytes in the object store, and of
+-- Returns: the numbers of ready and held attachments with bytes in PostgreSQL, of those with bytes in the object store, and of
 -- keys to delete. Those of keys that are being written count, too.
 -- Costs: an index entry for each
 create or replace function attachment_places() returns table (here bigint, moved bigint, garbage bigint)
@@ -175,7 +175,7 @@ as $$
 begin
     return query select
         (select count(*) from attachments a
-            where a.state = 2 and not (a.is_moved and (a.thumbnail_is_moved or a.thumbnail_digest is null))),
-        (select count(*) from attachments a where a.state = 2 and (a.is_moved or a.thumbnail_is_moved)),
+            where a.state in (2, 5) and not (a.is_moved and (a.thumbnail_is_moved or a.thumbnail_digest is null))),
+        (select count(*) from attachments a where a.state in (2, 5) and (a.is_moved or a.thumbnail_is_moved)),
         (select count(*) from attachment_garbage g);
 end $$;

@@ -9,7 +9,7 @@ set enable_seqscan = off
 as $$
 begin
     perform from attachments a where a.id = any (p_ids) order by a.id for no key update;
-    update attachments a set state = 4, due_at = stamp(), stored_bytes = 0 where a.id = any (p_ids) and a.state < 4;
+    update attachments a set state = 4, due_at = stamp(), stored_bytes = 0 where a.id = any (p_ids) and a.state <> 4;
 end $$;
 
 -- Gives up an upload, or an attachment that nothing uses.

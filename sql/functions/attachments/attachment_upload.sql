@@ -45,7 +45,7 @@ end $$;
 -- Begins an upload. An unfinished one starts again from 0 bytes.
 -- Returns: `turn`, `size_max` and `is_bound_by_quota` as attachment_room returns them; or, of an upload that was
 -- complete before, `turn` null, `received`, and `digest` of the bytes as uploaded (null until it is known).
--- Fails: PY409 id_taken (another account's); as attachment_room.
+-- Fails: PY409 id_taken (another account's, or a deleted one that a legal hold keeps); as attachment_room.
 -- Locks: the user's row, the attachment
 create or replace function attachment_begin(
     p_id uuid, p_owner uuid, p_name text, p_declared_type text, p_length bigint, p_size_max bigint, p_quota bigint,
@@ -65,7 +65,7 @@ begin
         from attachment_room(p_id, p_owner, p_length, p_size_max, p_quota, p_unused_max) r;
         select * into v_old from attachments a where a.id = p_id for update;
     end if;
-    if v_old.state < 4 and v_old.owner_id <> p_owner then
+    if (v_old.state < 4 and v_old.owner_id <> p_owner) or v_old.state = 5 then
         raise exception using errcode = 'PY409', message = 'id_taken',
             detail = 'Another attachment has this id. Use a new id.';
     elsif v_old.state between 1 and 3 then

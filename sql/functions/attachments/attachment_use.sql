@@ -1,7 +1,8 @@
 -- What uses attachments: messages, and the pictures of profiles and threads. Whoever adds a use and whoever deletes one
 -- lock the attachment, so that exactly one of "used once more" and "not used any more" happens.
 
--- Deletes those of the attachments that nothing uses any more. Call it after deleting uses.
+-- Deletes those of the attachments that nothing uses any more, and hides those that only legal holds use: these have no
+-- part in their owner's quota. Call it after deleting uses.
 -- Locks: the attachments by id
 create or replace function attachment_settle(p_ids uuid[]) returns void
 language plpgsql volatile
@@ -12,6 +13,9 @@ begin
     -- In a separate statement, which sees the uses that previous holders of the locks added or deleted.
     perform attachment_bury(array(select i.id from unnest(p_ids) i (id)
         where (select u.kind from attachment_uses u where u.attachment_id = i.id limit 1) is null));
+    update attachments a set state = 5, due_at = null, stored_bytes = 0
+    where a.id = any (p_ids) and a.state = 2
+        and not exists (select from attachment_uses u where u.attachment_id = a.id and u.kind <> 'held');
 end $$;
 
 -- Deletes the uses of a profile's or thread's picture when `p_old` becomes `p_new`, and adds the new one's. Values that

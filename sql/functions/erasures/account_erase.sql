@@ -25,8 +25,8 @@ end $$;
 -- "Deleted user". The username is free again.
 -- Returns: the sessions that ended.
 -- Fails: PY404 user_not_found (also when it was erased before).
--- Locks: the mail address's rows, the user's presence, the user's row, the announcement, the attachments by id, its
--- sessions, then the log
+-- Locks: the mail address's rows, the user's presence, the holds (hold_enter), the user's row, the announcement, the
+-- attachments by id, its sessions, then the log
 -- Costs: a look at each of the account's threads
 create or replace function account_erase(p_user uuid, p_erases_messages boolean) returns uuid[]
 language plpgsql volatile
@@ -40,6 +40,7 @@ declare
 begin
     perform mail_forget(p_user);
     delete from presence p where p.user_id = p_user;
+    perform hold_keep_account(p_user);
     update users u set username = null, username_key = null, name = erased_name(), profile_image = null, status_text = null,
         preferences = '{}', password_hash = null, external_id = null, last_seen_at = null, suspended_at = null,
         erased_at = v_now

@@ -93,6 +93,7 @@ declare
         and (m.deleted_at is not null or m.sender_id is null) order by m.seq limit p_limit);
 begin
     delete from receipt_marks r where r.ctid = any (v_marks);
+    perform hold_keep_notices(p_task.thread_id, v_seqs, p_task.user_id);
     update messages m set payload = erasure_text(m.payload::text, p_task.user_id)::json
     where m.thread_id = p_task.thread_id and m.seq = any (v_seqs) and m.type = 'system'
         and strpos(m.payload::text, p_task.user_id::text) > 0;
@@ -120,7 +121,7 @@ begin
     if cardinality(v_messages) > 0 then
         perform report_forget(array(select x.thread_id from unnest(v_messages) x), array(select x.seq from unnest(v_messages) x),
             true);
-        perform message_bury(v_messages, stamp(), null);
+        perform message_bury(v_messages, stamp(), null, 'erased');
         p_task.seq := v_messages[cardinality(v_messages)].seq;
     end if;
     if cardinality(v_messages) < p_limit then

@@ -3,11 +3,11 @@
 -- Gives the message a new payload, which must be one of its type (message_type). Others see that it was edited, and
 -- when. The same payload changes nothing. Of the earlier versions, the first one and the last hundred are kept. The
 -- log keeps its events: a client that catches up sees the message change, as it would have at the time. `p_attachments`
--- are those of the new payload.
+-- are those of the new payload. What a legal hold covers is kept first.
 -- Returns: the message as JSON text.
 -- Fails: as message_type, attachment_edit; PY403 not_reachable (the other person of a direct thread has blocked the
 -- sender).
--- Locks: the thread, the attachments by id, then the log
+-- Locks: the thread, the holds (hold_enter), the attachments by id, then the log
 create or replace function message_edit(
     p_user uuid, p_thread uuid, p_message uuid, p_payload json, p_attachments uuid[] default '{}') returns text
 language plpgsql volatile
@@ -17,6 +17,7 @@ declare
     v_now timestamptz;
     v_message messages;
     v_before json;
+    v_is_held boolean;
     v_version int;
     v_pos bigint;
     v_body text;
@@ -27,6 +28,7 @@ begin
     if (member_of(p_thread, p_user)).blocked then
         perform block_refuse();
     end if;
+    v_is_held := hold_enter() and hold_covers(p_thread, p_user);
     if p_attachments <> '{}' then
         p_payload := attachment_edit(v_message, p_attachments, p_payload);
     end if;
@@ -35,6 +37,9 @@ begin
     end if;
     v_version := coalesce((select e.version + 1 from message_edits e
         where e.thread_id = p_thread and e.seq = v_message.seq order by e.version desc limit 1), 0);
+    if v_is_held then
+        perform hold_keep_edit(v_message, v_version, v_version - 100, v_now);
+    end if;
     update message_edits e set payload = null
     where e.thread_id = p_thread and e.seq = v_message.seq and e.version = v_version - 100 and e.version > 0;
 

@@ -3,10 +3,11 @@
 -- Deletes the content of messages everywhere: in their rows, their earlier versions, the search index, and the log's
 -- events. Attachments that nothing else uses are deleted. With `p_deleted_at` they become tombstones without reactions
 -- and mentions; then only open reports keep a copy (report_forget).
+-- What a legal hold covers is kept first; `p_removal` says why it goes: deleted | expired | erased.
 -- Returns: each message as it is then, and the last position at which the log had its content: nodes forget the
 -- thread's events up to it.
--- Locks: the attachments by id, the reports; the caller holds the threads and has not locked the log yet
-create or replace function message_withdraw(p_messages messages[], p_deleted_at timestamptz)
+-- Locks: the holds (hold_enter), the attachments by id, the reports; the caller holds the threads and has not locked the log yet
+create or replace function message_withdraw(p_messages messages[], p_deleted_at timestamptz, p_removal text)
 returns table (message messages, told bigint)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -14,6 +15,7 @@ as $$
 declare
     v_gone messages[];
 begin
+    perform hold_keep(p_messages, p_removal, coalesce(p_deleted_at, stamp()));
     perform search_forget(x) from unnest(p_messages) x;
     perform attachment_release(p_messages);
     perform report_forget(array(select x.thread_id from unnest(p_messages) x), array(select x.seq from unnest(p_messages) x),
@@ -46,15 +48,17 @@ begin
 end $$;
 
 -- Makes tombstones of messages, and notifies each thread's members. `p_actor` did it; null for the server.
+-- `p_removal` as in message_withdraw.
 -- Locks: the log; the caller holds the threads
-create or replace function message_bury(p_messages messages[], p_now timestamptz, p_actor uuid) returns void
+create or replace function message_bury(
+    p_messages messages[], p_now timestamptz, p_actor uuid, p_removal text default 'deleted') returns void
 language plpgsql volatile as $$
 declare
     v_gone messages[];
     v_told bigint[];
     v_head bigint;
 begin
-    select array_agg(w.message), array_agg(w.told) into v_gone, v_told from message_withdraw(p_messages, p_now) w;
+    select array_agg(w.message), array_agg(w.told) into v_gone, v_told from message_withdraw(p_messages, p_now, p_removal) w;
     v_head := log_begin();
     insert into events (pos, at, type, thread_id, withdraws, seq, actor_id, body)
     select v_head + g.place, p_now, 'message.deleted', (g.message).thread_id, g.told, (g.message).seq, p_actor,

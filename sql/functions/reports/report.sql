@@ -95,18 +95,22 @@ end $$;
 -- Closes or reopens a report. The copy of a message that was deleted meanwhile goes with its closing.
 -- Returns: the report as JSON text.
 -- Fails: PY404 report_not_found.
--- Locks: the report
+-- Locks: the holds (hold_enter), the report
 create or replace function report_put(p_actor text, p_request text, p_report uuid, p_state text) returns text
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 declare
     v_report reports;
+    v_are_holds boolean := hold_enter();
 begin
     select * into v_report from reports r where r.id = p_report for no key update;
     if not found then
         raise exception using errcode = 'PY404', message = 'report_not_found', detail = 'There is no such report.';
     elsif v_report.state <> p_state then
+        if v_are_holds and p_state <> 'open' then
+            perform hold_keep_reports(array[v_report]);
+        end if;
         update reports r set state = p_state, closed_at = case when p_state <> 'open' then stamp() end,
             payload = case when p_state = 'open' or r.message_id is null
                 or (message_find(r.thread_id, r.message_id)).payload is not null then r.payload end
@@ -120,24 +124,32 @@ end $$;
 
 -- Deletes the copies of messages whose content is withdrawn. With `p_with_open` also from open reports, as for content
 -- that expires. Otherwise a sender could delete what they were reported for before a moderator has seen it.
--- Locks: the reports
+-- Locks: the holds (hold_enter), the reports
 -- Costs: an index probe a message
 create or replace function report_forget(p_threads uuid[], p_seqs bigint[], p_with_open boolean) returns void
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
+    if hold_enter() then
+        perform hold_keep_reports(array(select r from unnest(p_threads, p_seqs) x (thread_id, seq)
+            join reports r on r.thread_id = x.thread_id and r.seq = x.seq
+            where r.payload is not null and (p_with_open or r.state <> 'open')));
+    end if;
     update reports r set payload = null from unnest(p_threads, p_seqs) x (thread_id, seq)
     where r.thread_id = x.thread_id and r.seq = x.seq and r.payload is not null and (p_with_open or r.state <> 'open');
 end $$;
 
 -- Removes an account from all reports: what it has sent, and that it was the reporter.
--- Locks: the reports
+-- Locks: the holds (hold_enter), the reports
 create or replace function report_forget_account(p_user uuid) returns void
 language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
+    if hold_enter() then
+        perform hold_keep_reports(array(select r from reports r where r.user_id = p_user and r.payload is not null));
+    end if;
     update reports r set payload = null where r.user_id = p_user and r.payload is not null;
     update reports r set reporter_id = null, reason = null where r.reporter_id = p_user;
 end $$;

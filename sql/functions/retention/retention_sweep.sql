@@ -47,7 +47,7 @@ begin
     where e.thread_id = g.thread_id and e.seq = g.seq;
     perform report_forget(v_threads, v_seqs, true);
     if cardinality(v_messages) > 0 then
-        perform message_bury(v_messages, v_now, null);
+        perform message_bury(v_messages, v_now, null, 'expired');
     end if;
     return cardinality(v_threads);
 end $$;
@@ -170,7 +170,7 @@ begin
             or exists (select from undelivered_files f where f.thread_id = v_thread);
     end loop;
     if cardinality(v_messages) > 0 then
-        select array_agg(w.message), array_agg(w.told) into v_gone, v_told from message_withdraw(v_messages, null) w;
+        select array_agg(w.message), array_agg(w.told) into v_gone, v_told from message_withdraw(v_messages, null, 'expired') w;
         v_head := log_begin();
         -- For the nodes alone, which drop the content: no user has this id.
         insert into events (pos, at, type, thread_id, user_id, withdraws, body)
