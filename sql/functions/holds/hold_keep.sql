@@ -57,7 +57,8 @@ begin
     if not hold_enter() then
         return;
     end if;
-    insert into held_contents (thread_id, seq, version, message_id, sender_id, type, sent_at, payload, removal, removed_at)
+    insert into held_contents (
+        thread_id, seq, version, message_id, sender_id, type, sent_at, payload, removal, removed_at)
     select x.thread_id, x.seq, v.version, x.id, x.sender_id, x.type, x.created_at, v.payload, v.removal, v.at
     from unnest(p_messages) x
     cross join lateral (
@@ -77,7 +78,8 @@ language plpgsql volatile
 set enable_seqscan = off
 as $$
 begin
-    insert into held_contents (thread_id, seq, version, message_id, sender_id, type, sent_at, payload, removal, removed_at)
+    insert into held_contents (
+        thread_id, seq, version, message_id, sender_id, type, sent_at, payload, removal, removed_at)
     select m.thread_id, m.seq, v.version, m.id, m.sender_id, m.type, m.created_at, v.payload, 'edited', v.at
     from (
         select e.version, e.payload, e.replaced_at from message_edits e
@@ -100,7 +102,8 @@ begin
         return;
     end if;
     insert into held_contents (thread_id, seq, version, message_id, type, sent_at, payload, removal, removed_at)
-    select m.thread_id, m.seq, hold_version(m.thread_id, m.seq), m.id, m.type, m.created_at, m.payload, 'erased', stamp()
+    select m.thread_id, m.seq, hold_version(m.thread_id, m.seq), m.id, m.type, m.created_at, m.payload, 'erased',
+        stamp()
     from messages m
     where m.thread_id = p_thread and m.seq = any (p_seqs) and m.type = 'system'
         and strpos(m.payload::text, p_user::text) > 0
@@ -117,9 +120,11 @@ language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 begin
-    insert into held_contents (thread_id, seq, version, message_id, sender_id, type, sent_at, payload, removal, removed_at)
-    select r.thread_id, r.seq, hold_version(r.thread_id, r.seq) - 1 + row_number() over (partition by r.thread_id, r.seq
-        order by r.id), r.message_id, r.user_id, r.type, r.sent_at, r.payload, 'deleted', coalesce(r.deleted_at, stamp())
+    insert into held_contents (
+        thread_id, seq, version, message_id, sender_id, type, sent_at, payload, removal, removed_at)
+    select r.thread_id, r.seq,
+        hold_version(r.thread_id, r.seq) - 1 + row_number() over (partition by r.thread_id, r.seq order by r.id),
+        r.message_id, r.user_id, r.type, r.sent_at, r.payload, 'deleted', coalesce(r.deleted_at, stamp())
     from (
         select distinct on (x.thread_id, x.seq, x.payload::text) x.*, m.deleted_at
         from unnest(p_reports) x cross join lateral message_find(x.thread_id, x.message_id) m

@@ -21,7 +21,8 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
     return (select coalesce('[' || string_agg(json_build_object('id', a.id, 'name', a.name,
-            'content_type', a.media_type, 'size', a.size, 'sha256', encode(a.digest, 'hex'))::text, ',' order by a.id) || ']', '[]')
+            'content_type', a.media_type, 'size', a.size, 'sha256', encode(a.digest, 'hex'))::text, ','
+            order by a.id) || ']', '[]')
         from attachment_uses u
         cross join lateral (select x.* from attachments x where x.id = u.attachment_id limit 1) a
         where u.holder_id = c.thread_id and u.seq = c.seq and u.kind in ('message', 'held')
@@ -123,15 +124,17 @@ begin
 end $$;
 
 -- Records that an export was made, before its last line is sent.
+-- Returns: the time, for that line.
 -- Fails: as hold_in_force.
 create or replace function hold_export_end(
-    p_actor text, p_request text, p_hold uuid, p_count bigint, p_digest text) returns void
+    p_actor text, p_request text, p_hold uuid, p_count bigint, p_digest text) returns text
 language plpgsql volatile as $$
 declare
     v_hold holds := hold_in_force(p_hold);
 begin
     perform audit_note(p_actor, p_request, 'hold.export', v_hold.user_id, v_hold.thread_id, null,
         p_hold || ': ' || p_count || ' contents, sha256 ' || p_digest);
+    return rfc3339(stamp());
 end $$;
 
 -- Returns: the seed of the key that signs exports. If there is none, stores `p_seed`. So all nodes have the same key.
