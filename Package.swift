@@ -128,9 +128,9 @@ let package = Package(
         .target(
             name: "VirusScanner", dependencies: ["Basics", nioCore, nioPosix], swiftSettings: settings),
 
-        // Password hashes, session tokens, digests.
+        // Password hashes, session tokens, digests, signed exports.
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .target(name: "Credentials", dependencies: ["Basics", "COpenSSL"], swiftSettings: settings),
+        .target(name: "Credentials", dependencies: ["Basics", "COpenSSL", crypto], swiftSettings: settings),
 
         // The host app's own tokens: keys, signatures, claims.
         .target(name: "DelegatedTokens", dependencies: ["Basics", "Domain", jwtKit, logging], swiftSettings: settings),
