@@ -60,7 +60,7 @@ extension Node {
     ) -> [Part] {
         let (logMetrics, search, sessions) = (LogMaintenanceMetrics(), SearchMetrics(), SessionMetrics())
         let (retention, erasure, announcements) = (RetentionMetrics(), ErasureMetrics(), AnnouncementMetrics())
-        let (hub, reports) = (log.hub, ReportMetrics())
+        let (hub, reports, holds) = (log.hub, ReportMetrics(), HoldMetrics())
         let maintenance = LogMaintenance(
             store: store, trimmer: LogTrimmer(database.listenSettings, days: settings.logDays, logger: logger),
             sessions: log.sessions, metrics: logMetrics, days: settings.logDays, head: { hub.head.position },
@@ -73,6 +73,7 @@ extension Node {
             metrics: retention, logger: logger)
         let erasureSweep = ErasureSweep(store: store, metrics: erasure, logger: logger)
         let announcer = AnnouncementWorker(store: store, metrics: announcements, logger: logger)
+        let holdSweep = HoldSweep(store: store, metrics: holds, logger: logger)
         let reportCounting = ReportCounting(store: store, metrics: reports, logger: logger)
         return [
             Part("logMaintenance", failures: [logMetrics.failures], metrics: logMetrics.write, run: maintenance.run),
@@ -82,6 +83,7 @@ extension Node {
             Part("erasureSweep", failures: [erasure.failures], metrics: erasure.write, run: erasureSweep.run),
             Part("announcements", failures: [announcements.failures], metrics: announcements.write, run: announcer.run),
             Part("reportCounting", failures: [reports.failures], metrics: reports.write, run: reportCounting.run),
+            Part("holdSweep", failures: [holds.failures], metrics: holds.write, run: holdSweep.run),
         ]
     }
 }

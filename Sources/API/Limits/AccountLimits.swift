@@ -39,6 +39,8 @@ extension OperationID {
             .adminCreateWebhook, .adminListWebhooks, .adminGetWebhook, .adminUpdateWebhook, .adminDeleteWebhook,
             .adminRotateWebhook, .adminTestWebhook, .adminReplayWebhook, .adminListWebhookDeliveries,
             .adminCreateHook, .adminListHooks, .adminDeleteHook, .adminListReports, .adminUpdateReport,
+            .adminCreateHold, .adminListHolds, .adminGetHold, .adminReleaseHold, .adminListHoldContents,
+            .adminExportHold, .adminGetExportKey,
             .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
             []
         // Limited by hook.

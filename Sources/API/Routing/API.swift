@@ -114,6 +114,7 @@ package struct API: Sendable {
             + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + reportRoutes + hookRoutes + adminRoutes
+            + holdRoutes
             + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + operationRoutes
     }
 }

@@ -27,6 +27,8 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case adminRotateWebhook, adminTestWebhook, adminReplayWebhook, adminListWebhookDeliveries
     case adminCreateHook, adminListHooks, adminDeleteHook, postToHook
     case createReport, adminListReports, adminUpdateReport
+    case adminCreateHold, adminListHolds, adminGetHold, adminReleaseHold, adminListHoldContents, adminExportHold
+    case adminGetExportKey
     case adminListOutboxFailures, adminRetryOutboxFailure, adminDeleteOutboxFailure
     case getLiveness, getReadiness, getMetrics, getOpenAPI
     /// Files of the web client, which are not in openapi.yaml.

@@ -84,6 +84,7 @@ package enum PushKind: IdentifiedKind {}
 package enum WebhookKind: IdentifiedKind {}
 package enum HookKind: IdentifiedKind {}
 package enum ReportKind: IdentifiedKind {}
+package enum HoldKind: IdentifiedKind {}
 package enum OutboxFailureKind: IdentifiedKind {}
 package typealias UserID = Identifier<UserKind>
 package typealias SessionID = Identifier<SessionKind>
@@ -94,6 +95,7 @@ package typealias PushID = Identifier<PushKind>
 package typealias WebhookID = Identifier<WebhookKind>
 package typealias HookID = Identifier<HookKind>
 package typealias ReportID = Identifier<ReportKind>
+package typealias HoldID = Identifier<HoldKind>
 package typealias OutboxFailureID = Identifier<OutboxFailureKind>
 
 private let hexadecimalDigits = Array("0123456789abcdef".utf8)

@@ -29,6 +29,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case webhookNotFound = "webhook_not_found"
     case hookNotFound = "hook_not_found"
     case reportNotFound = "report_not_found"
+    case holdNotFound = "hold_not_found"
     case failureNotFound = "failure_not_found"
     // 405
     case methodNotAllowed = "method_not_allowed"
@@ -45,6 +46,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case attachmentNotReady = "attachment_not_ready"
     case attachmentRefused = "attachment_refused"
     case attachmentInUse = "attachment_in_use"
+    case holdReleased = "hold_released"
     case failureNotRetryable = "failure_not_retryable"
     case uploadOffsetMismatch = "upload_offset_mismatch"
     case uploadComplete = "upload_complete"

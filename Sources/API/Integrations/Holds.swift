@@ -1,0 +1,55 @@
+// /v1/admin/holds: legal holds. While one is in force, content that is removed or replaced is kept for administrators.
+import Domain
+import Store
+
+extension API {
+    /// Empty unless an admin token is configured.
+    var holdRoutes: [Route] {
+        guard adminGuard != nil else { return [] }
+        let (all, one) = ("/v1/admin/holds", "/v1/admin/holds/{hold_id}")
+        return [
+            Route(.post, all, .adminCreateHold, body: .small, .admin(createHold)),
+            Route(.get, all, .adminListHolds, query: .read, .admin(listHolds)),
+            Route(.get, one, .adminGetHold, .admin { call, _ in .json(try await store.hold(call.hold())) }),
+            Route(.delete, one, .adminReleaseHold, .admin(releaseHold)),
+            Route(.get, one + "/contents", .adminListHoldContents, query: .read, .admin(listHoldContents)),
+            Route(.get, one + "/export", .adminExportHold, .admin(exportHold)),
+            Route(.get, "/v1/admin/export-key", .adminGetExportKey, .admin(getExportKey)),
+        ]
+    }
+
+    private func createHold(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let draft = try await call.fields { fields in try HoldDraft(&fields) }
+        return .json(try await store.createHold(.make(), draft, by: actor), status: .created)
+    }
+
+    private func listHolds(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        try query.end()
+        return .list("holds", try await store.holds(request), limit: request.limit)
+    }
+
+    private func releaseHold(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        try await store.releaseHold(call.hold(), by: actor)
+        return .noContent
+    }
+
+    private func listHoldContents(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let hold = try call.hold()
+        var query = call.query
+        let request = PageRequest(limit: query.limit(), after: query.optional("cursor", PageKey.self))
+        try query.end()
+        let page = try await store.heldContents(
+            hold, after: request.after?.rank ?? 0, limit: request.limit, by: actor)
+        let next = page.next.map { PageKey(rank: $0, id: hold.uuid) }
+        return .list("contents", Page(items: page.items, next: next), limit: request.limit)
+    }
+}
+
+extension Call {
+    /// The hold of the path.
+    func hold() throws(Problem) -> HoldID {
+        try id("hold_id", orElse: Problem(.holdNotFound, "There is no such hold."))
+    }
+}

@@ -1,0 +1,115 @@
+// Legal holds: the calls of administrators, and the reading of held contents. Each reading is in the audit log.
+import Domain
+import Postgres
+
+/// What all nodes' holds keep.
+package struct HoldCounts: Sendable {
+    package var inForce: Int
+    package var contents: Int
+    package var files: Int
+    /// Of the contents as PostgreSQL stores them, and of the files.
+    package var byteCount: Int
+}
+
+/// A page of held contents.
+package struct HeldPage: Sendable {
+    package var items: [JSONText]
+    /// The number of the last content, if others follow.
+    package var next: Int64?
+}
+
+extension Store {
+    /// Begins a hold. Throws `user_not_found`, `thread_not_found`.
+    package func createHold(_ hold: HoldID, _ draft: HoldDraft, by actor: AdminActor) async throws -> JSONText {
+        let subject: [Parameter] =
+            switch draft.subject {
+            case .user(let user): [.id(user), .null]
+            case .thread(let thread): [.null, .id(thread)]
+            }
+        return try await json(
+            Statement("hold_create", "select hold_create($1, $2, $3, $4, $5, $6, $7)"),
+            actor.parameters + [.id(hold), .text(draft.name.text), .text(orNull: draft.reason?.text)] + subject)
+    }
+
+    /// Throws `hold_not_found`.
+    package func hold(_ hold: HoldID) async throws -> JSONText {
+        try await reads.json(Statement("hold_get", "select hold_get($1)"), [.id(hold)])
+    }
+
+    /// Returns a page of all holds, the newest first.
+    package func holds(_ request: PageRequest) async throws -> Page {
+        try await reads.page(Statement("hold_list", "select * from hold_list($1, $2, $3)"), [], request)
+    }
+
+    /// Releases a hold. Throws `hold_not_found`.
+    package func releaseHold(_ hold: HoldID, by actor: AdminActor) async throws {
+        _ = try await rows(
+            Statement("hold_release", "select hold_release($1, $2, $3)"), actor.parameters + [.id(hold)])
+    }
+
+    /// Returns what a hold keeps after a number, and records the reading. Throws `hold_not_found`, `hold_released`.
+    package func heldContents(
+        _ hold: HoldID, after number: Int64, limit: Int, by actor: AdminActor
+    ) async throws -> HeldPage {
+        try await heldPage(
+            Statement("hold_contents", "select * from hold_contents($1, $2, $3, $4, $5)"),
+            actor.parameters + [.id(hold), .int8(number), .int4(Int32(limit))])
+    }
+
+    /// Begins an export, and records that. Returns the hold. Throws as `heldContents`.
+    package func beginHoldExport(_ hold: HoldID, by actor: AdminActor) async throws -> JSONText {
+        try await json(
+            Statement("hold_export_begin", "select hold_export_begin($1, $2, $3)"), actor.parameters + [.id(hold)])
+    }
+
+    /// Returns the next part of an export that was begun. Throws as `heldContents`.
+    package func holdExportPage(_ hold: HoldID, after number: Int64, limit: Int) async throws -> HeldPage {
+        try await heldPage(
+            Statement("hold_export_page", "select * from hold_export_page($1, $2, $3)"),
+            [.id(hold), .int8(number), .int4(Int32(limit))])
+    }
+
+    /// Records that all contents were exported. Returns the time (RFC 3339). Throws as `heldContents`.
+    package func endHoldExport(
+        _ hold: HoldID, count: Int, sha256: String, by actor: AdminActor
+    ) async throws -> String {
+        let row = try await row(
+            Statement("hold_export_end", "select hold_export_end($1, $2, $3, $4, $5)"),
+            actor.parameters + [.id(hold), .int8(Int64(count)), .text(sha256)])
+        return try await decoded { try row.text(0) }
+    }
+
+    /// Erases a part of what released holds kept. Returns false when there is nothing to do.
+    /// - Parameter limit: contents to look at.
+    package func sweepHolds(limit: Int) async throws -> Bool {
+        let row = try await row(Statement("hold_sweep", "select hold_sweep($1)"), [.int4(Int32(limit))])
+        return try await decoded { try row.int4(0) > 0 }
+    }
+
+    package func holdCounts() async throws -> HoldCounts {
+        let row = try await reads.row(Statement("hold_counts", "select * from hold_counts()"), [])
+        return try await decoded {
+            HoldCounts(
+                inForce: Int(try row.int8(0)), contents: Int(try row.int8(1)), files: Int(try row.int8(2)),
+                byteCount: Int(try row.int8(3)))
+        }
+    }
+
+    /// Returns the seed of the key that signs exports. If there is none, stores `seed`. So all nodes have the same key.
+    package func exportKeySeed(otherwise seed: [UInt8]) async throws -> [UInt8] {
+        let row = try await row(Statement("export_key_keep", "select export_key_keep($1)"), [.bytes(seed)])
+        return try await decoded { try row.bytes(0) }
+    }
+
+    private func heldPage(_ statement: Statement, _ parameters: [Parameter]) async throws -> HeldPage {
+        let rows = try await rows(statement, parameters)
+        return try await decoded {
+            var page = HeldPage(items: [], next: nil)
+            for row in rows {
+                page.items.append(try row.json(0))
+                page.next = try row.bool(2) ? try row.int8(1) : nil
+            }
+            return page
+        }
+    }
+}
