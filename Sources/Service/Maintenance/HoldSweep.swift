@@ -37,7 +37,7 @@ struct HoldSweep: Sendable {
 /// What the holds in force keep. All nodes show the same numbers.
 final class HoldMetrics: Sendable {
     let failures = Counter()
-    private let counts = Mutex(HoldCounts(inForce: 0, contents: 0, files: 0, byteCount: 0))
+    private let counts = Mutex(HoldCounts())
 
     func set(_ counts: HoldCounts) { self.counts.withLock { $0 = counts } }
 

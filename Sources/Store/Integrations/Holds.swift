@@ -4,11 +4,13 @@ import Postgres
 
 /// What all nodes' holds keep.
 package struct HoldCounts: Sendable {
-    package var inForce: Int
-    package var contents: Int
-    package var files: Int
+    package var inForce = 0
+    package var contents = 0
+    package var files = 0
     /// Of the contents as PostgreSQL stores them, and of the files.
-    package var byteCount: Int
+    package var byteCount = 0
+
+    package init() {}
 }
 
 /// A page of held contents.
@@ -89,9 +91,12 @@ extension Store {
     package func holdCounts() async throws -> HoldCounts {
         let row = try await reads.row(Statement("hold_counts", "select * from hold_counts()"), [])
         return try await decoded {
-            HoldCounts(
-                inForce: Int(try row.int8(0)), contents: Int(try row.int8(1)), files: Int(try row.int8(2)),
-                byteCount: Int(try row.int8(3)))
+            var counts = HoldCounts()
+            counts.inForce = Int(try row.int8(0))
+            counts.contents = Int(try row.int8(1))
+            counts.files = Int(try row.int8(2))
+            counts.byteCount = Int(try row.int8(3))
+            return counts
         }
     }
 
