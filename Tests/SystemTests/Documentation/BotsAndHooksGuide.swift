@@ -1,11 +1,11 @@
-// The shell examples of docs/bots-and-hooks.md and docs/moderation.md, run as they are written there.
+// The shell examples of docs/bots-and-hooks.md, legal-hold.md and moderation.md, run as they are written there.
 
 import Foundation
 import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The pages on bots, hooks and moderation")
+    @Suite("The pages on bots, hooks, legal hold and moderation")
     struct BotsAndHooksGuide {
         private static let adminToken = "admin-of-the-guide"
 
@@ -24,7 +24,7 @@ extension SystemTests {
 
         @Test(
             "have examples that print the output they show",
-            arguments: ["docs/bots-and-hooks.md", "docs/moderation.md"])
+            arguments: ["docs/bots-and-hooks.md", "docs/legal-hold.md", "docs/moderation.md"])
         func runs(_ page: String) async throws {
             let examples = try examples(of: page)
             try #require(examples.count >= 3)
