@@ -11,7 +11,8 @@ extension API {
         let id = try call.hold()
         var answer = Answer(status: .ok, headers: Headers.of(type: "application/x-ndjson"))
         guard call.request.method == .get else {
-            _ = try await store.hold(id)
+            // The same refusals, but nothing is read and recorded.
+            _ = try await store.holdExportPage(id, after: .max, limit: 1)
             return answer
         }
         // An error up to here is answered as a problem. A later one cuts off the answer.

@@ -49,19 +49,19 @@ struct HoldingContent {
                     from generate_series(\(range.lowerBound), \(range.upperBound)) i
                     """)
             }
-            try await edit(1...101)
+            try await edit(1...102)
             let hold = try await database.hold(.user(database.ann))
             #expect(try await database.kept() == [])
-            // Drops version 2, which is older than the hold.
-            try await edit(102...103)
+            // Drops versions 2 and 3, which are older than the hold.
+            try await edit(103...104)
             #expect(
                 Set(try await database.kept()).isSuperset(of: [
-                    "1 101 edited v101", "1 102 edited v102", "1 2 edited v2",
+                    "1 102 edited v102", "1 103 edited v103", "1 2 edited v2",
                 ]))
             try await database.remove(message, by: .deletion)
             let kept = try await database.kept()
             // Version 1 was dropped before the hold.
-            #expect(Set(kept).count == 103 && kept.last == "1 103 deleted v103")
+            #expect(Set(kept).count == 104 && kept.last == "1 104 deleted v104")
             #expect(kept.contains("1 0 edited v0") && !kept.contains("1 1 edited v1"))
             try await database.release(hold)
             #expect(try await database.kept() == [])
