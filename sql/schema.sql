@@ -47,7 +47,7 @@ CREATE TABLE public.attachments (
     is_moved boolean DEFAULT false NOT NULL,
     thumbnail_is_moved boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT attachments_state_check CHECK (((state >= 0) AND (state <= 4)))
+    CONSTRAINT attachments_state_check CHECK (((state >= 0) AND (state <= 5)))
 )
 WITH (fillfactor='70');
 CREATE TABLE public.messages (
@@ -81,6 +81,49 @@ CREATE TABLE public.erasure_threads (
     at timestamp with time zone NOT NULL,
     step text DEFAULT 'leave'::text NOT NULL,
     seq bigint DEFAULT 0 NOT NULL
+);
+CREATE TABLE public.held_contents (
+    n bigint NOT NULL,
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    version integer NOT NULL,
+    message_id uuid NOT NULL,
+    sender_id uuid,
+    type text NOT NULL,
+    sent_at timestamp with time zone NOT NULL,
+    payload json NOT NULL,
+    removal text NOT NULL,
+    removed_at timestamp with time zone NOT NULL,
+    CONSTRAINT held_contents_removal_check CHECK ((removal = ANY (ARRAY['edited'::text, 'deleted'::text, 'expired'::text, 'erased'::text])))
+);
+CREATE TABLE public.holds (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    reason text,
+    user_id uuid,
+    thread_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    released_at timestamp with time zone,
+    walked bigint DEFAULT 0 NOT NULL,
+    erased_at timestamp with time zone,
+    CONSTRAINT holds_check CHECK (((user_id IS NULL) <> (thread_id IS NULL)))
+);
+CREATE TABLE public.reports (
+    id uuid NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    closed_at timestamp with time zone,
+    reporter_id uuid,
+    reason text,
+    user_id uuid,
+    thread_id uuid,
+    message_id uuid,
+    seq bigint,
+    sent_at timestamp with time zone,
+    edited_at timestamp with time zone,
+    type text,
+    payload json,
+    CONSTRAINT reports_state_check CHECK ((state = ANY (ARRAY['open'::text, 'resolved'::text, 'dismissed'::text])))
 );
 CREATE TABLE public.hooks (
     id uuid NOT NULL,
@@ -155,23 +198,6 @@ CREATE TABLE public.push_state (
     CONSTRAINT push_state_is_only_check CHECK (is_only)
 )
 WITH (fillfactor='50');
-CREATE TABLE public.reports (
-    id uuid NOT NULL,
-    state text DEFAULT 'open'::text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    closed_at timestamp with time zone,
-    reporter_id uuid,
-    reason text,
-    user_id uuid,
-    thread_id uuid,
-    message_id uuid,
-    seq bigint,
-    sent_at timestamp with time zone,
-    edited_at timestamp with time zone,
-    type text,
-    payload json,
-    CONSTRAINT reports_state_check CHECK ((state = ANY (ARRAY['open'::text, 'resolved'::text, 'dismissed'::text])))
-);
 CREATE TABLE public.search_state (
     config text NOT NULL,
     pos bigint NOT NULL,
@@ -287,7 +313,7 @@ CREATE TABLE public.attachment_uses (
     seq bigint DEFAULT 0 NOT NULL,
     is_current boolean DEFAULT true NOT NULL,
     is_transient boolean DEFAULT false NOT NULL,
-    CONSTRAINT attachment_uses_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'thread'::text, 'profile'::text])))
+    CONSTRAINT attachment_uses_kind_check CHECK ((kind = ANY (ARRAY['message'::text, 'thread'::text, 'profile'::text, 'held'::text])))
 );
 CREATE TABLE public.audit (
     id uuid NOT NULL,
@@ -344,6 +370,27 @@ CREATE TABLE public.events (
     is_change boolean
 )
 PARTITION BY RANGE (pos);
+CREATE TABLE public.export_keys (
+    seed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT export_keys_is_only_check CHECK (is_only),
+    CONSTRAINT export_keys_seed_check CHECK ((octet_length(seed) = 32))
+);
+ALTER TABLE public.held_contents ALTER COLUMN n ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.held_contents_n_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE public.held_users (
+    user_id uuid NOT NULL,
+    username text,
+    name text NOT NULL,
+    external_id text
+);
 CREATE TABLE public.log_epochs (
     epoch integer NOT NULL,
     first_pos bigint NOT NULL,
@@ -610,6 +657,16 @@ ALTER TABLE ONLY public.erasures
     ADD CONSTRAINT erasures_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (pos);
+ALTER TABLE ONLY public.export_keys
+    ADD CONSTRAINT export_keys_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY public.held_contents
+    ADD CONSTRAINT held_contents_pkey PRIMARY KEY (n);
+ALTER TABLE ONLY public.held_contents
+    ADD CONSTRAINT held_contents_thread_id_seq_version_key UNIQUE (thread_id, seq, version);
+ALTER TABLE ONLY public.held_users
+    ADD CONSTRAINT held_users_pkey PRIMARY KEY (user_id);
+ALTER TABLE ONLY public.holds
+    ADD CONSTRAINT holds_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.hooks
     ADD CONSTRAINT hooks_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.hooks
@@ -716,8 +773,9 @@ CREATE INDEX attachment_receipts_by_session ON public.attachment_receipts USING 
 CREATE INDEX attachment_uses_by_holder ON public.attachment_uses USING btree (holder_id, seq);
 CREATE INDEX attachments_by_owner ON public.attachments USING btree (owner_id, id) INCLUDE (stored_bytes);
 CREATE INDEX attachments_due ON public.attachments USING btree (due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
-CREATE INDEX attachments_here ON public.attachments USING btree (lease_until) WHERE ((state = 2) AND (NOT (is_moved AND (thumbnail_is_moved OR (thumbnail_digest IS NULL)))));
-CREATE INDEX attachments_moved ON public.attachments USING btree (lease_until) WHERE ((state = 2) AND (is_moved OR thumbnail_is_moved));
+CREATE INDEX attachments_held ON public.attachments USING btree (id) INCLUDE (size) WHERE (state = 5);
+CREATE INDEX attachments_here ON public.attachments USING btree (lease_until) WHERE ((state = ANY (ARRAY[2, 5])) AND (NOT (is_moved AND (thumbnail_is_moved OR (thumbnail_digest IS NULL)))));
+CREATE INDEX attachments_moved ON public.attachments USING btree (lease_until) WHERE ((state = ANY (ARRAY[2, 5])) AND (is_moved OR thumbnail_is_moved));
 CREATE INDEX attachments_to_check ON public.attachments USING btree (lease_until) WHERE (state = 1);
 CREATE INDEX attachments_unused ON public.attachments USING btree (owner_id) WHERE (due_at IS NOT NULL);
 CREATE INDEX blocks_by_blocked ON public.blocks USING btree (blocked_id, user_id);
@@ -727,6 +785,12 @@ CREATE INDEX device_polls_by_node ON public.device_polls USING btree (node);
 CREATE INDEX erasure_threads_next ON public.erasure_threads USING btree (at);
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
+CREATE INDEX held_contents_by_sender ON public.held_contents USING btree (sender_id, n);
+CREATE INDEX held_contents_by_thread ON public.held_contents USING btree (thread_id, n);
+CREATE INDEX holds_in_force ON public.holds USING btree (id) WHERE (released_at IS NULL);
+CREATE INDEX holds_of_threads ON public.holds USING btree (thread_id) WHERE ((released_at IS NULL) AND (thread_id IS NOT NULL));
+CREATE INDEX holds_of_users ON public.holds USING btree (user_id) WHERE ((released_at IS NULL) AND (user_id IS NOT NULL));
+CREATE INDEX holds_to_sweep ON public.holds USING btree (released_at) WHERE ((released_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX hooks_by_user ON public.hooks USING btree (user_id);
 CREATE INDEX mail_codes_by_age ON public.mail_codes USING btree (counted_from);
 CREATE INDEX mails_due ON public.mails USING btree (due_at);

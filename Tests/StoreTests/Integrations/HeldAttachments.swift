@@ -86,8 +86,8 @@ struct HeldAttachments {
             let claim = "select id from attachment_move_claim(true, 10, 60)"
             #expect(try await database.sql(claim) == "\(file)")
             let ended = try await database.sql(
-                "select attachment_move_end(id, claim, '{0}', true), attachment_places() from attachments")
-            #expect(ended == "t|(0,1,0)")
+                "select attachment_move_end(id, claim, '{0}', true) from attachments; select attachment_places()")
+            #expect(ended == "t\n(0,1,0)")
         }
     }
 }

@@ -100,7 +100,7 @@ struct HoldingContent {
             try await database.base.send([], to: database.thread, by: database.ann)
             let cal = try await database.base.user()
             _ = try await database.sql(
-                "select from member_put('\(database.ann)', '\(database.thread)', '\(cal)', null, 'joined', 0, 0)")
+                "select from member_put('\(database.ann)', '\(database.thread)', '\(cal)', null, 'joined', 9, 9)")
             try await database.sql(
                 "update users set name = 'Annabel', external_id = 'e-7' where id = '\(database.ann)'")
             try await database.remove(MessageID.make(), by: .erasure)
