@@ -71,6 +71,9 @@ struct ContractType: Sendable, CustomStringConvertible {
             "HookDraft", "HookList", "HookPost", "Metrics", "NewHook", "OutboxFailure", "OutboxFailureList",
             "ReportChange", "SlackAttachment", "SlackField",
         ],
+        "for operators, of legal holds": [
+            "ExportKey", "HeldAttachment", "HeldContent", "HeldContentList", "Hold", "HoldDraft", "HoldList",
+        ],
         "for operators, of webhooks": [
             "Webhook", "WebhookChange", "WebhookDelivery", "WebhookDeliveryList", "WebhookDeliveryState",
             "WebhookDraft", "WebhookList", "WebhookReplay", "WebhookTest", "WebhookTypes", "WebhookURL",
