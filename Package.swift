@@ -291,7 +291,7 @@ let package = Package(
         .testTarget(
             name: "VirusScannerTests", dependencies: ["TestSupport", "VirusScanner", nioCore, nioPosix],
             swiftSettings: settings),
-        .testTarget(name: "CredentialsTests", dependencies: ["COpenSSL", "Credentials", crypto], swiftSettings: settings),
+        .testTarget(name: "CredentialsTests", dependencies: ["Basics", "COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(
             name: "DelegatedTokensTests",
             dependencies: ["Basics", "DelegatedTokens", "Domain", "TestSupport", logging],

@@ -39,12 +39,6 @@ package struct ExportKey: Sendable {
 }
 
 extension [UInt8] {
-    /// The bytes as lower-case hexadecimal digits.
-    package var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-
     /// The bytes in base64 with padding.
     var base64: String {
         let text = Base64.standard.encode(self)

@@ -1,4 +1,5 @@
 // The last line of a signed export. With it a reader can prove that the export is whole and unchanged.
+import Basics
 import Crypto
 
 /// Reads an export while it is written, and makes its last line.

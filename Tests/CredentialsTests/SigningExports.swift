@@ -1,5 +1,5 @@
 // The key of exports, and the signed last line.
-import Crypto
+import Basics
 import Testing
 
 @testable import Credentials

@@ -1,4 +1,5 @@
 // Legal holds over HTTP: who may call, what is refused, and what the audit log has.
+import Basics
 import Credentials
 import Domain
 import Store
