@@ -163,7 +163,8 @@ begin
         cross join lateral (select case when m.sender_id = g.sender_id and (m.payload is null
                 or (m.type = g.type
                     and message_is_payload(m, (coalesce(v_sent, p_payloads))[g.item], p_attachments[g.item])
-                    and m.reply_to is not distinct from g.reply_to and m.mentions = g.mentions::uuid[]))
+                    and m.reply_to is not distinct from g.reply_to and m.mentions = g.mentions::uuid[])
+                or policy_has_rewritten(m, g.type, (coalesce(v_sent, p_payloads))[g.item], g.reply_to, g.mentions::uuid[]))
             then 'exists' else 'conflict' end as verdict) r
         where g.item = any (v_again) and m.seq is not null;
         -- Their id was that of an earlier item which was refused: judged again, without that item.

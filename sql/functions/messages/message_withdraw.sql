@@ -8,6 +8,8 @@
 -- thread's events up to it.
 -- Locks: the holds (hold_enter), the attachments by id, the reports; the caller holds the threads and has not locked the log yet
 create or replace function message_withdraw(p_messages messages[], p_deleted_at timestamptz, p_removal text)
+-- Locks: the attachments by id, the reports, held edits; the caller holds the threads and has not locked the log yet
+create or replace function message_withdraw(p_messages messages[], p_deleted_at timestamptz)
 returns table (message messages, told bigint)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -20,6 +22,7 @@ begin
     perform attachment_release(p_messages);
     perform report_forget(array(select x.thread_id from unnest(p_messages) x), array(select x.seq from unnest(p_messages) x),
         p_deleted_at is null);
+    perform policy_forget(p_messages);
     if p_deleted_at is not null then
         delete from message_reactions r using unnest(p_messages) x where r.thread_id = x.thread_id and r.seq = x.seq;
         delete from message_reaction_counts c using unnest(p_messages) x where c.thread_id = x.thread_id and c.seq = x.seq;
