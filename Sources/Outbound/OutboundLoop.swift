@@ -61,7 +61,7 @@ struct OutboundLoop {
     private mutating func admit(_ starts: [Start]) {
         let now = ContinuousClock.now
         for start in starts {
-            guard case .http(let exchange) = start.job.transfer.work else {
+            guard case .http(let exchange) = start.job.transfer.work, !exchange.opensAtOnce else {
                 ready.append(start)
                 continue
             }
@@ -152,7 +152,7 @@ struct OutboundLoop {
 
     private mutating func finish(_ result: Result<TransferAnswer, TransferFailure>, _ job: Outbound.Job) {
         shared.state.withLock { $0.queue.finished() }
-        if case .http(let exchange) = job.transfer.work {
+        if case .http(let exchange) = job.transfer.work, !exchange.opensAtOnce {
             let hasAnswered = if case .success = result { true } else { false }
             ready += gate.ended(
                 at: exchange.origin, hasAnswered: hasAnswered, isOpen: connections.isOpen(to: exchange.origin),

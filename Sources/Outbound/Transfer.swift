@@ -92,6 +92,9 @@ package struct HTTPExchange: Sendable {
     package var answerByteCountMax = 64 << 10
     /// Whether a 2xx status is enough: such an answer counts although its connection broke before the end.
     package var needsStatusOnly = false
+    /// Whether requests on new connections begin at once, however many (`OriginGate`). For a server of the operator's, and
+    /// for answers that cannot wait.
+    package var opensAtOnce = false
 
     package init(url: String, headers: [(name: String, value: String)], body: [UInt8], reach: Reach) {
         self.url = url

@@ -67,6 +67,8 @@ package struct Node: Sendable {
         let webhooks = try WebhookDispatcher(
             settings, store: store, metrics: webhookMetrics, head: { [hub = log.hub] in hub.head.position },
             logger: logger)
+        let policyMetrics = PolicyMetrics()
+        let policy = try settings.makePolicyGate(policyMetrics, logger: logger)
         let tls = try settings.tlsFiles.map { files in try TLSIdentity(files) }
         let (requests, streams, hooks) = (RequestMetrics(), StreamMetrics(), HookMetrics())
         let (server, isClosing) = (Later<HTTPServer>(), Flag())
@@ -77,6 +79,7 @@ package struct Node: Sendable {
             Part("requests", metrics: requests.write),
             Part("streams", metrics: streams.write),
             Part("hooks", metrics: hooks.write),
+            Part("policy", metrics: policyMetrics.write),
             Part("rateLimits", metrics: rates.write),
             Part("accountReads", metrics: reads.write),
             Part("signIns", metrics: signIns.write),
@@ -117,7 +120,7 @@ package struct Node: Sendable {
                 rules: PushTargetRules(allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint)),
             reads: reads, attachments: attachments.services, changesFeed: changes,
             webClient: settings.webClientEnabled ? .embedded : nil,
-            webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test))
+            webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test), policy: policy)
         sync = SyncEndpoint(
             authenticator: authenticator, hub: log.hub, store: store, reads: reads, catchUp: log.tail.catchUp,
             streams: streams, logger: logger)

@@ -50,9 +50,10 @@ extension API {
     private func postToHook(_ call: Call) async throws -> Answer {
         do {
             let answer = try await post(call)
-            hookMetrics.posts.add(answer.status == .created ? .posted : .repeated)
+            hookMetrics.posts.add(.init(answer.status))
             // The senders of Slack's shape expect 200.
-            return Answer(status: .ok, headers: answer.headers, body: answer.body)
+            return answer.status == .accepted
+                ? answer : Answer(status: .ok, headers: answer.headers, body: answer.body)
         } catch {
             hookMetrics.posts.add(.init(error))
             throw error
@@ -73,13 +74,10 @@ extension API {
         let id = try Self.messageID(call, hook.id)
         let payload = try await Self.payload(call)
         do {
-            return try await withCheckedThrowingContinuation { continuation in
-                writer.append(
-                    NewMessage(
-                        id: id, thread: hook.thread, sender: hook.bot, type: MessageType.message.text,
-                        payload: payload.text),
-                    waiter: .task(continuation))
-            }
+            return try await append(
+                NewMessage(
+                    id: id, thread: hook.thread, sender: hook.bot, type: MessageType.message.text,
+                    payload: payload.text), of: .message)
         } catch let problem as Problem where problem.code == .threadNotFound || problem.code == .notJoined {
             // The bot was removed from the thread, or the hook was revoked a moment ago.
             throw Problem.hookNotFound

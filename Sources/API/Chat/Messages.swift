@@ -17,13 +17,16 @@ extension API {
     /// Handles the requests that ``SendEndpoint`` leaves to the router.
     private func sendMessage(_ call: Call, _ identity: Identity) async throws -> Answer {
         let thread = try call.thread()
-        let body = try await call.body()
-        return try await withCheckedThrowingContinuation { continuation in
-            do {
-                try send.append(body, to: thread, by: identity, waiter: .task(continuation))
-            } catch {
-                continuation.resume(throwing: error)
-            }
+        let (message, type) = try send.message(await call.body(), to: thread, by: identity)
+        return try await append(message, of: type)
+    }
+
+    /// Appends a message if the policy allows it; with its payload, or not yet.
+    func append(_ message: NewMessage, of type: MessageType) async throws -> Answer {
+        switch try await judge(message, of: type) {
+        case .accepted(let message):
+            try await withCheckedThrowingContinuation { writer.append(message, waiter: .task($0)) }
+        case .held(let held): .json(held, status: .accepted)
         }
     }
 
@@ -49,10 +52,18 @@ extension API {
         let body = try await call.body()
         let type = try await store.editableType(of: message, in: thread, by: identity.user)
         let edit = try MessageEdit(body, type: type, limits: limits)
-        let (edited, memberCount) = try await store.editMessage(
-            message, in: thread, by: identity.user, payload: edit.payload)
-        rates.charge(reaching: memberCount, by: identity.user)
-        return .json(edited)
+        let draft = NewMessage(
+            id: message, thread: thread, sender: identity.user, type: type.text, payload: edit.payload.text,
+            attachments: edit.payload.attachments)
+        switch try await judge(draft, of: type, isEdit: true) {
+        case .held(let held): return .json(held, status: .accepted)
+        case .accepted(let draft):
+            let (edited, memberCount) = try await store.editMessage(
+                message, in: thread, by: identity.user,
+                payload: MessagePayload(text: draft.payload, attachments: draft.attachments))
+            rates.charge(reaching: memberCount, by: identity.user)
+            return .json(edited)
+        }
     }
 
     private func deleteMessage(_ call: Call, _ identity: Identity) async throws -> Answer {

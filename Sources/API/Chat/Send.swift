@@ -26,12 +26,14 @@ package struct SendEndpoint: Sendable {
     let authenticator: Authenticator
     let rates: RateLimits
     let limits: Limits
+    /// Whether a policy must be asked first, which takes a task.
+    let asksPolicy: Bool
     let logger: Logger
 
     /// Handles the request if it is a usual one. Returns false to leave it to the router. On the connection's event
     /// loop.
     func handle(_ request: InboundRequest, _ reply: Reply) -> Bool {
-        guard request.query == nil, request.body.readableBytes <= JSONBody.onLoopByteCountMax,
+        guard !asksPolicy, request.query == nil, request.body.readableBytes <= JSONBody.onLoopByteCountMax,
             let thread = Self.thread(of: request.path)
         else { return false }
         do {
@@ -42,7 +44,8 @@ package struct SendEndpoint: Sendable {
             try rates.send(by: identity.user)
             let body = try JSONBody.readAtOnce(
                 request.body, type: request.headers[.contentType], limits: limits)
-            try append(body, to: thread, by: identity, waiter: .reply(reply, request.number))
+            writer.append(
+                try message(body, to: thread, by: identity).message, waiter: .reply(reply, request.number))
         } catch {
             reply.send(Self.refusal(error, request.number, logger))
         }
@@ -59,15 +62,17 @@ package struct SendEndpoint: Sendable {
         return ThreadID(parsing: Substring(path.dropFirst(pathStart.utf8.count).prefix(ThreadID.textByteCount)))
     }
 
-    /// Queues a message. The caller has checked the rate limit.
-    func append(_ body: JSONValue, to thread: ThreadID, by identity: Identity, waiter: SendWaiter) throws {
+    /// Reads a message to append. Never inlined: see `Call.fields`.
+    @inline(never)
+    func message(
+        _ body: JSONValue, to thread: ThreadID, by identity: Identity
+    ) throws -> (message: NewMessage, type: MessageType) {
         let draft = try MessageDraft(body, limits: limits)
-        writer.append(
-            NewMessage(
-                id: draft.id, thread: thread, sender: identity.user, type: draft.type.text,
-                payload: draft.payload.text, attachments: draft.payload.attachments, replyTo: draft.replyTo,
-                mentions: draft.mentions, expires: draft.expires),
-            waiter: waiter)
+        let message = NewMessage(
+            id: draft.id, thread: thread, sender: identity.user, type: draft.type.text, payload: draft.payload.text,
+            attachments: draft.payload.attachments, replyTo: draft.replyTo, mentions: draft.mentions,
+            expires: draft.expires)
+        return (message, draft.type)
     }
 
     /// Returns the function that answers waiting requests with the outcomes of their messages, with one hop to each

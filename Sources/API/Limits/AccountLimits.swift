@@ -41,6 +41,7 @@ extension OperationID {
             .adminCreateHook, .adminListHooks, .adminDeleteHook, .adminListReports, .adminUpdateReport,
             .adminCreateHold, .adminListHolds, .adminGetHold, .adminReleaseHold, .adminListHoldContents,
             .adminExportHold, .adminGetExportKey,
+            .adminListHeld, .adminDecideHeld,
             .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
             []
         // Limited by hook.

@@ -1,5 +1,6 @@
 // Counts the posts to incoming hooks.
 import Domain
+import HTTPTypes
 import Telemetry
 
 /// The metrics of this node's hooks. From any thread.
@@ -9,6 +10,8 @@ package final class HookMetrics: Sendable {
         case posted
         /// The message was stored before, under the same `Idempotency-Key`.
         case repeated
+        /// The policy held the message for a moderator.
+        case held
         /// No hook has the token.
         case unknown
         /// The hook posts too often.
@@ -17,6 +20,15 @@ package final class HookMetrics: Sendable {
         case refused
         /// The node or its database failed.
         case failed
+
+        /// - Parameter status: of an answer that is no problem.
+        init(_ status: HTTPResponse.Status) {
+            switch status {
+            case .created: self = .posted
+            case .accepted: self = .held
+            default: self = .repeated
+            }
+        }
 
         init(_ error: any Error) {
             switch Failure(error).problem.code {

@@ -20,6 +20,7 @@ extension ProblemCode {
         case .memberLeft: (.forbidden, "Member left")
         case .wrongPassword: (.forbidden, "Wrong password")
         case .quotaExceeded: (.forbidden, "Quota exceeded")
+        case .policyDenied: (.forbidden, "Denied by the policy")
         case .notFound: (.notFound, "Not found")
         case .threadNotFound: (.notFound, "Thread not found")
         case .messageNotFound: (.notFound, "Message not found")
@@ -32,6 +33,7 @@ extension ProblemCode {
         case .hookNotFound: (.notFound, "Hook not found")
         case .reportNotFound: (.notFound, "Report not found")
         case .holdNotFound: (.notFound, "Hold not found")
+        case .heldNotFound: (.notFound, "Held message not found")
         case .failureNotFound: (.notFound, "Failure not found")
         case .methodNotAllowed: (.methodNotAllowed, "Method not allowed")
         case .requestTimeout: (.requestTimeout, "Request timeout")
@@ -47,6 +49,8 @@ extension ProblemCode {
         case .attachmentInUse: (.conflict, "Attachment in use")
         case .holdReleased: (.conflict, "Hold released")
         case .failureNotRetryable: (.conflict, "Failure cannot be retried")
+        case .heldNotApprovable: (.conflict, "Held message cannot be approved")
+        case .heldDecided: (.conflict, "Held message was decided")
         case .uploadOffsetMismatch: (.conflict, "Upload offset mismatch")
         case .uploadComplete: (.conflict, "Upload complete")
         case .uploadSuperseded: (.conflict, "Upload superseded")
@@ -88,9 +92,10 @@ package enum ProblemDocument {
         _ problem: Problem, requestID: String? = nil, extra: [(String, JSONText)] = []
     ) -> Answer {
         let (status, title) = problem.code.shape
+        let code = problem.policyCode ?? problem.code.rawValue
         var writer = JSONWriter(reserving: 512)
         writer.raw("{\"type\":")
-        writer.write("urn:parley:problem:\(problem.code.rawValue)")
+        writer.write("urn:parley:problem:\(code)")
         writer.raw(",\"title\":")
         writer.write(title)
         writer.raw(",\"status\":")
@@ -98,7 +103,7 @@ package enum ProblemDocument {
         writer.raw(",\"detail\":")
         writer.write(problem.code == .internalError ? internalErrorDetail : problem.detail)
         writer.raw(",\"code\":")
-        writer.write(problem.code.rawValue)
+        writer.write(code)
         if !problem.fields.isEmpty { writer.writeErrors(problem.fields) }
         if let requestID {
             writer.raw(",\"request_id\":")

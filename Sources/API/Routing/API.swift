@@ -38,6 +38,7 @@ package struct API: Sendable {
     let uploads: TransferSlots
     let downloads: TransferSlots
     let changesFeed: ChangesFeed?
+    let policy: PolicyGate?
 
     /// - Parameters:
     ///   - delegation: how tokens of the host app are checked. Nil accepts none.
@@ -54,6 +55,7 @@ package struct API: Sendable {
     ///   - changesFeed: serves integrations. Nil for a service without them.
     ///   - webClient: the page that browsers get at `/`. Nil for a service without one.
     ///   - webhooks: nil for a service that does not deliver to webhooks.
+    ///   - policy: asked before a message is accepted. Nil for a service without a policy.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
@@ -63,7 +65,7 @@ package struct API: Sendable {
         adminToken: AdminToken? = nil,
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads,
         attachments: AttachmentServices = AttachmentServices(), changesFeed: ChangesFeed? = nil,
-        webClient: WebPage? = nil, webhooks: WebhookServices? = nil
+        webClient: WebPage? = nil, webhooks: WebhookServices? = nil, policy: PolicyGate? = nil
     ) {
         self.store = store
         self.reads = reads
@@ -90,6 +92,7 @@ package struct API: Sendable {
         self.changesFeed = changesFeed
         self.webClient = webClient
         self.webhooks = webhooks
+        self.policy = policy
         signers = AccessSigners(store)
         uploads = TransferSlots(
             "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax)
@@ -98,7 +101,9 @@ package struct API: Sendable {
     }
 
     var send: SendEndpoint {
-        SendEndpoint(writer: writer, authenticator: authenticator, rates: rates, limits: limits, logger: logger)
+        SendEndpoint(
+            writer: writer, authenticator: authenticator, rates: rates, limits: limits, asksPolicy: policy != nil,
+            logger: logger)
     }
 
     /// Nil for a service without admin calls.
@@ -115,6 +120,7 @@ package struct API: Sendable {
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + reportRoutes + hookRoutes + adminRoutes
             + holdRoutes
+            + policyRoutes
             + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + operationRoutes
     }
 }

@@ -17,6 +17,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case memberLeft = "member_left"
     case wrongPassword = "wrong_password"
     case quotaExceeded = "quota_exceeded"
+    case policyDenied = "policy_denied"
     // 404
     case notFound = "not_found"
     case threadNotFound = "thread_not_found"
@@ -30,6 +31,7 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case hookNotFound = "hook_not_found"
     case reportNotFound = "report_not_found"
     case holdNotFound = "hold_not_found"
+    case heldNotFound = "held_not_found"
     case failureNotFound = "failure_not_found"
     // 405
     case methodNotAllowed = "method_not_allowed"
@@ -48,6 +50,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case attachmentInUse = "attachment_in_use"
     case holdReleased = "hold_released"
     case failureNotRetryable = "failure_not_retryable"
+    case heldNotApprovable = "held_not_approvable"
+    case heldDecided = "held_decided"
     case uploadOffsetMismatch = "upload_offset_mismatch"
     case uploadComplete = "upload_complete"
     case uploadSuperseded = "upload_superseded"
@@ -90,6 +94,8 @@ package struct Problem: Error, Equatable {
     }
 
     package var code: ProblemCode
+    /// The code that clients see instead of `code`: a word of the operator's policy.
+    package var policyCode: String?
     package var detail: String
     package var fields: [Field] = []
     /// Seconds after which to retry; with 429 and 503.

@@ -14,6 +14,9 @@ struct RetentionSweep: Sendable {
     private static let interval = Duration.seconds(1)
     /// Threads of a part of the walk: 2 ms of a connection. A million threads take half an hour.
     private static let threadLimit = 500
+    /// Verdicts are kept for days, so their sweep is in no hurry.
+    private static let verdictInterval = Duration.seconds(60)
+    private static let verdictLimit = 500
 
     let store: Store
     let silentDays: Int
@@ -27,6 +30,7 @@ struct RetentionSweep: Sendable {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { try await withdraw() }
             if maxS > 0 { group.addTask { try await limit() } }
+            group.addTask { try await forgetVerdicts() }
         }
     }
 
@@ -40,6 +44,16 @@ struct RetentionSweep: Sendable {
             last = part.next
             metrics.looked.add(part.lookedCount)
             return part.lookedCount > 0 ? .more : .idle
+        }
+    }
+
+    /// Deletes verdicts of the policy that are no longer needed.
+    private func forgetVerdicts() async throws {
+        let worker = Worker(
+            "deleting old verdicts of the policy", every: Self.verdictInterval, failures: metrics.failures,
+            logger: logger)
+        try await worker.run {
+            try await store.sweepVerdicts(limit: Self.verdictLimit) < Self.verdictLimit ? .idle : .more
         }
     }
 

@@ -38,6 +38,14 @@ package struct Settings: Sendable, Equatable {
         case open
     }
 
+    /// What happens to a message while the policy does not answer.
+    package enum PolicyFail: String, CaseIterable, Sendable {
+        /// The message is accepted.
+        case open
+        /// The message is refused with 503.
+        case closed
+    }
+
     /// How clients get attachments that are in the object store.
     package enum ObjectServing: String, CaseIterable, Sendable {
         /// Through the node: the bucket needs no public name.
@@ -128,6 +136,10 @@ package struct Settings: Sendable, Equatable {
     package var pushConnectionCountMax = 4
     /// Seconds between the tries of a webhook's event.
     package var webhookRetries = WebhookLimits.retrySeconds
+    /// The service that is asked before a message is accepted; nil: none. May contain a secret.
+    package var policyURL: String?
+    package var policyFail = PolicyFail.open
+    package var policyTimeoutMs = PolicyLimits.timeoutMs
     /// A session ends after this time without use.
     package var sessionIdleDays = 90
 

@@ -153,6 +153,21 @@ extension ValueFormat<String> {
             print: { $0 })
     }
 
+    /// The address of the operator's policy. Its query may hold a secret, so it is never printed.
+    static var policyURL: Self {
+        ValueFormat(
+            expectation: "an address of the form http://host:port/path or https://host/path, without a user",
+            parse: { text in
+                let isPrintable = text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+                let pattern = /https?:\/\/([A-Za-z0-9._\-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([\/?][^#]*)?/
+                return isPrintable && text.utf8.count <= 2_048 && text.wholeMatch(of: pattern) != nil ? text : nil
+            },
+            print: { text in
+                guard let mark = text.firstIndex(of: "?") else { return text }
+                return text[...mark] + ConnectionString.hidden
+            })
+    }
+
     /// A contact address: `sub` of RFC 8292.
     static var contact: Self {
         ValueFormat(

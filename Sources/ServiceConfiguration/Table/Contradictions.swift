@@ -23,6 +23,9 @@ extension Setting {
         if settings.scanFail == .open, settings.scanner == nil {
             found.append("PARLEY_SCAN_FAIL=open needs PARLEY_SCAN_URL: set the virus scanner's address.")
         }
+        if settings.policyFail == .closed, settings.policyURL == nil {
+            found.append("PARLEY_POLICY_FAIL=closed needs PARLEY_POLICY_URL: set the policy's address.")
+        }
         let apns = [settings.apnsKeyFile, settings.apnsKeyID, settings.apnsTeamID]
         if apns.contains(where: { $0 == nil }), apns.contains(where: { $0 != nil }) {
             found.append(

@@ -116,4 +116,20 @@ extension SettingGroup {
                 "seconds between the tries of an event that a webhook has not accepted, separated by commas; after the last "
                     + "try the event is parked")
         ])
+
+    static let policy = SettingGroup(
+        "Policy",
+        [
+            Setting(
+                "policy_url", \.policyURL, .optional(.policyURL), "URL",
+                "service that is asked before a message or an edit is accepted: http://host:port/path or https://…; may be "
+                    + "in a private network; unset: nothing is asked",
+                exposure: .connectionString),
+            Setting(
+                "policy_fail", \.policyFail, .word, "open|closed",
+                "while the policy does not answer: open: messages are accepted; closed: they are refused with 503"),
+            Setting(
+                "policy_timeout_ms", \.policyTimeoutMs, .integer(10...10_000), "MS",
+                "maximum time for an answer of the policy"),
+        ])
 }

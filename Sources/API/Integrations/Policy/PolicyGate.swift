@@ -1,0 +1,72 @@
+// Asks the operator's policy, and decides what happens when it does not answer.
+import Domain
+import Logging
+import Synchronization
+import Telemetry
+
+/// The policy of a node. From any thread.
+package final class PolicyGate: Sendable {
+    /// Sends a question. Returns whatever the policy answers.
+    package typealias Ask = @Sendable (_ body: [UInt8]) async -> Result<PolicyReply, PolicyFailure>
+
+    private let ask: Ask
+    private let failsClosed: Bool
+    private let limits: Limits
+    private let metrics: PolicyMetrics
+    private let log: RateLimitedLog
+    private let breaker = Mutex(PolicyBreaker())
+
+    /// - Parameter failsClosed: whether messages are refused while the policy does not answer. Otherwise they are accepted.
+    package init(failsClosed: Bool, limits: Limits, metrics: PolicyMetrics, logger: Logger, ask: @escaping Ask) {
+        self.failsClosed = failsClosed
+        self.limits = limits
+        self.metrics = metrics
+        self.ask = ask
+        log = RateLimitedLog(logger)
+    }
+
+    /// Returns the policy's verdict; nil if it gave none and the message is accepted without.
+    /// - Throws: 503 if it gave none and the message is not accepted.
+    func verdict(about question: PolicyQuestion) async throws -> PolicyVerdict? {
+        let permit: PolicyBreaker.Permit
+        switch breaker.withLock({ $0.admit(now: .now) }) {
+        case .ask(let given): permit = given
+        case .pause(let pause):
+            metrics.failures.add(.paused)
+            return try fail(retryAfter: pause)
+        }
+        let began = ContinuousClock.now
+        let result = await ask(question.body).flatMap { question.verdict($0, limits) }
+        metrics.times.record(.now - began)
+        switch result {
+        case .success(let verdict):
+            settle { $0.succeeded(permit) }
+            metrics.answers.add(verdict.action)
+            return verdict
+        case .failure(let failure):
+            let pause = settle { $0.failed(permit, now: .now, random: .random(in: 0..<1)) }
+            metrics.failures.add(failure)
+            log.warning(
+                failsClosed
+                    ? "asking the policy failed; the message is refused with 503"
+                    : "asking the policy failed; the message is accepted", reason: failure.rawValue)
+            if pause != nil { log.warning("the policy failed too often; it is not asked for some seconds") }
+            return try fail(retryAfter: pause ?? .seconds(1))
+        }
+    }
+
+    private func settle<Outcome: Sendable>(_ change: (inout sending PolicyBreaker) -> sending Outcome) -> Outcome {
+        breaker.withLock { breaker in
+            let outcome = change(&breaker)
+            metrics.isPaused.store(breaker.isOpen, ordering: .relaxed)
+            return outcome
+        }
+    }
+
+    private func fail(retryAfter: Duration) throws -> PolicyVerdict? {
+        guard failsClosed else { return nil }
+        throw Problem(
+            .unavailable, "Messages cannot be checked at the moment. Retry after the seconds in Retry-After.",
+            retryAfterS: max(1, Int((retryAfter / .seconds(1)).rounded(.up))))
+    }
+}

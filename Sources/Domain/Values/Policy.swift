@@ -1,0 +1,38 @@
+// What the operator's policy decides about a message or an edit.
+
+/// The policy's verdict.
+package enum PolicyVerdict: Sendable {
+    case allow
+    /// The sender gets 403 with this code and sentence.
+    case deny(code: String, detail: String)
+    /// The message is stored with this payload instead.
+    case rewrite(MessagePayload)
+    /// The message waits for a moderator. Only moderators see the code and the sentence.
+    case hold(code: String?, detail: String?)
+
+    /// The verdict without its content: a word of the policy's answer.
+    package enum Action: String, CaseIterable, Sendable { case allow, deny, rewrite, hold }
+
+    package var action: Action {
+        switch self {
+        case .allow: .allow
+        case .deny: .deny
+        case .rewrite: .rewrite
+        case .hold: .hold
+        }
+    }
+}
+
+/// A moderator's decision about a held message.
+package enum HeldAction: String, WordField { case approve, refuse }
+
+/// The bounds on what a policy may say.
+package enum PolicyLimits {
+    package static let codeByteCountMax = 64
+    package static let detailCharacterCountMax = 500
+    /// A larger answer counts as a failure.
+    package static let answerByteCountMax = 1 << 20
+    /// Questions under way at once; more wait for their turn.
+    package static let inFlightCountMax = 64
+    package static let timeoutMs = 500
+}

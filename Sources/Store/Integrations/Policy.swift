@@ -1,0 +1,109 @@
+// The verdicts of the operator's policy, and the messages that it held.
+import Domain
+import FoundationEssentials
+import Postgres
+
+/// A verdict as it is recorded.
+package enum RecordedVerdict: Sendable {
+    case allow
+    case deny(code: String, detail: String)
+    case rewrite(MessagePayload)
+    /// The held message as its sender sees it.
+    case hold(JSONText)
+}
+
+/// What is known about a message before the policy is asked.
+package enum FoundVerdict: Sendable {
+    /// A message with this id is stored: appending it again says whether it is the same.
+    case stored
+    case verdict(RecordedVerdict)
+    /// Nothing: the policy is to be asked, with this sender and thread.
+    case none(sender: JSONText, thread: JSONText)
+}
+
+extension Store {
+    /// Looks for the verdict about a message, or about an edit, by its id and its body. Throws what appending the
+    /// message would throw for its thread, its sender or a held message with its id.
+    package func findVerdict(about message: NewMessage, isEdit: Bool) async throws -> FoundVerdict {
+        let row = try await log.row(
+            Statement("policy_find", "select * from policy_find($1, $2, $3, $4, $5, $6, $7, $8)"),
+            Self.subject(message, isEdit))
+        return try await decoded {
+            switch try row.text(0) {
+            case "stored": .stored
+            case "ask": .none(sender: try row.json(6), thread: try row.json(7))
+            default: .verdict(try Self.verdict(row))
+            }
+        }
+    }
+
+    /// Records a verdict about a message, or about an edit. Returns the verdict that counts: the first one about the
+    /// same body, from whatever node. Throws what holding the message throws, with `hold`.
+    package func recordVerdict(
+        _ verdict: PolicyVerdict, about message: NewMessage, isEdit: Bool
+    ) async throws -> RecordedVerdict {
+        let row = try await row(
+            Statement(
+                "policy_record",
+                "select * from policy_record($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"),
+            Self.subject(message, isEdit)
+                + [.ids(message.attachments), .int4(orNull: message.expires?.seconds), .text(verdict.action.rawValue)]
+                + Self.content(verdict))
+        return try await decoded { try Self.verdict(row) }
+    }
+
+    private static func subject(_ message: NewMessage, _ isEdit: Bool) -> [Parameter] {
+        [
+            .id(message.sender), .id(message.thread), .id(message.id), .bool(isEdit), .text(message.type),
+            .json(message.payload), .uuid(orNull: message.replyTo?.uuid), .ids(message.mentions),
+        ]
+    }
+
+    /// Code, detail, new payload and its attachments.
+    private static func content(_ verdict: PolicyVerdict) -> [Parameter] {
+        switch verdict {
+        case .allow: [.null, .null, .null, .null]
+        case .deny(let code, let detail): [.text(code), .text(detail), .null, .null]
+        case .rewrite(let payload): [.null, .null, .json(payload.text), .ids(payload.attachments)]
+        case .hold(let code, let detail): [.text(orNull: code), .text(orNull: detail), .null, .null]
+        }
+    }
+
+    private static func verdict(_ row: Row) throws -> RecordedVerdict {
+        switch try row.text(0) {
+        case "allow": .allow
+        case "deny": .deny(code: try row.text(1), detail: try row.text(2))
+        case "rewrite":
+            .rewrite(MessagePayload(text: try row.json(3), attachments: try row.uuids(4).map { AttachmentID($0) }))
+        case "hold": .hold(try row.json(5))
+        case let other: throw PostgresError.decoding("a verdict \(other)")
+        }
+    }
+
+    /// Deletes a part of the verdicts and decisions that are no longer needed. Returns how many it looked at.
+    package func sweepVerdicts(limit: Int) async throws -> Int {
+        let row = try await row(Statement("policy_sweep", "select policy_sweep($1)"), [.int4(Int32(limit))])
+        return try await decoded { Int(try row.int4(0)) }
+    }
+
+    /// Returns a page of the held messages that wait for a decision, the newest first.
+    package func heldMessages(_ request: PageRequest) async throws -> Page {
+        try await reads.page(Statement("held_list", "select * from held_list($1, $2, $3)"), [], request)
+    }
+
+    /// Approves or refuses a held message. Throws `held_not_found`, `held_decided`, `held_not_approvable`.
+    /// - Parameter thread: needed only if messages with the same id are held in several threads.
+    package func decideHeld(
+        _ message: MessageID, in thread: ThreadID?, _ action: HeldAction, by actor: AdminActor
+    ) async throws -> JSONText {
+        try await json(
+            Statement("held_put", "select held_put($1, $2, $3, $4, $5)"),
+            actor.parameters + [.id(message), .uuid(orNull: thread?.uuid), .text(action.rawValue)])
+    }
+
+    /// Returns how many held messages wait for a decision, counted up to `countMax`.
+    package func heldMessageCount(countMax: Int) async throws -> Int {
+        let row = try await reads.row(Statement("held_count", "select held_count($1)"), [.int4(Int32(countMax))])
+        return try await decoded { Int(try row.int8(0)) }
+    }
+}
