@@ -248,8 +248,8 @@ let package = Package(
             ],
             path: "Tests/TestSupport",
             exclude: [
-                "Pictures/compare.py", "Pictures/make.py", "Servers/decrypt.py", "Servers/relay.py", "Servers/s3",
-                "Servers/sinks", "Servers/webhook_sink.py",
+                "Pictures/compare.py", "Pictures/make.py", "Servers/decrypt.py", "Servers/policy_server.py",
+                "Servers/relay.py", "Servers/s3", "Servers/sinks", "Servers/webhook_sink.py",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -47,6 +47,12 @@ struct Client: Sendable {
         self.token = token
     }
 
+    /// A client of another node than the shared one.
+    init(port: Int, token: String? = nil) {
+        self.port = port
+        self.token = token
+    }
+
     func get(_ path: String) async throws -> Reply { try await send("GET", path) }
     func delete(_ path: String) async throws -> Reply { try await send("DELETE", path) }
     func post(_ path: String, _ body: String = "") async throws -> Reply { try await send("POST", path, body: body) }
@@ -144,14 +150,17 @@ struct Person: Sendable {
     let id: String
     let username: String
 
-    /// - Parameter name: the display name; the username is new each time.
-    static func make(_ name: String = "Somebody", prefix: String = "u") async throws -> Person {
+    /// - Parameters:
+    ///   - name: the display name; the username is new each time.
+    ///   - port: of another node than the shared one.
+    static func make(_ name: String = "Somebody", prefix: String = "u", port: Int? = nil) async throws -> Person {
+        let port = if let port { port } else { try await TestNode.shared().port }
         let username = "\(prefix).\(UserID.make().description.suffix(12))"
-        let reply = try await Client().post(
+        let reply = try await Client(port: port).post(
             "/v1/auth/register", #"{"username":"\#(username)","password":"long enough","name":"\#(name)"}"#)
         #expect(reply.status == 201, "\(reply.text)")
         return Person(
-            client: try await Client(token: reply.string("session.token")), id: try reply.string("user.id"),
+            client: Client(port: port, token: try reply.string("session.token")), id: try reply.string("user.id"),
             username: username)
     }
 

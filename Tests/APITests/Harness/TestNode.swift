@@ -29,17 +29,20 @@ struct TestNode: Sendable {
 
     static func shared() async throws -> TestNode { try await start.value }
 
-    private init() async throws {
+    /// - Parameters:
+    ///   - database: another node's; nil for one of its own.
+    ///   - change: changes the settings.
+    init(on database: String? = nil, _ change: (inout Settings) -> Void = { _ in }) async throws {
         // Errors of the service are printed next to the tests that caused them.
         var logger = Logger(label: "node", factory: StreamLogHandler.standardError(label:))
         logger.logLevel = .error
-        database = try await MigratedDatabase.create()
+        self.database = if let database { database } else { try await MigratedDatabase.create() }
         hostApp = try await HostApp(.es256)
         directory = try TemporaryDirectory()
         let keyFile = directory.path + "/jwks.json"
         try Data(HostApp.keySet(hostApp.key()).utf8).write(to: URL(filePath: keyFile))
         var settings = Settings()
-        settings.databaseURL = database
+        settings.databaseURL = self.database
         settings.httpHost = "127.0.0.1"
         settings.httpPort = 0
         settings.jwtKeysFile = keyFile
@@ -49,6 +52,7 @@ struct TestNode: Sendable {
         settings.rateLimitsEnabled = false
         // All suites sign in from one address, and at the same time.
         settings.limits.addressSignInCountMax = 1_000
+        change(&settings)
         let service = try await Database.open(settings, logger: logger)
         let node = try await Node(
             settings, service, service.makePools(settings, logger: logger),

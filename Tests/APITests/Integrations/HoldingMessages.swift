@@ -1,0 +1,197 @@
+// Messages that the policy holds until a moderator decides.
+import Domain
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Holding messages")
+struct HoldingMessages {
+    private let stage: PolicyStage
+    private let ann: Person
+    private let bob: Person
+    private let thread: String
+
+    init() async throws {
+        stage = try await PolicyStage.shared()
+        (ann, bob, thread) = try await stage.people()
+    }
+
+    private func newID() -> String { MessageID.make().description }
+
+    private func decide(_ id: String, _ action: String, more: String = "") async throws -> Reply {
+        try await stage.admin.put("/v1/admin/held/\(id)", #"{"action":"\#(action)"\#(more)}"#)
+    }
+
+    private func listed(_ id: String) async throws -> JSONValue? {
+        let list = try await stage.admin.get("/v1/admin/held?limit=200")
+        return list["held"]?.array?.first { $0["id"] == .string(id) }
+    }
+
+    private func texts(of person: Person) async throws -> [String?] {
+        let page = try await person.client.get("/v1/threads/\(thread)/messages")
+        return (page["messages"]?.array ?? []).filter { $0["type"] != .string("system") }
+            .map { $0["payload"]?["text"]?.string }
+    }
+
+    @Test("answers 202 to the sender, again and on each node, and shows nothing to others")
+    func holds() async throws {
+        let id = newID()
+        let cursor = try await bob.client.get("/v1/inbox").string("cursor")
+        for node in [0, 1, 0] {
+            let held = try await stage.on(node, ann).say("hold this", in: thread, id: id)
+            #expect(held.status == 202 && held["state"] == .string("pending") && held["id"] == .string(id))
+            #expect(held["payload.text"] == .string("hold this") && held["sender.id"] == .string(ann.id))
+            #expect(!held.text.contains("suspicious"))
+        }
+        #expect(try stage.policy.questions(about: id).count == 1)
+        for person in [ann, bob] {
+            #expect(try await texts(of: person) == [])
+            #expect(try await person.client.get("/v1/threads/\(thread)/messages/\(id)").status == 404)
+        }
+        #expect(try await bob.client.get("/v1/sync?cursor=\(cursor)&wait=0")["events"]?.array == [])
+        #expect(try await ann.client.say("hold that", in: thread, id: id).problemCode == "id_taken")
+        #expect(try await bob.client.say("mine", in: thread, id: id).status == 201)
+    }
+
+    @Test("appends an approved message, with the time of the approval, once")
+    func approves() async throws {
+        let id = newID()
+        #expect(try await ann.client.say("hold it", in: thread, id: id).status == 202)
+        #expect(try await ann.client.say("next", in: thread).status == 201)
+        let shown = try await listed(id)
+        #expect(shown?["sender"]?["id"] == .string(ann.id) && shown?["payload"]?["text"] == .string("hold it"))
+        #expect(shown?["code"] == .string("suspicious") && shown?["edit"] == .bool(false))
+        #expect(shown?["detail"] == .string("A link of a new account.") && shown?["thread_id"] == .string(thread))
+        let cursor = try await bob.client.get("/v1/inbox").string("cursor")
+        let approved = try await decide(id, "approve")
+        #expect(approved.status == 200 && approved["state"] == .string("approved") && approved["payload"] == .null)
+        #expect(try await decide(id, "approve").status == 200)
+        #expect(try await decide(id, "refuse").problemCode == "held_decided")
+        #expect(try await texts(of: bob) == ["next", "hold it"])
+        let events = try await bob.client.get("/v1/sync?cursor=\(cursor)&wait=5")["events"]?.array ?? []
+        #expect(events.map { $0["type"]?.string } == ["message.created"] && events[0]["data"]?["id"] == .string(id))
+        #expect(events[0]["data"]?["timestamp"]?.string ?? "" > shown?["held_at"]?.string ?? "9")
+        // The sender's retry is that of a stored message.
+        #expect(try await stage.on(1, ann).say("hold it", in: thread, id: id).status == 200)
+        #expect(try await listed(id) == nil && stage.policy.questions(about: id).count == 1)
+        let audit = try await stage.admin.get("/v1/admin/audit?limit=200")["entries"]?.array ?? []
+        let entries = audit.filter { $0["message_id"] == .string(id) }
+        #expect(entries.map { $0["action"]?.string } == ["held.approve"])
+        #expect(entries.first?["user_id"] == .string(ann.id) && entries.first?["thread_id"] == .string(thread))
+    }
+
+    @Test("denies a refused message from then on")
+    func refuses() async throws {
+        let id = newID()
+        #expect(try await ann.client.say("hold no", in: thread, id: id).status == 202)
+        let refused = try await decide(id, "refuse")
+        #expect(refused.status == 200 && refused["state"] == .string("refused"))
+        for node in [0, 1] {
+            let denied = try await stage.on(node, ann).say("hold no", in: thread, id: id)
+            #expect(denied.status == 403 && denied.problemCode == "policy_denied")
+        }
+        #expect(try await texts(of: ann) == [] && stage.policy.questions(about: id).count == 1)
+        #expect(try await decide(id, "approve").problemCode == "held_decided")
+    }
+
+    @Test("makes a held edit when it is approved, unless the message was edited or deleted since")
+    func edits() async throws {
+        let id = newID()
+        #expect(try await ann.client.say("one", in: thread, id: id).status == 201)
+        for node in [0, 1] {
+            let held = try await stage.on(node, ann).edit(id, in: thread, to: "hold two")
+            #expect(held.status == 202 && held["edit"] == .bool(true) && held["payload.text"] == .string("hold two"))
+        }
+        #expect(try await texts(of: ann) == ["one"])
+        #expect(try await decide(id, "approve").status == 200)
+        #expect(try await texts(of: bob) == ["hold two"])
+        #expect(try await ann.client.edit(id, in: thread, to: "hold two").status == 200)
+        // A later edit replaces a held one.
+        #expect(try await ann.client.edit(id, in: thread, to: "hold three").status == 202)
+        #expect(try await ann.client.edit(id, in: thread, to: "hold four").status == 202)
+        #expect(try await listed(id)?["payload"]?["text"] == .string("hold four"))
+        let without = try await TestNode(on: stage.nodes[0].database)
+        #expect(
+            try await Client(port: without.port, token: ann.client.token).edit(id, in: thread, to: "five").status == 200)
+        #expect(try await decide(id, "approve").problemCode == "held_not_approvable")
+        #expect(try await ann.client.delete("/v1/threads/\(thread)/messages/\(id)").status == 204)
+        #expect(try await listed(id) == nil)
+        #expect(try await stage.sql("select count(*) from policy_verdicts where message_id = '\(id)'") == "0")
+    }
+
+    @Test("says why a message can no longer be approved")
+    func gone() async throws {
+        let (left, taken) = (newID(), newID())
+        #expect(try await bob.client.say("hold bye", in: thread, id: left).status == 202)
+        #expect(try await bob.client.say("hold mine", in: thread, id: taken).status == 202)
+        #expect(try await ann.client.say("ours", in: thread, id: taken).status == 201)
+        let conflict = try await decide(taken, "approve")
+        #expect(conflict.status == 409 && conflict.problemCode == "held_not_approvable")
+        #expect(try await bob.client.delete("/v1/threads/\(thread)/members/me").status == 204)
+        let gone = try await decide(left, "approve")
+        #expect(gone.problemCode == "held_not_approvable" && gone.text.contains("not a member of the thread any more"))
+        #expect(try await decide(left, "refuse").status == 200 && texts(of: ann) == ["ours"])
+        #expect(try await decide(newID(), "approve").problemCode == "held_not_found")
+        #expect(try await decide("x", "approve").problemCode == "held_not_found")
+        #expect(try await decide(left, "wait").errorFields == ["action"])
+        #expect(try await Client(port: stage.nodes[0].port).get("/v1/admin/held").status == 401)
+        #expect(try await ann.client.put("/v1/admin/held/\(left)", #"{"action":"approve"}"#).status == 401)
+    }
+
+    @Test("refuses at once what could never be approved")
+    func invalid() async throws {
+        let cat = try await Person.make("Cat", port: stage.nodes[0].port)
+        for more in [
+            #","mentions":["\#(cat.id)"]"#, #","reply_to":"\#(newID())""#,
+        ] { #expect(try await ann.client.say("hold x", in: thread, more: more).status == 422, "\(more)") }
+        let id = newID()
+        let file = try await ann.client.post(
+            "/v1/threads/\(thread)/messages",
+            #"{"id":"\#(id)","payload":{"text":"hold y","attachments":[{"id":"\#(newID())"}]}}"#)
+        #expect(file.errorFields == ["payload.attachments"])
+        #expect(try await stage.sql("select count(*) from policy_verdicts where message_id = '\(id)'") == "0")
+    }
+
+    @Test("keeps the files of a held message, and lets nobody but the owner see them")
+    func files() async throws {
+        let (file, id) = (AttachmentID.make().description, newID())
+        let path = "/v1/attachments/\(file)"
+        #expect(try await ann.client.send("PUT", path + "?name=a.txt", body: "hi", type: "text/plain").status == 201)
+        try await eventually {
+            try await ann.client.get(path + "/info")["state"] == .string("ready")
+        }
+        let body = #"{"id":"\#(id)","payload":{"text":"hold file","attachments":[{"id":"\#(file)"}]}}"#
+        #expect(try await ann.client.post("/v1/threads/\(thread)/messages", body).status == 202)
+        #expect(try await stage.sql("select due_at is null from attachments where id = '\(file)'") == "t")
+        #expect(try await ann.client.get(path).status == 200 && bob.client.get(path).status == 404)
+        #expect(try await decide(id, "approve").status == 200)
+        #expect(try await bob.client.get(path).status == 200)
+        #expect(try await stage.sql("select string_agg(kind, ',') from attachment_uses where attachment_id = '\(file)'") == "message")
+    }
+
+    @Test("lists in pages, the newest first")
+    func pages() async throws {
+        let ids = [newID(), newID(), newID()]
+        for id in ids { #expect(try await ann.client.say("hold page", in: thread, id: id).status == 202) }
+        var seen: [String] = []
+        var path: String? = "/v1/admin/held?limit=2"
+        while let next = path {
+            let page = try await stage.admin.get(next)
+            #expect(page.status == 200 && page["limit"]?.integer == 2)
+            seen += (page["held"]?.array ?? []).compactMap { $0["id"]?.string }
+            path = page["next"]?.string.map { "/v1/admin/held?limit=2&page=\($0)" }
+        }
+        #expect(seen.filter { ids.contains($0) } == ids.reversed())
+    }
+
+    @Test("asks for the thread if two threads hold the same id")
+    func sameID() async throws {
+        let id = newID()
+        let other = try await ann.group(title: "Other")
+        #expect(try await ann.client.say("hold a", in: thread, id: id).status == 202)
+        #expect(try await ann.client.say("hold b", in: other, id: id).status == 202)
+        #expect(try await decide(id, "approve").errorFields == ["thread_id"])
+        #expect(try await decide(id, "approve", more: #","thread_id":"\#(other)""#)["thread_id"] == .string(other))
+        #expect(try await decide(id, "refuse")["thread_id"] == .string(thread))
+    }
+}

@@ -1,0 +1,55 @@
+// An operator's policy as a process of a test. Its behaviour is in policy_server.py.
+import Foundation
+
+/// Decides by the first word of a message's text: `deny`, `rewrite`, `hold`, `slow`, `500`, `429`, `drop`, `garbage` and
+/// others; it allows all else. The process ends with this value, or by `stop`.
+package final class PolicyServer: Sendable {
+    package let port: Int
+    private let directory: TemporaryDirectory
+    private let process: Process
+
+    private static let script = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "policy_server.py").path
+
+    package var url: String { "http://127.0.0.1:\(port)/policy?key=secret" }
+
+    private init(port: Int, directory: TemporaryDirectory, process: Process) {
+        self.port = port
+        self.directory = directory
+        self.process = process
+    }
+
+    deinit { process.terminate() }
+
+    package static func start() async throws -> PolicyServer {
+        let directory = try TemporaryDirectory()
+        let port = try Sockets.freePort()
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = ["-B", script, "\(port)", directory.path]
+        try process.run()
+        while !FileManager.default.fileExists(atPath: directory.path + "/ready") {
+            guard process.isRunning else { throw CocoaError(.executableLoad) }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return PolicyServer(port: port, directory: directory, process: process)
+    }
+
+    /// From now on every question gets the answer of this word, or this JSON; nil: by the text again.
+    package func mood(_ word: String?) throws {
+        try Data((word ?? "").utf8).write(to: URL(filePath: directory.path + "/mood"), options: .atomic)
+    }
+
+    /// The questions so far whose body has this text.
+    package func questions(about text: String) throws -> [String] {
+        guard let data = FileManager.default.contents(atPath: directory.path + "/questions") else { return [] }
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").map { String($0) }
+            .filter { $0.contains(text) }
+    }
+
+    /// Ends the process: nothing listens on the port any more.
+    package func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+}
