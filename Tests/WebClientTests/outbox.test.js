@@ -74,6 +74,27 @@ Deno.test('a row keeps its key from the outbox to the log', async () => {
     chat.close();
 });
 
+Deno.test('a message that a moderator must approve waits, is not sent again, and ends with its event', async () => {
+    const { server, chat, thread } = await twoPeople();
+    const [ann] = server.users.values();
+    const timeline = chat.openTimeline(thread.id);
+    const path = `POST /v1/threads/${thread.id}/messages`;
+    server.answerOnce(path, 202, { state: 'pending', edit: false });
+    const held = await chat.send(thread.id, { text: 'held' });
+    await until(timeline.view, ({ rows }) => rows[0]?.state === 'pending');
+    await chat.send(thread.id, { text: 'next' });
+    const view = await until(timeline.view, ({ rows }) => rows.length === 2 && rows[0].state === 'stored');
+    assert.deepEqual(view.rows.map(({ state, message }) => [state, message.payload?.text]), [
+        ['stored', 'next'],
+        ['pending', 'held'],
+    ]);
+    assert.equal(server.requests.filter((request) => request === path).length, 2);
+    server.say(thread, ann, 'held', { id: held });
+    const approved = await until(timeline.view, ({ rows }) => rows.every(({ state }) => state === 'stored'));
+    assert.deepEqual(approved.rows.map(({ message }) => message.payload?.text), ['next', 'held']);
+    chat.close();
+});
+
 Deno.test('a final refusal fails its message only; a retry sends it last, a discard removes it', async () => {
     const { server, chat, thread } = await twoPeople();
     const timeline = chat.openTimeline(thread.id);

@@ -58,9 +58,12 @@ public struct MessageDraft: Sendable, Hashable {
 /// `Call.messages`. All these calls name the thread.
 public struct MessageCalls: Sendable {
     /// Sends a message. When this call is answered, the message is stored. `ParleyClient` has an outbox for sending
-    /// that survives the app and the network. `POST /v1/threads/{thread_id}/messages`
+    /// that survives the app and the network. A message that a moderator must approve first throws `refused` with
+    /// `pendingReview`. `POST /v1/threads/{thread_id}/messages`
     public func send(_ draft: MessageDraft, in thread: ThreadID) -> Call<Message> {
-        Call("POST", "v1", "threads", thread.rawValue, "messages", body: draft.json)
+        var call = Call<Message>("POST", "v1", "threads", thread.rawValue, "messages", body: draft.json)
+        call.accepted = 200..<202
+        return call
     }
 
     /// Messages in ascending order: the first ones after a bound, or else the last ones before a bound, or else the
@@ -78,9 +81,13 @@ public struct MessageCalls: Sendable {
         Call("GET", "v1", "threads", thread.rawValue, "messages", id.rawValue)
     }
 
-    /// Replaces the payload of an own message. `PATCH /v1/threads/{thread_id}/messages/{message_id}`
+    /// Replaces the payload of an own message. An edit that a moderator must approve first throws `refused` with
+    /// `pendingReview`. `PATCH /v1/threads/{thread_id}/messages/{message_id}`
     public func edit(_ id: MessageID, in thread: ThreadID, payload: Payload) -> Call<Message> {
-        Call("PATCH", "v1", "threads", thread.rawValue, "messages", id.rawValue, body: ["payload": payload.draft])
+        var call = Call<Message>(
+            "PATCH", "v1", "threads", thread.rawValue, "messages", id.rawValue, body: ["payload": payload.draft])
+        call.accepted = 200..<202
+        return call
     }
 
     /// For whom a message is deleted.

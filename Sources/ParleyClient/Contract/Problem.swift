@@ -30,14 +30,24 @@ public struct Problem: Sendable, Hashable, Error {
     public let document: JSONValue
 }
 
+extension Problem.Code {
+    /// The call was accepted (202), but a moderator must approve it: an edit, or a message that was sent without the outbox.
+    /// `document` is the held message.
+    public static let pendingReview: Self = "pending_review"
+}
+
 extension Problem {
     /// Reads a refusal. An answer that is no problem document, such as a proxy's page, becomes code `unexpected_answer`.
     init(_ response: HTTPResponse) {
         let document = (try? JSONValue(json: response.body)) ?? .null
+        let isPending = response.status == 202
         status = response.status
-        code = .init(rawValue: document["code"]?.string ?? "unexpected_answer")
-        title = document["title"]?.string ?? "Unexpected answer"
-        detail = document["detail"]?.string ?? "The server answered with status \(response.status)."
+        code = isPending ? .pendingReview : .init(rawValue: document["code"]?.string ?? "unexpected_answer")
+        title = document["title"]?.string ?? (isPending ? "Pending review" : "Unexpected answer")
+        detail =
+            isPending
+            ? "A moderator must approve this first."
+            : document["detail"]?.string ?? "The server answered with status \(response.status)."
         errors = (document["errors"]?.array ?? []).compactMap { entry in
             guard let field = entry["field"]?.string else { return nil }
             return Field(field: field, detail: entry["detail"]?.string ?? "")

@@ -130,7 +130,8 @@ enum InboxQuery {
 
     private static let columns = """
         select t.id, t.data, t.version, m.data as message, m.version as message_version, d.text as draft,
-            k.read_seq, (select max(o.state = 'failed') from outbox o where o.thread_id = t.id) as failed
+            k.read_seq, (select max(o.state = 'failed') from outbox o where o.thread_id = t.id
+                and o.state <> 'pending') as failed
         from thread t
         left join message m on m.thread_id = t.id and m.seq = (
             select max(x.seq) from message x where x.thread_id = t.id and x.seq >= (

@@ -63,6 +63,7 @@ final class Outbox: Sendable {
     }
 
     func state(of entry: OutboxEntry) -> OutgoingState {
+        if entry.state == .pending { return .pending }
         if entry.state == .failed { return .failed(entry.failure?.error ?? .noAnswer("unknown")) }
         if busy.withLock({ $0.messages.contains(entry.id.rawValue) }) { return .sending }
         return live.progress(of: entry.id).map { .uploading($0) } ?? .queued
@@ -166,13 +167,18 @@ final class Outbox: Sendable {
             body["payload"]?["attachments"] = .array(entry.files.map { ["id": .string($0.id.rawValue)] })
         }
         let thread = entry.threadID.rawValue
-        try await store.flight { [connection, body] in
+        let isStored = try await store.flight { [connection, body] in
             try await connection.call(Call<JSONValue>("POST", "v1", "threads", thread, "messages", body: body))
         } store: { fold, message, touches in
+            if message["state"] == "pending" {
+                try fold.hold(entry.id)
+                return false
+            }
             try fold.removeSent(entry.id.rawValue, in: thread)
             try fold.store(message, in: thread, unless: touches)
+            return true
         }
-        files.remove(entry.files)
+        if isStored { files.remove(entry.files) }
     }
 
     /// Uploads the files that the server does not have yet. A part that arrived before a break is not sent again.

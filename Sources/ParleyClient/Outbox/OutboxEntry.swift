@@ -3,7 +3,11 @@ import Foundation
 import GRDB
 
 struct OutboxEntry: Sendable, Equatable {
-    enum State: String, Sendable { case queued, failed }
+    enum State: String, Sendable {
+        case queued, failed
+        /// The server holds it for a moderator. It stays until its event arrives.
+        case pending
+    }
 
     /// A file of the message. Its bytes are copied into the store's directory, so that the app may delete the original.
     struct File: Codable, Sendable, Equatable {
@@ -111,6 +115,12 @@ extension Fold {
             "update outbox set state = ?, failure = ?, version = ? where id = ?",
             [state.rawValue, encoded, version, id.rawValue])
         outboxChanged(thread)
+    }
+
+    /// Marks a message as waiting for a moderator, unless its event has arrived before the answer.
+    mutating func hold(_ id: MessageID) throws {
+        guard try OutboxEntry.one(id.rawValue, db) != nil else { return }
+        try setState(.pending, of: id)
     }
 
     /// Removes a message that the server has stored. Called for every stored message.

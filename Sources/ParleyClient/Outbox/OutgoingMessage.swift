@@ -9,6 +9,9 @@ public enum OutgoingState: Sendable, Hashable {
     case uploading(Double)
     case sending
     case sent(Seq)
+    /// A moderator must approve the message. It is not sent again. It becomes `sent` when it is approved; a refusal is not
+    /// announced, but `retry` learns of it.
+    case pending
     /// The server refused the message. It stays until the app retries or cancels it.
     case failed(ParleyError)
     case cancelled
@@ -46,7 +49,7 @@ public struct OutgoingMessage: Sendable, Identifiable {
     /// Follows the state: first the present one, last `sent` or `cancelled`. A failed message may be retried.
     public var states: LiveValue<OutgoingState> { outbox.states(of: id, in: threadID) }
 
-    /// Sends a failed message again.
+    /// Sends a failed message again, or asks about a pending one.
     public func retry() async throws { try await outbox.retry(id) }
 
     /// Removes the message from the outbox. Returns false if it is too late: the message is sent, or being sent. A message

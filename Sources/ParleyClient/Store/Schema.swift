@@ -69,7 +69,7 @@ enum Schema {
             thread_id text not null,
             body text not null,                    -- JSON of the request
             files text not null,                   -- JSON, the attachments and where their bytes are
-            state text not null,                   -- queued, failed
+            state text not null,                   -- queued, failed, pending
             failure text,                          -- JSON of the refusal
             created_at text not null,
             version integer not null

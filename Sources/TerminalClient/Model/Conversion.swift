@@ -22,6 +22,7 @@ extension UnsentMessage {
         case .queued: state = .waiting
         case .uploading(let part): state = .uploading(part)
         case .sending: state = .sending
+        case .pending: state = .pending
         case .failed(let error): state = .failed(Chat.words(error))
         case .sent, .cancelled: return nil
         }

@@ -9,6 +9,8 @@ struct UnsentMessage: Hashable, Sendable, Identifiable {
         /// From 0 to 1.
         case uploading(Double)
         case sending
+        /// For a moderator.
+        case pending
         /// With the reason in one sentence.
         case failed(String)
     }

@@ -60,6 +60,7 @@ struct OutboxScreen: Screen {
         case .waiting: ("waiting", .dim)
         case .uploading(let part): ("\(Int(part * 100)) %", .dim)
         case .sending: ("sending", .dim)
+        case .pending: ("waiting for review", .dim)
         case .failed(let reason): (PlainText.line(reason).cut(to: 40), .failure)
         }
     }

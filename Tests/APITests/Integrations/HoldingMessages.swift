@@ -130,7 +130,8 @@ struct HoldingMessages {
         #expect(try await bob.client.delete("/v1/threads/\(thread)/members/me").status == 204)
         let gone = try await decide(left, "approve")
         #expect(gone.problemCode == "held_not_approvable" && gone.text.contains("not a member of the thread any more"))
-        #expect(try await decide(left, "refuse").status == 200 && texts(of: ann) == ["ours"])
+        #expect(try await decide(left, "refuse").status == 200)
+        #expect(try await texts(of: ann) == ["ours"])
         #expect(try await decide(newID(), "approve").problemCode == "held_not_found")
         #expect(try await decide("x", "approve").problemCode == "held_not_found")
         #expect(try await decide(left, "wait").errorFields == ["action"])
@@ -163,10 +164,12 @@ struct HoldingMessages {
         let body = #"{"id":"\#(id)","payload":{"text":"hold file","attachments":[{"id":"\#(file)"}]}}"#
         #expect(try await ann.client.post("/v1/threads/\(thread)/messages", body).status == 202)
         #expect(try await stage.sql("select due_at is null from attachments where id = '\(file)'") == "t")
-        #expect(try await ann.client.get(path).status == 200 && bob.client.get(path).status == 404)
+        #expect(try await ann.client.get(path).status == 200)
+        #expect(try await bob.client.get(path).status == 404)
         #expect(try await decide(id, "approve").status == 200)
         #expect(try await bob.client.get(path).status == 200)
-        #expect(try await stage.sql("select string_agg(kind, ',') from attachment_uses where attachment_id = '\(file)'") == "message")
+        let uses = try await stage.sql("select kind from attachment_uses where attachment_id = '\(file)'")
+        #expect(uses == "message")
     }
 
     @Test("lists in pages, the newest first")

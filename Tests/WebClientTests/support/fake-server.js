@@ -163,6 +163,11 @@ export class FakeServer {
         this.refusals.push({ on: method, answer: problem(status, code, more) });
     }
 
+    /** @param {string} method and path begin so @param {number} status @param {object} body */
+    answerOnce(method, status, body) {
+        this.refusals.push({ on: method, answer: json(status, body) });
+    }
+
     #now() {
         this.#time += 1000;
         return new Date(this.#time).toISOString();

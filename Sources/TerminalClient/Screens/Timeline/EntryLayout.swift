@@ -113,6 +113,7 @@ struct EntryLayout: Sendable {
             case .waiting: ("waiting", .dim)
             case .uploading(let part): ("\(Int((part * 100).rounded(.down))) %", .dim)
             case .sending: ("sending", .dim)
+            case .pending: ("in review", .dim)
             case .failed: ("not sent", .failure)
             }
         var lines = assemble(content, time: StyledLine("   …    ", .dim))

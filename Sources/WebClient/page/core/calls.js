@@ -86,7 +86,8 @@ export class Calls {
         }
     }
 
-    /** @param {Message} message @param {string} text */
+    /** @param {Message} message @param {string} text
+     * @returns {Promise<boolean>} false: a moderator must approve the edit first */
     async edit(message, text) {
         const { attachments, ...rest } = message.payload ?? {};
         const payload = {
@@ -95,7 +96,9 @@ export class Calls {
             ...(attachments ? { attachments: attachments.map(({ id }) => ({ id })) } : {}),
         };
         const edited = await this.http.patch(pathOf(message), { payload });
+        if (edited.state === 'pending') return false;
         await commit(this.store, (reader) => foldMessage(edited, reader));
+        return true;
     }
 
     /** @param {Message} message @param {string} emoji @param {boolean} isPut */

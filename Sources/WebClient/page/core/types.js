@@ -79,7 +79,7 @@
  * @typedef {object} Row
  * @property {string} key the message's id: it stays the same from the outbox to the log
  * @property {Message} message of a row that is not stored yet: `seq` 0, `timestamp` of the client
- * @property {'stored' | 'sending' | 'failed'} state
+ * @property {'stored' | 'sending' | 'pending' | 'failed'} state pending: it waits for a moderator
  * @property {string} [problem] why it failed: the `detail` of the problem document
  * @property {OutgoingFile[]} files of a row that is not stored yet
  */
@@ -144,7 +144,7 @@
  * @property {(messageID: string) => Promise<void>} discard also cancels a message that is being sent
  * @property {(threadID: string, messageID: string) => Promise<Message | null>} message one message, such as the original
  * of a reply: from the store, else from the server; null if it does not exist for the caller
- * @property {(message: Message, text: string) => Promise<void>} edit
+ * @property {(message: Message, text: string) => Promise<boolean>} edit false: a moderator must approve the edit first
  * @property {(message: Message, emoji: string, isPut: boolean) => Promise<void>} react
  * @property {(threadID: string, seq: number) => void} markRead the message has been in view; calls are combined
  * @property {(threadID: string, seq: number) => Promise<void>} markUnread

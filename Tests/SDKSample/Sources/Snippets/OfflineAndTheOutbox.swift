@@ -24,6 +24,7 @@ private func follow(_ thread: ChatThread) async throws {
         case .queued: print("waits for the server")
         case .uploading(let share): print("\(Int(share * 100)) % of its files")
         case .sending: print("on its way")
+        case .pending: print("waits for a moderator")
         case .failed(let error): print("refused: \(error)")
         case .sent(let seq): return print("number \(seq) of the thread")
         case .cancelled: return print("taken back")

@@ -13,7 +13,7 @@ import { commitSent } from './commit.js';
  * @property {import('../types.js').Message} message as it is shown meanwhile: `seq` 0
  * @property {object} body of the request
  * @property {{id: string}[]} files to upload first
- * @property {'sending' | 'failed'} state
+ * @property {'sending' | 'pending' | 'failed'} state pending: the server holds it for a moderator
  * @property {string} [problem] why it failed
  */
 
@@ -102,7 +102,7 @@ export class OutboxSender {
         const path = `/v1/threads/${entry.thread_id}/messages`;
         try {
             const message = await this.#http.call('POST', path, { json: entry.body, signal });
-            await commitSent(this.#store, message);
+            await (message.state === 'pending' ? this.#hold(entry) : commitSent(this.#store, message));
         } catch (error) {
             const problem = problemOf(error);
             // An uploaded file that no message used for a day is deleted: it is uploaded again, once.
@@ -116,10 +116,19 @@ export class OutboxSender {
 
     /** @param {OutboxEntry} entry @param {Problem} problem */
     #fail(entry, problem) {
+        return this.#mark(entry, { state: 'failed', problem: problem.errors[0]?.detail ?? problem.detail });
+    }
+
+    /** The message stays until its event arrives, or the user discards it. @param {OutboxEntry} entry */
+    #hold(entry) {
+        return this.#mark(entry, { state: 'pending' });
+    }
+
+    /** @param {OutboxEntry} entry @param {Partial<OutboxEntry>} change */
+    #mark(entry, change) {
         return this.#store.write(['outbox'], async (tx) => {
             if (!await tx.get('outbox', entry.order)) return;
-            const detail = problem.errors[0]?.detail ?? problem.detail;
-            tx.put('outbox', { ...entry, state: 'failed', problem: detail });
+            tx.put('outbox', { ...entry, ...change });
             tx.publish('outbox/' + entry.thread_id);
         });
     }

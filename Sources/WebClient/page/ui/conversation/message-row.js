@@ -94,7 +94,7 @@ export class MessageRow {
             own: isOwn,
             system: isSystem,
             continued: place.isContinued,
-            pending: row.state === 'sending',
+            pending: row.state === 'sending' || row.state === 'pending',
             failed: row.state === 'failed',
             mentioning: !isOwn && !isGone && message.mentions.includes(this.#host.me),
             editing: this.#editor !== null,
@@ -135,7 +135,9 @@ export class MessageRow {
         const { message } = this.row;
         if (!this.#editor) {
             const opener = document.activeElement;
-            const save = (/** @type {string} */ text) => this.#host.chat.edit(message, text);
+            const save = async (/** @type {string} */ text) => {
+                if (!await this.#host.chat.edit(message, text)) throw t('conversation.editPending');
+            };
             this.#editor = editor(String(message.payload?.text ?? ''), save, () => {
                 this.#editor = null;
                 this.#show();

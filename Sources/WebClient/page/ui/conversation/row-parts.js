@@ -50,11 +50,12 @@ export const parts = {
         return messageBody(message, mentionable(mentioned, true), host.me);
     },
 
-    meta({ row: { message: { timestamp, edited_at, expires_at } }, place: { status }, isGone }) {
+    meta({ row: { state, message: { timestamp, edited_at, expires_at } }, place: { status }, isGone }) {
         return [
             ...expires_at && !isGone ? [disappearing(expires_at)] : [],
             ...edited_at && !isGone ? [element('span', { title: fullTime(edited_at) }, t('conversation.edited'))] : [],
             timeElement(timestamp, clockTime(timestamp)),
+            ...state === 'pending' ? [statusView({ key: 'conversation.pending', count: 0 })] : [],
             ...status ? [statusView(status)] : [],
         ];
     },
@@ -107,6 +108,7 @@ function disappearing(at) {
 
 /** @param {{key: string, count: number}} status */
 function statusView({ key, count }) {
-    const name = key === 'conversation.sending' ? 'clock' : key === 'conversation.sent' ? 'check' : 'checks';
+    const isWaiting = key === 'conversation.sending' || key === 'conversation.pending';
+    const name = isWaiting ? 'clock' : key === 'conversation.sent' ? 'check' : 'checks';
     return element('span', { class: 'status' }, icon(name), element('span', {}, t(key, { count })));
 }

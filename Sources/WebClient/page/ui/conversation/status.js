@@ -21,12 +21,12 @@ export function deliveryStatus(row, thread, others) {
     return { key: isDelivered ? 'conversation.delivered' : 'conversation.sent', count: 0 };
 }
 
-/** The row that shows the status: the newest own message that is neither failed nor deleted.
+/** The row that shows the status: the newest own message that is neither failed, deleted, nor waiting for a moderator.
  * @param {Row[]} rows @param {string | undefined} me the caller's id
  */
 export function rowWithStatus(rows, me) {
     return rows.findLast(({ message, state }) =>
-        message.sender?.id === me && state !== 'failed' && !message.deleted_at
+        message.sender?.id === me && state !== 'failed' && state !== 'pending' && !message.deleted_at
     );
 }
 
