@@ -66,6 +66,7 @@ struct LoadingSettings {
             case "apns_key_file": ["--apns-key-id", "ABCDE12345", "--apns-team-id", "ABCDE12345"]
             case "apns_key_id": ["--apns-key-file", "apns.p8", "--apns-team-id", "ABCDE12345"]
             case "apns_team_id": ["--apns-key-file", "apns.p8", "--apns-key-id", "ABCDE12345"]
+            case "policy_fail": ["--policy-url", "http://policy"]
             case "scan_fail": ["--scan-url", "clamd://scanner"]
             case "s3_endpoint", "s3_bucket", "s3_access_key", "s3_secret_key":
                 ["endpoint=http://s3", "bucket=files", "access-key=a", "secret-key=b"].map { "--s3-" + $0 }
@@ -98,6 +99,7 @@ struct LoadingSettings {
         "group_members_max": "10", "room_members_max": "20", "title_characters_max": "30", "connections_max": "40",
         "address_connections_percent": "50", "incoming_bytes_max": "8388608", "metrics": "[::1]:9090",
         "web": "off",
+        "policy_url": "http://10.0.0.7:9000/parley?key=a", "policy_fail": "closed", "policy_timeout_ms": "250",
         "webhook_retries": "1,20,300", "drain_seconds": "8", "log_days": "30", "device_silent_days": "7",
         "retention_max": "86400", "retention_default": "3600", "slow_request_ms": "250",
         "log_level": "debug",

@@ -6,6 +6,8 @@ import Testing
 struct PausingThePolicy {
     private static let start = ContinuousClock.now
 
+    private struct Unexpected: Error { let description: String }
+
     private static func permit(_ breaker: inout PolicyBreaker, at time: Duration) throws -> PolicyBreaker.Permit {
         guard case .ask(let permit) = breaker.admit(now: start + time) else {
             throw Unexpected(description: "a pause at \(time)")
@@ -13,24 +15,25 @@ struct PausingThePolicy {
         return permit
     }
 
-    private struct Unexpected: Error { let description: String }
-
-    /// Fails as often as it takes to begin a pause.
-    private static func open(_ breaker: inout PolicyBreaker, at time: Duration) throws -> Duration? {
-        var pause: Duration?
-        for _ in 0..<PolicyBreaker.failureCountMax {
-            #expect(pause == nil && !breaker.isOpen)
-            pause = breaker.failed(try permit(&breaker, at: time), now: start + time, random: 1)
+    /// Fails as often as it takes to begin a pause, and returns it.
+    private static func open(_ breaker: inout PolicyBreaker, at time: Duration) throws -> Duration {
+        for number in 1...PolicyBreaker.failureCountMax {
+            #expect(!breaker.isOpen)
+            if let pause = breaker.failed(try permit(&breaker, at: time), now: start + time, random: 1) {
+                #expect(number == PolicyBreaker.failureCountMax && breaker.isOpen)
+                return pause
+            }
         }
-        return pause
+        throw Unexpected(description: "no pause")
     }
 
     @Test("begins after failures in a row")
     func opens() throws {
         var breaker = PolicyBreaker()
-        #expect(try Self.open(&breaker, at: .zero) == .seconds(1))
-        #expect(breaker.isOpen)
-        #expect(breaker.admit(now: Self.start + .milliseconds(400)) == .pause(.milliseconds(600)))
+        let pause = try Self.open(&breaker, at: .zero)
+        #expect(pause == .seconds(1))
+        let admission = breaker.admit(now: Self.start + .milliseconds(400))
+        #expect(admission == .pause(.milliseconds(600)))
     }
 
     @Test("does not begin if an answer comes in between")
@@ -41,7 +44,8 @@ struct PausingThePolicy {
             if number.isMultiple(of: PolicyBreaker.failureCountMax) {
                 breaker.succeeded(permit)
             } else {
-                #expect(breaker.failed(permit, now: Self.start, random: 0) == nil)
+                let pause = breaker.failed(permit, now: Self.start, random: 0)
+                #expect(pause == nil)
             }
         }
         #expect(!breaker.isOpen)
@@ -52,25 +56,26 @@ struct PausingThePolicy {
         var breaker = PolicyBreaker()
         _ = try Self.open(&breaker, at: .zero)
         let probe = try Self.permit(&breaker, at: .seconds(1))
-        guard case .pause = breaker.admit(now: Self.start + .seconds(1)) else {
-            Issue.record("a second question")
-            return
+        #expect(throws: Unexpected.self) {
+            var copy = breaker
+            _ = try Self.permit(&copy, at: .seconds(1))
         }
         breaker.succeeded(probe)
         #expect(!breaker.isOpen)
         _ = try Self.permit(&breaker, at: .seconds(1))
-        #expect(try Self.open(&breaker, at: .seconds(2)) == .seconds(1))
+        let pause = try Self.open(&breaker, at: .seconds(2))
+        #expect(pause == .seconds(1))
     }
 
     @Test("becomes longer with each question that fails, up to 30 s")
     func growth() throws {
         var breaker = PolicyBreaker()
         var time = Duration.zero
-        var pause = try #require(try Self.open(&breaker, at: time))
+        var pause: Duration? = try Self.open(&breaker, at: time)
         for seconds in [2, 4, 8, 16, 30, 30] {
-            time += pause
+            time += pause ?? .zero
             let probe = try Self.permit(&breaker, at: time)
-            pause = try #require(breaker.failed(probe, now: Self.start + time, random: 1))
+            pause = breaker.failed(probe, now: Self.start + time, random: 1)
             #expect(pause == .seconds(seconds))
         }
     }
@@ -81,8 +86,8 @@ struct PausingThePolicy {
         let early = try Self.permit(&breaker, at: .zero)
         _ = try Self.open(&breaker, at: .zero)
         breaker.succeeded(early)
-        #expect(breaker.isOpen)
-        #expect(breaker.failed(early, now: Self.start, random: 1) == nil)
+        let pause = breaker.failed(early, now: Self.start, random: 1)
+        #expect(breaker.isOpen && pause == nil)
         let probe = try Self.permit(&breaker, at: .seconds(2))
         breaker.succeeded(early)
         #expect(breaker.isOpen)

@@ -50,7 +50,7 @@ struct ContractType: Sendable, CustomStringConvertible {
             "AccountKind", "ArchiveBound", "AttachmentImage", "AttachmentState", "Bytes", "ChangeType",
             "ConsumerName", "CurrentStatus", "Cursor", "DeviceName", "DisplayName", "Document", "EmailAddress",
             "EventID", "EventStream", "ImageReference", "ImageURL", "KeptSeconds", "Lines", "MessageAttachments",
-            "Next", "Partial", "Password", "Presence", "ProblemCode", "ReportState", "Role", "Seq", "SeqOrNull",
+            "Next", "Partial", "Password", "Presence", "ProblemCode", "HeldState", "ReportState", "Role", "Seq", "SeqOrNull",
             "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Username",
         ],
         "a choice of schemas, or a part of others": [
@@ -63,13 +63,14 @@ struct ContractType: Sendable, CustomStringConvertible {
             "PasswordLogin", "PasswordRegistration", "RoomDraft", "SettingsChange", "ThreadChange", "ThreadDraft",
             "ThreadMarks", "TokenLogin", "UnreadMark", "UserReportDraft",
         ],
-        "read by more than one type, see their examples": ["CursorExpired", "Event", "Problem"],
+        "read by more than one type, see their examples": ["CursorExpired", "Denial", "Event", "Problem"],
+        "the document of a problem, or the state of a message on its way": ["PendingMessage"],
         "for operators": [
             "AdminReport", "AdminReportList", "AdminSessionDraft", "AdminStats", "AdminThread", "AdminUser",
             "AdminUserDraft", "AdminUserList", "AuditEntry", "AuditList", "Change", "ChangesAck", "ChangesExpiry",
-            "ChangesPage", "Consumer", "ConsumerList", "ConsumerStart", "CursorBehind", "Form", "Health", "Hook",
-            "HookDraft", "HookList", "HookPost", "Metrics", "NewHook", "OutboxFailure", "OutboxFailureList",
-            "ReportChange", "SlackAttachment", "SlackField",
+            "ChangesPage", "Consumer", "ConsumerList", "ConsumerStart", "CursorBehind", "Form", "Health",
+            "HeldDecision", "HeldMessage", "HeldMessageList", "Hook", "HookDraft", "HookList", "HookPost", "Metrics",
+            "NewHook", "OutboxFailure", "OutboxFailureList", "ReportChange", "SlackAttachment", "SlackField",
         ],
         "for operators, of legal holds": [
             "ExportKey", "HeldAttachment", "HeldContent", "HeldContentList", "Hold", "HoldDraft", "HoldList",

@@ -1,0 +1,57 @@
+// Messages of the client that the operator's policy holds or denies.
+
+import Foundation
+import ParleyClient
+import TestSupport
+import Testing
+
+extension SystemTests {
+    @Suite("The client and the policy")
+    struct ClientReview {
+        private static let adminToken = "admin-of-the-review"
+
+        @Test("a held message waits, is not sent again, and is sent once it is approved; a denial shows its detail")
+        func review() async throws {
+            let policy = try await PolicyServer.start()
+            let database = try await TestCluster.shared().createDatabase()
+            let node = try await Node.start(
+                database: database,
+                settings: [
+                    "PARLEY_ADMIN_TOKEN": Self.adminToken, "PARLEY_POLICY_URL": policy.url,
+                    "PARLEY_POLICY_TIMEOUT_MS": "5000",
+                ])
+            let pair = try await AnnAndBen.meet(at: node.address)
+            let held = try await pair.thread.send(.text("hold this"), attachments: [.data(Data("a".utf8), name: "a.txt")])
+            try await held.states.wait("pending") { $0 == .pending }
+            let next = try await pair.thread.send(.text("next"))
+            try await next.states.wait("sent") { $0 == .sent(1) }
+            #expect(try await pair.storedTexts() == ["next"])
+            #expect(try await pair.thread.summary.current?.unsent == InboxRow.Unsent.none)
+            let denied = try await pair.thread.send(.text("deny this"))
+            try await denied.states.wait("a denial") {
+                guard case .failed(.refused(let problem)) = $0 else { return false }
+                return problem.code == "too_rude" && problem.detail == "Please be polite."
+            }
+            // It still waits after a restart of the app.
+            let device = try await pair.device.restarted()
+            let outbox = Shown(device.parley.outbox())
+            try await outbox.wait("both messages") { $0.map(\.text) == ["hold this", "deny this"] && $0[0].state == .pending }
+            #expect(try policy.questions(about: "hold this").count == 1)
+
+            let admin = Person(id: "", username: "", password: "", session: "", token: Self.adminToken)
+            let curl = Curl(address: node.address)
+            let path = "/v1/admin/held/\(held.id.rawValue)"
+            #expect(try await curl.put(path, ["action": "approve"], as: admin).status == 200)
+            try await outbox.wait("only the denied message") { $0.map(\.text) == ["deny this"] }
+            #expect(try await pair.storedTexts() == ["next", "hold this"])
+
+            do {
+                try await device.parley.thread(pair.thread.id).edit(held.id, text: "hold that")
+                Issue.record("an edit that waits is no edit")
+            } catch ParleyError.refused(let problem) {
+                #expect(problem.code == .pendingReview && problem.status == 202)
+            }
+            try await node.stop()
+        }
+    }
+}
