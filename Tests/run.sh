@@ -30,10 +30,10 @@ lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths Me
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
     DelegatedSignIn AdminCalls WebhookDeliveries WebhookGuide MembersOnTwoNodes MessageChanges PayloadNumbers
     KilledNodes Sessions-takesAsLong BotsAndHooksGuide HookPosting LongestRetention ClientTimelines ClientSigningIn
-    HeldFiles PolicyGuide)
+    HeldFiles PolicyGuide PolicyUnderKills)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls SendingFromBothNodes
     ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough DeliveredMarks Chatting
-    MadeUpCursors MisleadingNames PasswordChange ClientVectors ClientFiles ClientInbox SendingFromSQL)
+    MadeUpCursors MisleadingNames PasswordChange ClientVectors ClientFiles ClientInbox SendingFromSQL ClientReview)
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice AttachmentAccess MediaLinks UploadingFiles
     ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety
     GeneratedClient ReferenceClient ClientMembers ClientStores)

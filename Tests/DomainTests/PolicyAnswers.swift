@@ -16,16 +16,16 @@ struct PolicyAnswers {
     func actions() throws {
         #expect(try Self.read(#"{"action":"allow","score":1}"#).action == .allow)
         #expect(try Self.read(#"{"action":"hold"}"#).action == .hold)
-        for json in [#"{}"#, #"[]"#, #""allow""#, #"{"action":"Allow"}"#, #"{"action":null}"#, #"{"action":["allow"]}"#] {
-            #expect(throws: Invalid.self, "\(json)") { try Self.read(json) }
-        }
+        let others = [#"{}"#, #"[]"#, #""allow""#, #"{"action":"Allow"}"#, #"{"action":null}"#, #"{"action":[]}"#]
+        for json in others { #expect(throws: Invalid.self, "\(json)") { try Self.read(json) } }
     }
 
     @Test(
         "deny with a code of the form of ours, or with ours",
         arguments: [
             (#""too_rude""#, "too_rude"), (#""a1""#, "a1"), (#""""#, "policy_denied"), (#""Rude""#, "policy_denied"),
-            (#""1a""#, "policy_denied"), ("7", "policy_denied"), ("null", "policy_denied"), (#""a\nb""#, "policy_denied"),
+            (#""1a""#, "policy_denied"), ("7", "policy_denied"), ("null", "policy_denied"),
+            (#""a\nb""#, "policy_denied"),
         ])
     func codes(_ sent: String, _ code: String) throws {
         guard case .deny(let got, let detail) = try Self.read(#"{"action":"deny","code":\#(sent)}"#) else {
@@ -59,13 +59,15 @@ struct PolicyAnswers {
         }
         #expect(String(decoding: payload.text.utf8, as: UTF8.self) == #"{"text":"b","x":1}"#)
         let long = String(repeating: "a", count: Limits().textByteCountMax + 1)
-        for payload in [#"{"text":""}"#, "null", "7", #"{"text":7}"#, #"{"text":"\#(long)"}"#, #"{"attachments":[]}"#] {
-            #expect(throws: Invalid.self, "\(payload)") { try Self.read(#"{"action":"rewrite","payload":\#(payload)}"#) }
+        for payload in [#"{"text":""}"#, "null", "7", #"{"text":7}"#, #"{"text":"\#(long)"}"#, "{}"] {
+            let json = #"{"action":"rewrite","payload":\#(payload)}"#
+            #expect(throws: Invalid.self, "\(payload)") { try Self.read(json) }
         }
         #expect(throws: Invalid.self) { try Self.read(#"{"action":"rewrite"}"#) }
         let place = #"{"action":"rewrite","payload":{"latitude":1,"longitude":2}}"#
         #expect(try Self.read(place, about: .location).action == .rewrite)
-        #expect(throws: Invalid.self) { try Self.read(#"{"action":"rewrite","payload":{"text":"b"}}"#, about: .location) }
+        let text = #"{"action":"rewrite","payload":{"text":"b"}}"#
+        #expect(throws: Invalid.self) { try Self.read(text, about: .location) }
     }
 
     @Test("remove attachments, but add none")

@@ -1,4 +1,5 @@
 // The address of the operator's policy.
+import CommandLineFlags
 import ServiceConfiguration
 import Testing
 
@@ -20,7 +21,8 @@ struct PolicySettings {
     @Test(
         "refuse what cannot be called",
         arguments: [
-            "policy.example", "ftp://policy.example", "http://", "http://u:p@policy.example/", "http://a b/", "http://a/#b",
+            "policy.example", "ftp://policy.example", "http://", "http://u:p@policy.example/", "http://a b/",
+            "http://a/#b",
             "http://a/ü", "http://a:999999/",
         ])
     func refused(_ url: String) {

@@ -4,7 +4,8 @@ internal import Domain
 extension SettingGroup {
     /// All settings by subject, in the order of the help.
     package static let all = [
-        configurationFile, http, tls, database, accounts, passwords, hostAppTokens, mail, push, webhooks, policy, messages,
+        configurationFile, http, tls, database, accounts, passwords, hostAppTokens, mail, push, webhooks, policy,
+        messages,
         attachments,
         objectStore, capacity, retention, search, operation, rateLimits,
     ]

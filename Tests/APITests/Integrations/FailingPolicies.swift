@@ -69,7 +69,7 @@ struct FailingPolicies {
     func gone() async throws {
         let stage = try await Self.stage(.closed)
         let (ann, bob, thread) = try await stage.people()
-        stage.policy.stop()
+        try await stage.policy.stop()
         #expect(try await ann.client.say("hi", in: thread).status == 503)
         #expect(try await bob.client.get("/v1/threads/\(thread)/messages").status == 200)
         let secret = #"{"type":"encrypted","payload":{"ciphertext":"aGk="}}"#

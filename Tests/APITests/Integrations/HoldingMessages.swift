@@ -112,7 +112,8 @@ struct HoldingMessages {
         #expect(try await listed(id)?["payload"]?["text"] == .string("hold four"))
         let without = try await TestNode(on: stage.nodes[0].database)
         #expect(
-            try await Client(port: without.port, token: ann.client.token).edit(id, in: thread, to: "five").status == 200)
+            try await Client(port: without.port, token: ann.client.token).edit(id, in: thread, to: "five").status == 200
+        )
         #expect(try await decide(id, "approve").problemCode == "held_not_approvable")
         #expect(try await ann.client.delete("/v1/threads/\(thread)/messages/\(id)").status == 204)
         #expect(try await listed(id) == nil)

@@ -50,7 +50,8 @@ struct ContractType: Sendable, CustomStringConvertible {
             "AccountKind", "ArchiveBound", "AttachmentImage", "AttachmentState", "Bytes", "ChangeType",
             "ConsumerName", "CurrentStatus", "Cursor", "DeviceName", "DisplayName", "Document", "EmailAddress",
             "EventID", "EventStream", "ImageReference", "ImageURL", "KeptSeconds", "Lines", "MessageAttachments",
-            "Next", "Partial", "Password", "Presence", "ProblemCode", "HeldState", "ReportState", "Role", "Seq", "SeqOrNull",
+            "Next", "Partial", "Password", "Presence", "ProblemCode", "HeldState", "ReportState", "Role", "Seq",
+            "SeqOrNull",
             "StatusText", "StructuredBoolean", "ThreadKind", "Time", "TimeOrNull", "Title", "Username",
         ],
         "a choice of schemas, or a part of others": [

@@ -15,7 +15,8 @@ extension SystemTests {
             -> Answer?
         {
             try? await Curl(address: address).call(
-                "POST", "/v1/threads/\(thread)/messages", ["id": .string(id), "payload": ["text": .string(text)]], as: ann,
+                "POST", "/v1/threads/\(thread)/messages", ["id": .string(id), "payload": ["text": .string(text)]],
+                as: ann,
                 within: .seconds(5))
         }
 

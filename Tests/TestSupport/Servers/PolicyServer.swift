@@ -48,8 +48,8 @@ package final class PolicyServer: Sendable {
     }
 
     /// Ends the process: nothing listens on the port any more.
-    package func stop() {
+    package func stop() async throws {
         process.terminate()
-        process.waitUntilExit()
+        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
     }
 }

@@ -54,7 +54,10 @@ class Policy(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        try:
+            self.wfile.write(body)
+        except ConnectionError:  # The node has given up waiting.
+            self.close_connection = True
 
     def log_message(self, *arguments):
         pass
