@@ -7,19 +7,20 @@ package final class PolicyServer: Sendable {
     package let port: Int
     private let directory: TemporaryDirectory
     private let process: Process
+    /// The process ends when this is closed. It may have inherited a mask that blocks signals.
+    private let input: Pipe
 
     private static let script = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "policy_server.py").path
 
     package var url: String { "http://127.0.0.1:\(port)/policy?key=secret" }
 
-    private init(port: Int, directory: TemporaryDirectory, process: Process) {
+    private init(port: Int, directory: TemporaryDirectory, process: Process, input: Pipe) {
         self.port = port
         self.directory = directory
         self.process = process
+        self.input = input
     }
-
-    deinit { process.terminate() }
 
     package static func start() async throws -> PolicyServer {
         let directory = try TemporaryDirectory()
@@ -27,12 +28,14 @@ package final class PolicyServer: Sendable {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/python3")
         process.arguments = ["-B", script, "\(port)", directory.path]
+        let input = Pipe()
+        process.standardInput = input
         try process.run()
         while !FileManager.default.fileExists(atPath: directory.path + "/ready") {
             guard process.isRunning else { throw CocoaError(.executableLoad) }
             try await Task.sleep(for: .milliseconds(5))
         }
-        return PolicyServer(port: port, directory: directory, process: process)
+        return PolicyServer(port: port, directory: directory, process: process, input: input)
     }
 
     /// From now on every question gets the answer of this word, or this JSON; nil: by the text again.
@@ -49,7 +52,7 @@ package final class PolicyServer: Sendable {
 
     /// Ends the process: nothing listens on the port any more.
     package func stop() async throws {
-        process.terminate()
+        try input.fileHandleForWriting.close()
         while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
     }
 }

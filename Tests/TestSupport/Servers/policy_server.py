@@ -1,5 +1,6 @@
 """A policy of an operator on a port of 127.0.0.1, for tests. The first word of a message's text says how it behaves, unless
-the file DIRECTORY/mood has a word or an answer. It writes each question as a line to DIRECTORY/questions.
+the file DIRECTORY/mood has a word or an answer. It writes each question as a line to DIRECTORY/questions, and ends when
+its standard input does.
 
 policy_server.py PORT DIRECTORY"""
 
@@ -7,6 +8,7 @@ import json
 import os
 import socket
 import sys
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -69,5 +71,6 @@ class Server(ThreadingHTTPServer):
 
 
 server = Server(("127.0.0.1", PORT), Policy)
+threading.Thread(target=server.serve_forever, daemon=True).start()
 open(DIRECTORY + "/ready", "w").close()
-server.serve_forever()
+sys.stdin.read()
