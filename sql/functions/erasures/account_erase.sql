@@ -57,6 +57,10 @@ begin
     values (p_user, p_erases_messages, log_pos_at(v_user.created_at - interval '1 minute') - 1);
     insert into erasure_threads (user_id, thread_id, at)
     select m.user_id, m.thread_id, v_now from members m where m.user_id = p_user;
+    if v_user.is_bot then
+        insert into erasure_threads (user_id, thread_id, at)
+        select p_user, t.id, v_now from command_threads(p_user) t (id) on conflict do nothing;
+    end if;
     v_sessions := account_sign_out(p_user);
 
     v_head := change_log(log_begin(), v_now, 'user.updated', null, null, user_json(v_user)::text);
@@ -76,6 +80,7 @@ begin
     delete from blocks b where b.blocked_id = p_user;
     delete from thread_counts c where c.user_id = p_user;
     delete from hooks h where h.user_id = p_user;
+    perform command_forget_account(p_user);
     perform report_forget_account(p_user);
     delete from parley.outbox_failures f where f.user_id = p_user;
     perform policy_forget_account(p_user);

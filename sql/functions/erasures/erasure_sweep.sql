@@ -51,7 +51,7 @@ begin
     delete from members m where m.thread_id = v_thread.id and m.user_id = v_user returning m.* into v_old;
     delete from receipt_news n where n.thread_id = v_thread.id and n.user_id = v_user;
     delete from message_hides h where h.thread_id = v_thread.id and h.user_id = v_user;
-    if v_thread.kind = 'direct' then
+    if v_thread.kind = 'direct' and v_old.status is not null then
         update members m set blocked = null, blocks = null where m.thread_id = v_thread.id and (m.blocked or m.blocks);
     end if;
     if v_old.status in ('joined', 'invited') then

@@ -1,0 +1,85 @@
+-- The end of a run, or its next try. Each call names the node's turn, and changes nothing if the turn is over.
+
+-- Ends a run: posts the reply, if there is one, and deletes the run in the same transaction. `p_reply` is the reply's
+-- id, which is made of the command's and the message's, so no second reply is ever stored. With `p_is_gone` the command
+-- is disabled.
+-- Returns: whether the turn lasted. Otherwise nothing was posted.
+-- Locks: with `p_is_gone` the commands (advisory); the thread, the run; with `p_is_gone` the command's row and its runs;
+-- then the log
+create or replace function command_settle(
+    p_command uuid, p_thread uuid, p_message uuid, p_turn int, p_reply uuid, p_payload json, p_is_gone boolean
+) returns boolean
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_bot uuid;
+begin
+    if p_is_gone then
+        perform pg_advisory_xact_lock(7266027);
+    end if;
+    perform from threads t where t.id = p_thread for no key update;
+    delete from command_runs r
+    where r.command_id = p_command and r.thread_id = p_thread and r.message_id = p_message and r.turn = p_turn;
+    if not found then
+        return false;
+    end if;
+    if p_is_gone then
+        perform command_disable(p_command, 'gone');
+    end if;
+    v_bot := (select c.user_id from commands c join users u on u.id = c.user_id
+        where c.id = p_command and u.suspended_at is null and u.erased_at is null);
+    if p_payload is not null and v_bot is not null and (message_find(p_thread, p_reply)).seq is null then
+        perform command_post(p_thread, p_reply, v_bot, p_payload, p_message);
+    end if;
+    return true;
+end $$;
+
+-- Appends a bot's message to the thread, of which the bot need not be a member.
+-- Locks: the caller holds the thread; then the log
+create or replace function command_post(p_thread uuid, p_id uuid, p_bot uuid, p_payload json, p_reply_to uuid) returns void
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+declare
+    v_now timestamptz := stamp();
+    v_kept record;
+    v_last messages;
+    v_message messages;
+    v_head bigint;
+begin
+    select k.keep_s[1] as s, k.until_delivered[1] as until_delivered into v_kept
+    from retention_of(array[p_thread], array[null]::int[]) k;
+    select * into v_last from messages m where m.thread_id = p_thread order by m.seq desc limit 1;
+    v_now := greatest(v_now, v_last.created_at);
+    v_head := log_begin();
+    insert into messages as m (thread_id, seq, id, sender_id, type, payload, reply_to, created_at, expires_at, pos,
+        until_delivered)
+    values (p_thread, coalesce(v_last.seq, 0) + 1, p_id, p_bot, 'message', p_payload, p_reply_to, v_now,
+        v_now + v_kept.s * interval '1 second', v_head + 1, v_kept.until_delivered)
+    returning m.* into v_message;
+    insert into events (pos, at, type, thread_id, seq, actor_id, body)
+    values (v_head + 1, v_now, 'message.created', p_thread, v_message.seq, p_bot,
+        event_json('message.created', p_thread, v_now, message_view(v_message)));
+    if v_message.expires_at is not null or v_message.until_delivered then
+        perform retention_note(array[p_thread], array[p_id], v_head + 1);
+    end if;
+    perform log_announce(v_head + 1);
+end $$;
+
+-- Puts a run off for `p_wait_ms`. With `p_is_tried` a try has failed; otherwise the node sent nothing.
+-- Returns: whether the turn lasted.
+-- Locks: the run
+create or replace function command_put_off(
+    p_command uuid, p_thread uuid, p_message uuid, p_turn int, p_wait_ms int, p_is_tried boolean,
+    p_now timestamptz default clock_timestamp()
+) returns boolean
+language plpgsql volatile
+set enable_seqscan = off
+as $$
+begin
+    update command_runs r set is_running = false, due_at = p_now + p_wait_ms * interval '1 ms',
+        tries = r.tries + p_is_tried::int, turn = r.turn + 1
+    where r.command_id = p_command and r.thread_id = p_thread and r.message_id = p_message and r.turn = p_turn;
+    return found;
+end $$;
