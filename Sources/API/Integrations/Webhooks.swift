@@ -178,8 +178,8 @@ extension EventType {
 }
 
 extension JSONText {
-    /// An endpoint with its secret, which is shown once.
-    fileprivate func with(_ secret: WebhookSecret) -> JSONText {
+    /// An endpoint or a command with its secret, which is shown once.
+    func with(_ secret: WebhookSecret) -> JSONText {
         var writer = JSONWriter()
         writer.write(secret.text)
         return JSONText(utf8: utf8.dropLast() + Array(#","secret":"#.utf8) + writer.utf8 + Array("}".utf8))

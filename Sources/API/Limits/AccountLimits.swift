@@ -28,7 +28,7 @@ extension OperationID {
         // These read. AccountReads limits concurrent reads.
         case .listSessions, .getWebPushKey, .getOwnAccount, .exportOwnAccount, .getUser, .listBlocks, .getThread,
             .searchRooms, .listMembers, .listMessages, .getMessage, .listReceipts, .getInbox, .searchMessages, .sync,
-            .getAttachment, .getThumbnail, .getAttachmentInfo:
+            .getAttachment, .getThumbnail, .getAttachmentInfo, .listCommands:
             []
         // Limited by address and by the given name.
         case .register, .requestCode, .login: []
@@ -38,6 +38,8 @@ extension OperationID {
             .adminDeleteConsumer,
             .adminCreateWebhook, .adminListWebhooks, .adminGetWebhook, .adminUpdateWebhook, .adminDeleteWebhook,
             .adminRotateWebhook, .adminTestWebhook, .adminReplayWebhook, .adminListWebhookDeliveries,
+            .adminCreateCommand, .adminListCommands, .adminGetCommand, .adminUpdateCommand, .adminDeleteCommand,
+            .adminRotateCommand,
             .adminCreateHook, .adminListHooks, .adminDeleteHook, .adminListReports, .adminUpdateReport,
             .adminCreateHold, .adminListHolds, .adminGetHold, .adminReleaseHold, .adminListHoldContents,
             .adminExportHold, .adminGetExportKey,

@@ -122,5 +122,6 @@ package struct API: Sendable {
             + holdRoutes
             + policyRoutes
             + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + operationRoutes
+            + changesRoutes + consumerRoutes + webhookRoutes + commandRoutes + outboxRoutes + operationRoutes
     }
 }

@@ -26,6 +26,8 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case adminCreateWebhook, adminListWebhooks, adminGetWebhook, adminUpdateWebhook, adminDeleteWebhook
     case adminRotateWebhook, adminTestWebhook, adminReplayWebhook, adminListWebhookDeliveries
     case adminCreateHook, adminListHooks, adminDeleteHook, postToHook
+    case adminCreateCommand, adminListCommands, adminGetCommand, adminUpdateCommand, adminDeleteCommand
+    case adminRotateCommand, listCommands
     case createReport, adminListReports, adminUpdateReport
     case adminCreateHold, adminListHolds, adminGetHold, adminReleaseHold, adminListHoldContents, adminExportHold
     case adminGetExportKey

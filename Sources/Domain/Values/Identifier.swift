@@ -83,6 +83,7 @@ package enum MailKind: IdentifiedKind {}
 package enum PushKind: IdentifiedKind {}
 package enum WebhookKind: IdentifiedKind {}
 package enum HookKind: IdentifiedKind {}
+package enum CommandKind: IdentifiedKind {}
 package enum ReportKind: IdentifiedKind {}
 package enum HoldKind: IdentifiedKind {}
 package enum OutboxFailureKind: IdentifiedKind {}
@@ -94,6 +95,7 @@ package typealias MailID = Identifier<MailKind>
 package typealias PushID = Identifier<PushKind>
 package typealias WebhookID = Identifier<WebhookKind>
 package typealias HookID = Identifier<HookKind>
+package typealias CommandID = Identifier<CommandKind>
 package typealias ReportID = Identifier<ReportKind>
 package typealias HoldID = Identifier<HoldKind>
 package typealias OutboxFailureID = Identifier<OutboxFailureKind>

@@ -1,0 +1,112 @@
+// Commands: administrators make them, and clients complete their words. CommandWorker answers them.
+import Credentials
+import Domain
+import HTTPTypes
+import Store
+
+extension API {
+    /// The calls of administrators exist only with an admin token, and in a service that calls other servers.
+    var commandRoutes: [Route] {
+        let (all, one) = ("/v1/admin/commands", "/v1/admin/commands/{command_id}")
+        let administration = [
+            Route(.post, all, .adminCreateCommand, body: .small, .admin(createCommand)),
+            Route(.get, all, .adminListCommands, query: .read, .admin(listCommands)),
+            Route(.get, one, .adminGetCommand, .admin { call, _ in .json(try await store.command(call.command())) }),
+            Route(.patch, one, .adminUpdateCommand, body: .small, .admin(updateCommand)),
+            Route(
+                .delete, one, .adminDeleteCommand,
+                .admin { call, actor in
+                    try await store.deleteCommand(call.command(), by: actor)
+                    return .noContent
+                }),
+            Route(.post, one + "/rotate", .adminRotateCommand, body: .small, .admin(rotateCommand)),
+        ]
+        return [Route(.get, "/v1/commands", .listCommands, query: .read, .signedIn(offerCommands))]
+            + (adminGuard == nil || webhooks == nil ? [] : administration)
+    }
+
+    /// The words that the caller may use in a thread.
+    private func offerCommands(_ call: Call, _ identity: Identity) async throws -> Answer {
+        var query = call.query
+        let given = query.required("thread_id", ThreadID.self)
+        let thread = try query.values(given)
+        let commands = try await store.commands(in: thread, for: identity.user)
+        var writer = JSONWriter(reserving: commands.utf8.count + 16)
+        writer.raw(#"{"commands":"#)
+        writer.raw(commands)
+        writer.raw("}")
+        return .json(JSONText(utf8: writer.utf8))
+    }
+
+    private func createCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let allowsPrivate = webhooks?.allowsPrivate ?? false
+        let fields = try await call.fields { fields in try NewCommandFields(&fields, allowsPrivate: allowsPrivate) }
+        let secret = WebhookSecret(bytes: RandomBytes.make(count: WebhookSecret.byteCount))
+        let new = NewCommand(
+            word: fields.word, url: fields.url, description: fields.description?.text, name: fields.name?.text,
+            image: fields.image?.text, thread: fields.thread, secret: secret.bytes)
+        let command = try await store.createCommand(new, countMax: CommandLimits.countMax, by: actor)
+        return .json(command.with(secret), status: .created)
+    }
+
+    private func listCommands(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        var query = call.query
+        let request = query.pageRequest()
+        try query.end()
+        return .list("commands", try await store.commands(request), limit: request.limit)
+    }
+
+    private func updateCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let id = try call.command()
+        let allowsPrivate = webhooks?.allowsPrivate ?? false
+        let change = try await call.fields { fields in
+            let url = fields.given("url") { json throws(Invalid) in
+                try EndpointURL(json, allowsPrivate: allowsPrivate).text
+            }
+            let description = fields.given("description") { json throws(Invalid) in
+                try CommandDescription?(json)?.text
+            }
+            let isEnabled = fields.given("enabled") { json throws(Invalid) in try Bool(json) }
+            try fields.end()
+            return CommandChange(url: url, description: description, isEnabled: isEnabled)
+        }
+        return .json(try await store.updateCommand(id, change, by: actor))
+    }
+
+    private func rotateCommand(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        let id = try call.command()
+        try await call.fields(isOptional: true) { fields in try fields.end() }
+        let secret = WebhookSecret(bytes: RandomBytes.make(count: WebhookSecret.byteCount))
+        let command = try await store.rotateCommand(
+            id, secret: secret.bytes, bothSeconds: WebhookLimits.bothSecretsSeconds, by: actor)
+        return .json(command.with(secret))
+    }
+}
+
+/// A command that the operator creates.
+private struct NewCommandFields: Sendable {
+    var word: CommandWord
+    var url: String
+    var description: CommandDescription?
+    var name: DisplayName?
+    var image: ImageURL?
+    var thread: ThreadID?
+
+    init(_ fields: inout Fields<JSONValue>, allowsPrivate: Bool) throws {
+        let word = fields.required("word", CommandWord.self)
+        let url = fields.required("url") { json throws(Invalid) in
+            try EndpointURL(json, allowsPrivate: allowsPrivate).text
+        }
+        description = fields.optional("description", CommandDescription.self)
+        name = fields.optional("name", DisplayName.self)
+        image = fields.optional("image", ImageURL.self)
+        thread = fields.optional("thread_id", ThreadID.self)
+        (self.word, self.url) = try fields.values(word, url)
+    }
+}
+
+extension Call {
+    fileprivate func command() throws(Problem) -> CommandID {
+        try id("command_id", orElse: Problem(.commandNotFound, "There is no such command."))
+    }
+}

@@ -1,0 +1,99 @@
+// Messages that run commands: which node answers them, and what became of them.
+import Domain
+import Postgres
+
+/// A message that runs a command, and the number of the claim. What an earlier turn records is refused.
+package struct CommandRunKey: Hashable, Sendable {
+    package var command: CommandID
+    package var thread: ThreadID
+    package var message: MessageID
+    package var turn: Int32
+
+    fileprivate var parameters: [Parameter] { [.id(command), .id(thread), .id(message), .int4(turn)] }
+}
+
+/// A claimed run with what its request needs.
+package struct CommandRun: Sendable {
+    /// Why there is to be no request.
+    package enum Refusal: String, Sendable { case disabled, busy }
+
+    package var key: CommandRunKey
+    /// Tries that failed.
+    package var tryCount: Int
+    package var refusal: Refusal?
+    package var event: String
+    package var word: String
+    package var target: WebhookTarget
+    package var sentAt: Timestamp
+    /// The message's text without the word.
+    package var arguments: String
+    /// The message as it was sent, and its sender.
+    package var message: JSONText
+    package var sender: JSONText
+}
+
+extension Store {
+    // These calls run to their end even if their task is cancelled: nobody else knows of a claim, or of an answer.
+
+    /// Finds new messages that run commands, and claims what is due.
+    ///
+    /// - Parameter limit: how many runs are claimed at most.
+    package func stepCommands(
+        limit: Int, runningMax: Int = CommandLimits.runningCountMax, waitingMax: Int = CommandLimits.waitingCountMax,
+        leaseSeconds: Int = CommandLimits.leaseSeconds
+    ) async throws -> [CommandRun] {
+        let result = await finished(
+            Statement("command_step", "select * from command_step($1, $2, $3, $4)"),
+            [.int4(Int32(limit)), .int4(Int32(runningMax)), .int4(Int32(waitingMax)), .int4(Int32(leaseSeconds))])
+        return try await decoded { try result.get().map { try CommandRun($0) } }
+    }
+
+    /// Ends a run. A reply is posted in the same transaction. Returns whether the turn lasted; otherwise nothing was
+    /// recorded.
+    ///
+    /// - Parameters:
+    ///   - payload: the payload of the reply; nil for none.
+    ///   - isGone: whether the command is to be disabled.
+    package func settleCommandRun(
+        _ key: CommandRunKey, reply: MessageID, payload: JSONText?, isGone: Bool = false
+    ) async throws -> Bool {
+        let result = await finished(
+            Statement("command_settle", "select command_settle($1, $2, $3, $4, $5, $6, $7)"),
+            key.parameters + [.id(reply), payload.map(Parameter.json) ?? .null, .bool(isGone)])
+        return try await decoded { try result.get().first?.bool(0) ?? false }
+    }
+
+    /// Makes a run due again after a wait. Returns whether the turn lasted.
+    ///
+    /// - Parameter isTried: whether a try has failed; otherwise the node sent nothing.
+    package func putOffCommandRun(_ key: CommandRunKey, waitMs: Int, isTried: Bool) async throws -> Bool {
+        let result = await finished(
+            Statement("command_put_off", "select command_put_off($1, $2, $3, $4, $5, $6)"),
+            key.parameters + [.int4(Int32(waitMs)), .bool(isTried)])
+        return try await decoded { try result.get().first?.bool(0) ?? false }
+    }
+
+    private func finished(_ statement: Statement, _ parameters: [Parameter]) async -> Result<Rows, any Error> {
+        await withCheckedContinuation { continuation in
+            changes.client.begin(statement, parameters) { continuation.resume(returning: $0) }
+        }
+    }
+}
+
+extension CommandRun {
+    fileprivate init(_ row: Row) throws {
+        key = CommandRunKey(
+            command: CommandID(try row.uuid(0)), thread: ThreadID(try row.uuid(1)), message: MessageID(try row.uuid(2)),
+            turn: try row.int4(3))
+        tryCount = Int(try row.int4(4))
+        refusal = try row.textOrNull(5).flatMap(Refusal.init)
+        event = try row.text(6)
+        word = try row.text(7)
+        target = WebhookTarget(
+            url: try row.text(8), secrets: [try row.bytes(9)] + (try row.bytesOrNull(10).map { [$0] } ?? []))
+        sentAt = Timestamp(microsSince1970: try row.timestamp(11))
+        arguments = try row.text(12)
+        message = try row.json(13)
+        sender = try row.json(14)
+    }
+}
