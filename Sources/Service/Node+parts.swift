@@ -55,6 +55,12 @@ extension Node {
             + readers.map { Part("outboxReader", run: $0.run) }
     }
 
+    static func commandPart(_ settings: Settings, _ store: Store, logger: Logger) -> Part {
+        let metrics = CommandMetrics()
+        let worker = CommandWorker(settings, store: store, metrics: metrics, logger: logger)
+        return Part("commands", failures: [metrics.failures], metrics: metrics.write, run: worker.run)
+    }
+
     static func maintenanceParts(
         _ settings: Settings, _ database: Database, _ store: Store, _ log: LogParts<SendWaiter>, logger: Logger
     ) -> [Part] {
