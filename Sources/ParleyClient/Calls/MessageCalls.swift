@@ -119,6 +119,11 @@ public struct MessageCalls: Sendable {
             "GET", "v1", "threads", thread.rawValue, "messages", id.rawValue, "receipts", query: .page(limit, page))
     }
 
+    /// The commands that work in a thread, for completion. `GET /v1/commands`
+    public func commands(in thread: ThreadID) -> Call<CommandList> {
+        Call("GET", "v1", "commands", query: [("thread_id", thread.rawValue)])
+    }
+
     /// Messages in which every word of the text begins some word, newest first, in one thread or in all.
     /// `GET /v1/search`
     public func search(

@@ -40,6 +40,19 @@ public struct MemberPage: Sendable, Hashable, Codable {
     public var next: String?
 }
 
+/// The commands that work in a thread, in the order of their words.
+public struct CommandList: Sendable, Hashable, Codable {
+    public var commands: [Command]
+
+    /// A word that a message may begin with.
+    public struct Command: Sendable, Hashable, Codable {
+        /// With its slash: `/deploy`.
+        public var word: String
+        /// What it does, in one line.
+        public var description: String?
+    }
+}
+
 /// The members who have a message. A page may be empty and still have `next`.
 public struct ReceiptPage: Sendable, Hashable, Codable {
     public var receipts: [Receipt]

@@ -24,13 +24,14 @@ struct ContractType: Sendable, CustomStringConvertible {
 
     static let all: [Self] = [
         .init("Account", Account.self), .init("ApnsTarget", PushTarget.self), .init("Attachment", Attachment.self),
-        .init("Block", Block.self), .init("BlockList", BlockPage.self),
+        .init("Block", Block.self), .init("BlockList", BlockPage.self), .init("CommandOffer", CommandList.self),
         .init("EncryptedPayload", EncryptedPayload.self), .init("FcmTarget", PushTarget.self),
         .init("FieldProblem", Problem.Field.self), .init("Inbox", InboxPage.self), .init("Link", AttachmentLink.self),
         .init("LocationPayload", LocationPayload.self), .init("Member", Member.self),
         .init("MemberList", MemberPage.self), .init("Message", Message.self),
         .init("MessageAttachment", Attachment.self), .init("MessagePage", MessagePage.self),
-        .init("NewSession", Session.self), .init("OwnMembership", OwnMembership.self),
+        .init("NewSession", Session.self), .init("OfferedCommand", CommandList.Command.self),
+        .init("OwnMembership", OwnMembership.self),
         .init("Person", SystemPayload.Person.self), .init("Preferences", Preferences.self),
         .init("PublicThread", PublicThread.self), .init("Reaction", Reaction.self), .init("Receipt", Receipt.self),
         .init("ReceiptList", ReceiptPage.self), .init("Report", Report.self), .init("RoomList", RoomPage.self),
@@ -48,6 +49,7 @@ struct ContractType: Sendable, CustomStringConvertible {
     static let leftOut: [String: Set<String>] = [
         "values without members": [
             "AccountKind", "ArchiveBound", "AttachmentImage", "AttachmentState", "Bytes", "ChangeType",
+            "CommandDescription", "CommandWord",
             "ConsumerName", "CurrentStatus", "Cursor", "DeviceName", "DisplayName", "Document", "EmailAddress",
             "EventID", "EventStream", "ImageReference", "ImageURL", "KeptSeconds", "Lines", "MessageAttachments",
             "Next", "Partial", "Password", "Presence", "ProblemCode", "HeldState", "ReportState", "Role", "Seq",
@@ -75,6 +77,9 @@ struct ContractType: Sendable, CustomStringConvertible {
         ],
         "for operators, of legal holds": [
             "ExportKey", "HeldAttachment", "HeldContent", "HeldContentList", "Hold", "HoldDraft", "HoldList",
+        ],
+        "for operators, of commands": [
+            "Command", "CommandChange", "CommandDraft", "CommandList", "CommandWithSecret",
         ],
         "for operators, of webhooks": [
             "Webhook", "WebhookChange", "WebhookDelivery", "WebhookDeliveryList", "WebhookDeliveryState",

@@ -84,6 +84,7 @@ struct SampleCall: Sendable, CustomStringConvertible {
         .init("putReaction", .messages.react("👍", to: message, in: thread)),
         .init("deleteReaction", .messages.unreact("👍", to: message, in: thread)),
         .init("listReceipts", .messages.receipts(of: message, in: thread, limit: 3, page: "p")),
+        .init("listCommands", .messages.commands(in: thread)),
         .init("searchMessages", .messages.search("lunch tom", in: thread, limit: 3, page: "p")),
         .init("putReceipt", .receipts.move(.init(thread: thread, read: 42))),
         .init("putReceipts", .receipts.move(all: [.init(thread: thread, read: 42)])),
