@@ -30,7 +30,7 @@ lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths Me
 lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP RequestLog MetricsPage Searching Paging
     DelegatedSignIn AdminCalls WebhookDeliveries WebhookGuide MembersOnTwoNodes MessageChanges PayloadNumbers
     KilledNodes Sessions-takesAsLong BotsAndHooksGuide HookPosting LongestRetention ClientTimelines ClientSigningIn
-    HeldFiles PolicyGuide PolicyUnderKills)
+    HeldFiles PolicyGuide PolicyUnderKills CommandGuide)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls SendingFromBothNodes
     ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough DeliveredMarks Chatting
     MadeUpCursors MisleadingNames PasswordChange ClientVectors ClientFiles ClientInbox SendingFromSQL ClientReview)

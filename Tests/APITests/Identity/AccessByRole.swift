@@ -160,6 +160,9 @@ private let attempts: [String: Attempt] = [
     "put a receipt": attempt("PUT", { _ in "/receipts" }, #"{"read":1}"#),
     "mark messages unread again": attempt("PUT", { _ in "/unread" }, #"{"from":1}"#),
     "show that one is typing": attempt("PUT", { _ in "/typing" }),
+    "list the commands": { ground, _, client in
+        try await client.get("/v1/commands?thread_id=\(ground.thread)")
+    },
     "search the thread": { ground, _, client in
         try await client.get("/v1/search?q=hello&thread=\(ground.thread)")
     },

@@ -65,6 +65,7 @@ struct AccessByToken {
             "{thread_id}": thread, "{message_id}": message, "{user_id}": ann.id, "{emoji}": "%F0%9F%91%8D",
             "{session_id}": SessionID.make().description, "{attachment_id}": AttachmentID.make().description,
             "{hook_id}": HookID.make().description, "{report_id}": ReportID.make().description, "{token}": "x",
+            "{command_id}": CommandID.make().description,
         ].reduce(String(parts[1])) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
         for (index, token) in tokens.enumerated() {
             var client = try await Client()

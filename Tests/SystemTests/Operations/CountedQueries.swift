@@ -18,6 +18,7 @@ extension SystemTests {
             "announcement_continue", "attachment_claim", "attachment_sweep", "attachment_places",
             "consumer_list", "webhook_tend", "report_count", "outbox_step", "hold_sweep",
             "hold_counts",
+            "consumer_list", "webhook_tend", "command_step", "report_count", "outbox_step",
         ]
 
         @Test("readers of the changes feed cost no statement while they wait, and then one each")

@@ -33,12 +33,13 @@ package final class WebhookSink: Sendable {
         private var status: Int?
         private var share: Double?
         private var headers: [String: String]?
+        private var body: String?
 
         private init(_ kind: String) { self.kind = kind }
 
-        package static func answer(_ status: Int, headers: [String: String] = [:]) -> Mood {
+        package static func answer(_ status: Int, headers: [String: String] = [:], body: String? = nil) -> Mood {
             var mood = Mood("answer")
-            (mood.status, mood.headers) = (status, headers)
+            (mood.status, mood.headers, mood.body) = (status, headers, body)
             return mood
         }
 
@@ -177,6 +178,8 @@ package final class WebhookSink: Sendable {
     package func expect(_ secrets: [String], of path: String) async throws {
         try await tell(Command(do: "secrets", path: path, secrets: secrets))
     }
+    /// The path answers commands with their text.
+    package func echo(_ path: String) async throws { try await tell(Command(do: "echo", path: path)) }
     /// Closes the port and all connections, or opens the port again.
     package func close() async throws { try await tell(Command(do: "close")) }
     package func open() async throws { try await tell(Command(do: "open")) }

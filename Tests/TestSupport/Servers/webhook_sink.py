@@ -35,6 +35,8 @@ class Sink:
         self.writers = set()
         self.moods = {}
         self.secrets = {}
+        # Paths that answer a command with its text.
+        self.echoes = set()
         self.random = random.Random(7)
 
     async def open(self):
@@ -94,9 +96,12 @@ class Sink:
         self.report(path, headers, body, status)
         if mood["kind"] == "lost":
             return False
-        lines = [f"HTTP/1.1 {status} X", "content-length: 0"]
-        lines += [f"{name}: {value}" for name, value in mood.get("headers", {}).items()]
-        writer.write("\r\n".join(lines + ["", ""]).encode())
+        answer = mood.get("body") or ""
+        if path in self.echoes and status == 200 and "body" not in mood:
+            answer = json.dumps({"text": "echo " + json.loads(body)["data"]["text"]})
+        lines = [f"HTTP/1.1 {status} X", f"content-length: {len(answer.encode())}"]
+        lines += [f"{name}: {value}" for name, value in (mood.get("headers") or {}).items()]
+        writer.write("\r\n".join(lines + ["", answer]).encode())
         await writer.drain()
         return True
 
@@ -118,6 +123,8 @@ class Sink:
                 self.moods.pop(path, None)
             case "secrets":
                 self.secrets[path] = command["secrets"]
+            case "echo":
+                self.echoes.add(path)
             case "open":
                 await self.open()
             case "close":
