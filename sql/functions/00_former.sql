@@ -52,6 +52,7 @@ drop function if exists thread_create(uuid, text, text, text, uuid, uuid[], bool
 drop function if exists thread_reopen(uuid, uuid);
 drop function if exists thread_created_data(threads);
 drop function if exists thread_created_data(threads, boolean);
+drop function if exists thread_created_data(threads, members);
 drop function if exists thread_update(uuid, uuid, json, text);
 drop function if exists member_view(members);
 drop function if exists unread_count(uuid, bigint, bigint);

@@ -100,12 +100,11 @@ end $$;
 -- each. Invited people get no members, because they may not see yet who has read how far. For `m`, who joins an
 -- existing thread, also what the inbox says, as at this place in the log: their settings, which outlive leaving, marks
 -- and counts. It has no message, whose content would have to be withdrawn here too, and no presence, which the log
--- does not keep. `m` is null for the first members.
-create or replace function thread_created_data(t threads, m members) returns text
+-- does not keep. `m` is null for the first members. `p_members` may be what thread_created_members returns.
+create or replace function thread_created_data(t threads, m members, p_members jsonb default null) returns text
 language plpgsql stable as $$
 declare
     v_thread jsonb := thread_json(t);
-    v_members members[];
 begin
     if m.status is not null then
         v_thread := thread_view(t, m, false)::jsonb - 'last_message';
@@ -113,10 +112,20 @@ begin
             v_thread := jsonb_set(v_thread, '{peer}', v_thread -> 'peer' || '{"presence":null,"last_seen_at":null}');
         end if;
     end if;
-    if m.status is distinct from 'invited' and t.member_count <= 100 then
+    return (v_thread || jsonb_build_object('members', case when m.status is distinct from 'invited'
+        then coalesce(p_members, thread_created_members(t)) else '[]' end))::text;
+end $$;
+
+-- Returns: the members of a thread as thread.created shows them; none of more than 100.
+create or replace function thread_created_members(t threads) returns jsonb
+language plpgsql stable as $$
+declare
+    v_members members[];
+begin
+    if t.member_count <= 100 then
         v_members := array(select x from members x where x.thread_id = t.id and x.status in ('joined', 'invited') limit 101);
     end if;
-    return (v_thread || jsonb_build_object('members', coalesce((
+    return coalesce((
         select jsonb_agg(member_view(x::members) order by x.joined_at, x.user_id)
-        from unnest(v_members) x where cardinality(v_members) <= 100), '[]')))::text;
+        from unnest(v_members) x where cardinality(v_members) <= 100), '[]');
 end $$;
