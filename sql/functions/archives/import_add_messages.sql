@@ -31,7 +31,7 @@ begin
         where m.import_id = p_import
         window place as (partition by m.thread_id order by m.seq, m.created_at, m.line)
     ) o
-    cross join lateral (select coalesce(o.deleted_at, case when o.expires_at <= p_now then o.expires_at
+    cross join lateral (select coalesce(o.deleted_at, case when o.expires_at <= p_now then greatest(o.expires_at, o.at)
         when o.type <> 'system' and o.at <= v_old then p_now end) as at offset 0) g
     left join import_lost_replies l on l.line = o.line
     left join (select distinct r.thread_id, r.message_id from import_reactions r where r.import_id = p_import) r

@@ -44,19 +44,22 @@ set work_mem = '64MB' set jit = off
 as $$
 begin
     create temporary table import_events on commit drop as
+    -- Once for each thread, and not for each member.
+    with shown as materialized (
+        select t.id, thread_created_members(t) as members from import_fates f join threads t on t.id = f.id where f.fate = 'new'
+    )
     select row_number() over (order by x.thread_id, x.user_id) as place, x.*
     from (
         select t.id as thread_id, '00000000-0000-0000-0000-000000000000'::uuid as user_id, null::uuid[] as begins,
-            true as is_change, event_json('thread.created', t.id, p_now, thread_created_data(t, null)) as body
-        from import_fates f join threads t on t.id = f.id where f.fate = 'new'
+            true as is_change, event_json('thread.created', t.id, p_now, thread_created_data(t, null, s.members)) as body
+        from shown s join threads t on t.id = s.id
         union all
         select t.id, m.user_id, case when m.status = 'joined' then array[m.user_id] end, null,
-            event_json('thread.created', t.id, p_now, thread_created_data(t, m, d.members))
-        from import_fates f
-        join threads t on t.id = f.id
-        cross join lateral (select thread_created_members(t) as members offset 0) d
-        join members m on m.thread_id = f.id
-        where f.fate = 'new' and m.status in ('joined', 'invited')
+            event_json('thread.created', t.id, p_now, thread_created_data(t, m, s.members))
+        from shown s
+        join threads t on t.id = s.id
+        join members m on m.thread_id = s.id
+        where m.status in ('joined', 'invited')
     ) x;
 end $$;
 
