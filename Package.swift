@@ -154,6 +154,10 @@ let package = Package(
             swiftSettings: settings,
             plugins: ["EmbedFilesPlugin"]),
 
+        // Archives in one format, in and out: reading lines, staging them, applying them.
+        .target(
+            name: "Transfer", dependencies: ["Basics", "Domain", "Store", "Telemetry"], swiftSettings: settings),
+
         // Writer, tail, mailboxes, caches.
         .target(
             name: "Log",
@@ -174,7 +178,7 @@ let package = Package(
             name: "API",
             dependencies: [
                 "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Pictures", "Store", "Telemetry",
-                "Transport", "WebClient",
+                "Transfer", "Transport", "WebClient",
                 crypto, httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
@@ -206,9 +210,8 @@ let package = Package(
             dependencies: [
                 "API", "Basics", "CommandLineFlags", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres",
                 "Linux", "Log", "ObjectStore", "Outbound", "Pictures", "Postgres", "Push", "ServiceConfiguration",
-                "Store", "Telemetry", "Thumbnailing", "Transport", "VirusScanner", "WebClient", "Webhooks", "Workers",
-                crypto,
-                logging, unixSignals,
+                "Store", "Telemetry", "Thumbnailing", "Transfer", "Transport", "VirusScanner", "WebClient", "Webhooks",
+                "Workers", crypto, logging, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -309,6 +312,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StoreTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", logging],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TransferTests", dependencies: ["Basics", "Domain", "Postgres", "Store", "TestSupport", "Transfer"],
             swiftSettings: settings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],

@@ -6,6 +6,7 @@ import Log
 import Logging
 import ServiceConfiguration
 import Store
+import Transfer
 import Workers
 
 extension Node {
@@ -62,7 +63,8 @@ extension Node {
     }
 
     static func maintenanceParts(
-        _ settings: Settings, _ database: Database, _ store: Store, _ log: LogParts<SendWaiter>, logger: Logger
+        _ settings: Settings, _ database: Database, _ store: Store, _ log: LogParts<SendWaiter>,
+        imports: ImportMetrics, logger: Logger
     ) -> [Part] {
         let (logMetrics, search, sessions) = (LogMaintenanceMetrics(), SearchMetrics(), SessionMetrics())
         let (retention, erasure, announcements) = (RetentionMetrics(), ErasureMetrics(), AnnouncementMetrics())
@@ -80,6 +82,7 @@ extension Node {
         let erasureSweep = ErasureSweep(store: store, metrics: erasure, logger: logger)
         let announcer = AnnouncementWorker(store: store, metrics: announcements, logger: logger)
         let holdSweep = HoldSweep(store: store, metrics: holds, logger: logger)
+        let importSweep = ImportSweep(store: store, metrics: imports, logger: logger)
         let reportCounting = ReportCounting(store: store, metrics: reports, logger: logger)
         return [
             Part("logMaintenance", failures: [logMetrics.failures], metrics: logMetrics.write, run: maintenance.run),
@@ -88,6 +91,7 @@ extension Node {
             Part("retentionSweep", failures: [retention.failures], metrics: retention.write, run: retentionSweep.run),
             Part("erasureSweep", failures: [erasure.failures], metrics: erasure.write, run: erasureSweep.run),
             Part("announcements", failures: [announcements.failures], metrics: announcements.write, run: announcer.run),
+            Part("imports", failures: [imports.failures], metrics: imports.write, run: importSweep.run),
             Part("reportCounting", failures: [reports.failures], metrics: reports.write, run: reportCounting.run),
             Part("holdSweep", failures: [holds.failures], metrics: holds.write, run: holdSweep.run),
         ]

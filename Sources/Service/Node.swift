@@ -8,6 +8,7 @@ import Logging
 import Push
 import ServiceConfiguration
 import Store
+import Transfer
 import Transport
 import WebClient
 import Workers
@@ -91,7 +92,8 @@ package struct Node: Sendable {
             Part("webhooks", failures: [webhookMetrics.failures], metrics: webhookMetrics.write, run: webhooks.run),
             Self.alertPlanner(settings, store, log, devicesWentAway, wake: alerts.wake, logger: logger),
         ]
-        parts += Self.maintenanceParts(settings, database, store, log, logger: logger)
+        let imports = ImportMetrics()
+        parts += Self.maintenanceParts(settings, database, store, log, imports: imports, logger: logger)
         parts += Self.outboxParts(settings, store, logger: logger)
         parts.append(Self.commandPart(settings, store, logger: logger))
         let attachments = try Self.attachmentParts(settings, store, logger: logger)
@@ -122,6 +124,8 @@ package struct Node: Sendable {
             reads: reads, attachments: attachments.services, changesFeed: changes,
             webClient: settings.webClientEnabled ? .embedded : nil,
             webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test), policy: policy)
+            webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test),
+            imports: ImportServices(metrics: imports))
         sync = SyncEndpoint(
             authenticator: authenticator, hub: log.hub, store: store, reads: reads, catchUp: log.tail.catchUp,
             streams: streams, logger: logger)

@@ -18,9 +18,12 @@ package struct DatabasePools: Sendable {
     package let fileWrites: PostgresClient
     /// For reading the bytes of attachments.
     package let fileReads: PostgresClient
+    /// For imports of archives, whose statements may last for minutes. Two connections, opened when they are needed: one
+    /// for an import, one for the cleanup of others.
+    package let imports: PostgresClient
 
-    /// The connections of the pools for files, in addition to those of the settings.
-    package static let fileConnectionCountMax = 1 + 2
+    /// The connections of the pools for files and imports, in addition to those of the settings.
+    package static let fileConnectionCountMax = 1 + 2 + 2
 
     /// - Parameters:
     ///   - settings: its number of connections is for `log`, `changes` and `reads` together; each gets at least one.
@@ -53,6 +56,18 @@ package struct DatabasePools: Sendable {
         var writingFiles = limited(to: 1)
         writingFiles.inFlightPerConnectionMax = 1
         fileWrites = PostgresClient(writingFiles, logger: logger, serverIsReadOnly: reconnectReads)
+        imports = PostgresClient(
+            Self.forImports(limited(to: 2)), logger: logger, serverIsReadOnly: reconnectReads)
+    }
+
+    /// Without `statement_timeout`: an import is applied in one statement.
+    package static func forImports(_ settings: PostgresSettings) -> PostgresSettings {
+        var settings = settings
+        settings.statementTimeout = .zero
+        settings.lockTimeout = .seconds(60)
+        settings.waitMax = .seconds(60)
+        settings.inFlightPerConnectionMax = 1
+        return settings
     }
 
     /// Half of the connections for reads, three tenths for the log, the rest for changes.
@@ -72,7 +87,7 @@ package struct DatabasePools: Sendable {
     package var named: [(name: String, client: PostgresClient)] {
         [
             ("log", log), ("changes", changes), ("reads", reads), ("file_writes", fileWrites),
-            ("file_reads", fileReads),
+            ("file_reads", fileReads), ("imports", imports),
         ]
     }
 

@@ -12,6 +12,7 @@ package struct Store: Sendable {
     let reads: Pool
     let fileWrites: Pool
     let fileReads: Pool
+    let imports: Pool
 
     package init(_ pools: DatabasePools) {
         log = Pool(pools.log)
@@ -19,6 +20,7 @@ package struct Store: Sendable {
         reads = Pool(pools.reads, isForReads: true)
         fileWrites = Pool(pools.fileWrites)
         fileReads = Pool(pools.fileReads, isForReads: true)
+        imports = Pool(pools.imports)
     }
 
     /// Uses one pool for everything: for commands that call the database a few times, and for tests.
@@ -28,6 +30,7 @@ package struct Store: Sendable {
         reads = Pool(client, isForReads: true)
         fileWrites = Pool(client)
         fileReads = Pool(client, isForReads: true)
+        imports = Pool(client)
     }
 
     // A statement that names no pool uses `changes`. A read that forgets `reads` only has a longer timeout.

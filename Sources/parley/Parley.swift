@@ -30,6 +30,9 @@ struct Parley {
                 try await MoveCommand.run(request, logger: Logger(label: "parley"))
             case .outbox(let request):
                 print(try await OutboxCommand.run(request, logger: Logger(label: "parley")))
+            case .importArchive(let request):
+                LogOutput.bootstrap(request.settings)
+                print(try await ImportCommand.run(request, logger: Logger(label: "parley")))
             case .bench(let arguments):
                 try await Measurement.run(arguments)
             case .chat(let arguments):

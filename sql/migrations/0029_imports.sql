@@ -80,7 +80,8 @@ create table import_members (
     muted_until timestamptz,
     archived boolean not null,
     pinned boolean not null,
-    hidden_before_seq bigint not null
+    hidden_before_seq bigint not null,
+    left_by_choice boolean
 );
 
 create table import_messages (

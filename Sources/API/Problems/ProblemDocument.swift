@@ -57,6 +57,8 @@ extension ProblemCode {
         case .uploadComplete: (.conflict, "Upload complete")
         case .uploadSuperseded: (.conflict, "Upload superseded")
         case .cursorBehind: (.conflict, "Cursor behind")
+        case .importEnded: (.conflict, "Import ended")
+        case .importSuperseded: (.conflict, "Import superseded")
         case .cursorExpired: (.gone, "Cursor expired")
         case .bodyTooLarge: (.contentTooLarge, "Body too large")
         case .attachmentTooLarge: (.contentTooLarge, "Attachment too large")

@@ -39,6 +39,7 @@ package struct API: Sendable {
     let downloads: TransferSlots
     let changesFeed: ChangesFeed?
     let policy: PolicyGate?
+    let imports: ImportServices
 
     /// - Parameters:
     ///   - delegation: how tokens of the host app are checked. Nil accepts none.
@@ -54,6 +55,7 @@ package struct API: Sendable {
     ///   - attachments: what uploads and downloads need besides the database.
     ///   - changesFeed: serves integrations. Nil for a service without them.
     ///   - webClient: the page that browsers get at `/`. Nil for a service without one.
+    ///   - imports: what imports need besides the database.
     ///   - webhooks: nil for a service that does not deliver to webhooks.
     ///   - policy: asked before a message is accepted. Nil for a service without a policy.
     package init(
@@ -66,6 +68,7 @@ package struct API: Sendable {
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads,
         attachments: AttachmentServices = AttachmentServices(), changesFeed: ChangesFeed? = nil,
         webClient: WebPage? = nil, webhooks: WebhookServices? = nil, policy: PolicyGate? = nil
+        webClient: WebPage? = nil, webhooks: WebhookServices? = nil, imports: ImportServices = ImportServices()
     ) {
         self.store = store
         self.reads = reads
@@ -93,6 +96,7 @@ package struct API: Sendable {
         self.webClient = webClient
         self.webhooks = webhooks
         self.policy = policy
+        self.imports = imports
         signers = AccessSigners(store)
         uploads = TransferSlots(
             "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax)
@@ -123,5 +127,6 @@ package struct API: Sendable {
             + policyRoutes
             + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + operationRoutes
             + changesRoutes + consumerRoutes + webhookRoutes + commandRoutes + outboxRoutes + operationRoutes
+            + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + importRoutes + operationRoutes
     }
 }

@@ -32,6 +32,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case adminCreateHold, adminListHolds, adminGetHold, adminReleaseHold, adminListHoldContents, adminExportHold
     case adminGetExportKey
     case adminListHeld, adminDecideHeld
+    case adminImport
     case adminListOutboxFailures, adminRetryOutboxFailure, adminDeleteOutboxFailure
     case getLiveness, getReadiness, getMetrics, getOpenAPI
     /// Files of the web client, which are not in openapi.yaml.

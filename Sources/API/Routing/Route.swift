@@ -50,6 +50,8 @@ package struct Route: Sendable {
         case thumbnail
         /// The bytes of a file. They are passed on as they arrive, and never held together.
         case upload
+        /// An archive of any size, passed on as it arrives.
+        case archive
 
         /// The largest size of such a body.
         package func byteCountMax(_ limits: Limits) -> Int {
@@ -62,8 +64,12 @@ package struct Route: Sendable {
             case .hook: 128 * 1024
             case .thumbnail: AttachmentSizes.thumbnailByteCountMax
             case .upload: limits.attachmentByteCountMax
+            case .archive: 1 << 50
             }
         }
+
+        /// Whether the endpoint reads the body while it arrives.
+        var isStreamed: Bool { self == .upload || self == .archive }
     }
 
     package let method: HTTPRequest.Method

@@ -50,7 +50,7 @@ struct RouteResponder: HTTPResponder {
     private func check(_ call: Call, _ route: Route) throws {
         if route.query == .none { try call.query.end() }
         // An upload checks its length itself, because its refusal has headers of its own.
-        guard route.body == .upload || call.context.bodyByteCount <= call.bodyByteCountMax else {
+        guard route.body.isStreamed || call.context.bodyByteCount <= call.bodyByteCountMax else {
             throw Problem.bodyTooLarge
         }
     }
@@ -75,8 +75,8 @@ struct RouteResponder: HTTPResponder {
 
     private func decideBody(_ head: InboundRequest, _ route: Route) -> BodyDecision {
         let byteCountMax = route.body.byteCountMax(api.limits)
-        guard route.body == .upload else { return .accept(byteCountMax: byteCountMax) }
-        if let declared = head.headers.first(.contentLength).flatMap({ Int($0) }), declared > byteCountMax {
+        guard route.body.isStreamed else { return .accept(byteCountMax: byteCountMax) }
+        if route.body == .upload, let declared = head.headers.first(.contentLength).flatMap({ Int($0) }), declared > byteCountMax {
             var response = Answer.attachmentTooLarge(api.limits).outbound
             response.operation = route.operation.rawValue
             return .answer(response)

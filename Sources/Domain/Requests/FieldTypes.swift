@@ -43,6 +43,7 @@ extension WordField {
 
 extension ThreadKind: WordField {}
 extension MemberRole: WordField {}
+extension MemberStatus: WordField {}
 
 extension Seq: JSONField {
     /// A whole number from 0 on. 0 is before the first message.

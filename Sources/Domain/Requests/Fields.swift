@@ -55,9 +55,10 @@ package struct Fields<Raw: Sendable>: Sendable {
     private let given: [(name: String, raw: Raw)]
     private var isRead: [Bool]
     private var mistakes: [Problem.Field]
-    private let unknown: String
+    /// The sentence about an unknown name. Nil: unknown names are ignored.
+    private let unknown: String?
 
-    init(_ given: [(name: String, raw: Raw)], mistakes: [Problem.Field] = [], unknown: String) {
+    init(_ given: [(name: String, raw: Raw)], mistakes: [Problem.Field] = [], unknown: String?) {
         self.given = given
         self.isRead = Array(repeating: false, count: given.count)
         self.mistakes = mistakes
@@ -104,6 +105,7 @@ package struct Fields<Raw: Sendable>: Sendable {
     package func end() throws(Invalid) {
         var all = mistakes
         for (index, field) in given.enumerated() where !isRead[index] {
+            guard let unknown else { break }
             // Further mistakes are not reported, so nothing more is checked.
             if all.count >= Self.mistakeCountMax { break }
             all.append(Problem.Field(FieldPath.step(field.name), unknown))
@@ -126,9 +128,10 @@ package struct Fields<Raw: Sendable>: Sendable {
 
 extension Fields where Raw == JSONValue {
     /// Reads the members of an object; refuses anything else.
-    package init(_ body: JSONValue) throws(Invalid) {
+    /// - Parameter ignoresUnknown: whether unknown members are no mistake, as in archives of other versions.
+    package init(_ body: JSONValue, ignoresUnknown: Bool = false) throws(Invalid) {
         guard case .object(let members) = body else { throw Invalid("Must be a JSON object.") }
-        self.init(members.map { ($0.key, $0.value) }, unknown: "There is no such field.")
+        self.init(members.map { ($0.key, $0.value) }, unknown: ignoresUnknown ? nil : "There is no such field.")
     }
 
     package mutating func required<Value: JSONField>(_ name: String, _: Value.Type) -> Value? {

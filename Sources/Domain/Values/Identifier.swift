@@ -87,6 +87,7 @@ package enum CommandKind: IdentifiedKind {}
 package enum ReportKind: IdentifiedKind {}
 package enum HoldKind: IdentifiedKind {}
 package enum OutboxFailureKind: IdentifiedKind {}
+package enum ImportKind: IdentifiedKind {}
 package typealias UserID = Identifier<UserKind>
 package typealias SessionID = Identifier<SessionKind>
 package typealias ThreadID = Identifier<ThreadKindTag>
@@ -99,6 +100,7 @@ package typealias CommandID = Identifier<CommandKind>
 package typealias ReportID = Identifier<ReportKind>
 package typealias HoldID = Identifier<HoldKind>
 package typealias OutboxFailureID = Identifier<OutboxFailureKind>
+package typealias ImportID = Identifier<ImportKind>
 
 private let hexadecimalDigits = Array("0123456789abcdef".utf8)
 

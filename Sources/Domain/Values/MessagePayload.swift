@@ -15,7 +15,7 @@ package struct MessagePayload: Sendable {
     }
 
     /// If the type is nil, checks only that the payload is an object of a valid size.
-    init(_ json: JSONValue, as type: MessageType?, limits: Limits) throws(Invalid) {
+    package init(_ json: JSONValue, as type: MessageType?, limits: Limits) throws(Invalid) {
         guard case .object(let members) = json else { throw Invalid("Must be a JSON object.") }
         switch type {
         case .message: attachments = try Self.checkMessage(json, limits: limits)

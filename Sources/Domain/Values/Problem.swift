@@ -58,6 +58,8 @@ package enum ProblemCode: String, CaseIterable, Sendable {
     case uploadComplete = "upload_complete"
     case uploadSuperseded = "upload_superseded"
     case cursorBehind = "cursor_behind"
+    case importEnded = "import_ended"
+    case importSuperseded = "import_superseded"
     // 410
     case cursorExpired = "cursor_expired"
     // 413 414 415 416 417 422 429 431

@@ -21,6 +21,7 @@ package enum Help {
         if command == .admin { return admin }
         if command == .attachments { return attachments }
         if command == .outbox { return outbox }
+        if command == .importArchive { return importArchive }
         let groups = SettingGroup.all.compactMap { group -> String? in
             let rows = group.settings.filter { $0.commands.contains(command) }.map { setting in
                 let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
@@ -103,6 +104,28 @@ package enum Help {
         Parley's own database has all this already, except for the role if Parley's user may create none.
         With that database's URL the command adds the role.
         """
+
+    /// `parley import --help`.
+    private static let importArchive: String = {
+        let settings = Setting.all.filter { $0.commands.contains(.importArchive) }.map(\.flag)
+        return """
+            \(Command.importArchive.summary)
+
+            Usage: parley import [--dry-run] FILE|- [--flag=VALUE] …
+
+            FILE is an archive as docs/import-export.md describes it; - reads standard input. The command
+            connects to the database and needs no running node. It reads all lines first and then makes
+            them visible at once, or nothing if a line is wrong. Existing accounts, threads and messages
+            stay as they are, so the command can be run again. An interrupted import of a file continues
+            where it was. Progress is on standard error, the report is JSON on standard output. The command
+            exits with status 0 if the archive was imported, otherwise 1.
+
+            --dry-run  Check the archive and print the report, and import nothing.
+
+            Settings, as for parley serve:
+            \(HelpText.wrapped(settings.joined(separator: " "), indent: 2))
+            """
+    }()
 
     /// The tables of docs/configuration.md in Markdown, one section per group; ends without a newline.
     package static let markdownTables: String = {

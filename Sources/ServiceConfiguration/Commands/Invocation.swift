@@ -13,6 +13,7 @@ package enum Invocation: Sendable, Equatable {
     case admin(AdminRequest)
     case attachments(MoveRequest)
     case outbox(OutboxRequest)
+    case importArchive(ImportRequest)
     /// Measure nodes. Bench reads its own flags.
     case bench(arguments: [String])
     /// Chat in the terminal. The terminal client reads its own flags.
@@ -41,10 +42,13 @@ package enum Invocation: Sendable, Equatable {
         if command == .admin {
             return try admin(flags, isHelp: isHelp, environment: environment, readFile: readFile)
         }
-        if flags.contains(where: isHelp) || [.attachments, .outbox].contains(command) && flags.isEmpty {
+        if flags.contains(where: isHelp) || [.attachments, .outbox, .importArchive].contains(command) && flags.isEmpty {
             return .show(Help.text(for: command))
         }
         if command == .outbox { return .outbox(try OutboxRequest.load(flags)) }
+        if command == .importArchive {
+            return .importArchive(try ImportRequest.load(flags, environment: environment, readFile: readFile))
+        }
         if command == .attachments {
             return .attachments(try MoveRequest.load(flags, environment: environment, readFile: readFile))
         }

@@ -58,11 +58,12 @@ struct OneNameInEveryLayer {
             try names(in: "Sources/API/" + $0, isFolder: false)
         }
         let others = [
-            "Attachments/Attachments", "Limits/RateLimits", "Operation/Admin", "Operation/Outbox", "Sync/Sync",
+            "Attachments/Attachments", "Limits/RateLimits", "Operation/Admin", "Operation/Archives+importing",
+            "Operation/Outbox", "Sync/Sync",
         ]
         .map { root.appending(path: "Sources/API/\($0).swift") }
         .filter { FileManager.default.fileExists(atPath: $0.path) }
-        .map { $0.deletingPathExtension().lastPathComponent }
+        .map { String($0.deletingPathExtension().lastPathComponent.prefix { $0 != "+" }) }
         return Set(calls + others)
     }
 

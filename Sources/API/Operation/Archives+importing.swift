@@ -1,0 +1,118 @@
+// POST /v1/admin/import: an archive becomes threads, members and messages, all at once.
+import Domain
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Store
+import Synchronization
+import Transfer
+import Transport
+
+/// What imports need besides the database.
+package struct ImportServices: Sendable {
+    package let metrics: ImportMetrics
+    /// A node reads one archive at a time, so that the memory for its parts is bounded.
+    let slot = ImportSlot()
+
+    package init(metrics: ImportMetrics = ImportMetrics()) { self.metrics = metrics }
+}
+
+extension API {
+    /// Empty unless an admin token is configured.
+    var importRoutes: [Route] {
+        guard adminGuard != nil else { return [] }
+        return [
+            Route(
+                .post, "/v1/admin/import", .adminImport, query: .read, body: .archive, .admin(importArchive))
+        ]
+    }
+
+    private func importArchive(_ call: Call, _ actor: AdminActor) async throws -> Answer {
+        var query = call.query
+        let isDryRun = query.optional("dry_run", Bool.self) ?? false
+        try query.end()
+        if let type = call.request.headers[.contentType], !ContentTypeHeader.isLines(type) {
+            throw Problem(.unsupportedMediaType, "The body must be application/x-ndjson.")
+        }
+        try imports.slot.enter()
+        defer { imports.slot.leave() }
+        let watch = ContinuousClock.now
+        var outcome = ImportMetrics.Outcome.failed
+        defer { imports.metrics.record(outcome, after: .now - watch) }
+        do {
+            let report = try await report(call, isDryRun: isDryRun, by: actor)
+            outcome = isDryRun ? .dryRun : .applied
+            return .json(report)
+        } catch .badLine(let line, let detail) as ImportFailure {
+            outcome = .refused
+            return ProblemDocument.answer(
+                Problem(.invalid, "Line \(line): \(detail)"), extra: [("line", JSONText(.integer(line)))])
+        }
+    }
+
+    /// Stages the body, checks it and applies it. Whatever goes wrong, nothing of it stays.
+    private func report(_ call: Call, isDryRun: Bool, by actor: AdminActor) async throws -> JSONText {
+        let run = ImportRun(
+            store: store, limits: limits, isDryRun: isDryRun, actor: actor, metrics: imports.metrics)
+        let place = try await store.beginImport()
+        do {
+            var body = call.request.body.makeAsyncIterator()
+            try await run.stage(from: place) { try await Self.next(&body) }
+            return try await run.finish(place.id)
+        } catch {
+            do {
+                try await uncancelled { [store] in try await store.dropImport(place.id) }
+            } catch let failure {
+                logger.warning(
+                    "dropping a failed import failed; it is dropped later", metadata: ["error": "\(failure)"])
+            }
+            throw error
+        }
+    }
+
+    private static func next(_ body: inout RequestBody.AsyncIterator) async throws -> [UInt8]? {
+        do {
+            return try await body.next().map { Array($0.readableBytesView) }
+        } catch let error as RequestBodyError {
+            throw Problem.brokenArchive(error)
+        }
+    }
+}
+
+/// One import at a time.
+final class ImportSlot: Sendable {
+    private let isTaken = Atomic(false)
+
+    /// Throws 503 while another import runs.
+    func enter() throws(Problem) {
+        guard isTaken.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged
+        else {
+            throw Problem(
+                .overloaded, "This node is busy with another import. Retry after the seconds in Retry-After.",
+                retryAfterS: 30)
+        }
+    }
+
+    func leave() { isTaken.store(false, ordering: .sequentiallyConsistent) }
+}
+
+extension Problem {
+    /// The archive did not arrive whole.
+    fileprivate static func brokenArchive(_ reason: RequestBodyError) -> Problem {
+        switch reason {
+        case .tooSlow: Problem(.requestTimeout, "The archive arrived too slowly. Nothing of it was imported.")
+        case .tooLarge: .bodyTooLarge
+        case .stopping: .stopping
+        case .clientGone, .malformed, .answered:
+            Problem(.malformedRequest, "The archive broke off. Nothing of it was imported.")
+        }
+    }
+}
+
+extension ContentTypeHeader {
+    /// Whether the type is that of archives: `application/x-ndjson`.
+    fileprivate static func isLines(_ type: String) -> Bool {
+        var parts = HeaderList(type[...].utf8, separator: ";", countMax: 1)
+        return parts.next()?.equals(ignoringCase: "application/x-ndjson") ?? false
+    }
+}

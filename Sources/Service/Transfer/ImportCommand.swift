@@ -1,0 +1,110 @@
+// `parley import`: reads an archive into the database, and continues where an interrupted run ended.
+import Crypto
+import Domain
+import Foundation
+import Linux
+import Logging
+import Postgres
+import ServiceConfiguration
+import Store
+import Transfer
+
+/// One run of the command. All its state is in the database, by the SHA-256 of the file.
+package struct ImportCommand: Sendable {
+    private static let readByteCount = 256 * 1_024
+    private static let progressInterval = Duration.seconds(2)
+
+    private let store: Store
+    private let run: ImportRun
+    private let request: ImportRequest
+
+    /// Returns the report as JSON. Throws `StartError`. Expects a schema that is up to date.
+    package static func run(_ request: ImportRequest, logger: Logger) async throws -> String {
+        do {
+            return try await Database.open(request.settings, logger: logger) { database in
+                try await database.prepareSchema(.off, logger: logger)
+                let client = PostgresClient(DatabasePools.forImports(database.settings), logger: logger)
+                do {
+                    let store = Store(client)
+                    // The import writes events. Without a node that ever ran, the log has no partition for them yet.
+                    _ = try await store.extendLog(days: request.settings.logDays)
+                    let report = try await ImportCommand(store, request).run()
+                    await client.shutdown()
+                    return String(decoding: report.utf8, as: UTF8.self)
+                } catch {
+                    await client.shutdown()
+                    throw error
+                }
+            }
+        } catch let problem as Problem {
+            throw StartError(problem.description)
+        } catch let failure as ImportFailure {
+            throw StartError("\(failure)")
+        }
+    }
+
+    private init(_ store: Store, _ request: ImportRequest) {
+        self.store = store
+        self.request = request
+        run = ImportRun(
+            store: store, limits: request.settings.limits, isDryRun: request.isDryRun,
+            actor: AdminActor(name: "command line", requestID: nil), metrics: ImportMetrics())
+    }
+
+    /// A wrong line drops what was staged. After any other failure the same file continues there; what comes from a
+    /// pipe cannot.
+    private func run() async throws -> JSONText {
+        let file = try request.path == "-" ? FileHandle.standardInput : open(request.path)
+        let digest = request.path == "-" ? nil : try hash(file)
+        let place = try await store.beginImport(digest: digest)
+        do {
+            if place.byteCount > 0 {
+                StandardError.write("parley: continuing after \(place.lineCount) lines\n")
+                try file.seek(toOffset: UInt64(place.byteCount))
+            }
+            var progress = Progress(interval: Self.progressInterval)
+            try await run.stage(from: place, staged: { progress.report($0) }, read: { try Self.read(file) })
+            StandardError.write("parley: all lines are read; checking and applying them\n")
+            return try await run.finish(place.id)
+        } catch {
+            if digest == nil || error is ImportFailure { try? await store.dropImport(place.id) }
+            throw error
+        }
+    }
+
+    private func open(_ path: String) throws -> FileHandle {
+        guard let file = FileHandle(forReadingAtPath: path) else { throw StartError("\(path) can't be read") }
+        return file
+    }
+
+    private func hash(_ file: FileHandle) throws -> [UInt8] {
+        var hash = SHA256()
+        while let bytes = try Self.read(file) { hash.update(data: bytes) }
+        try file.seek(toOffset: 0)
+        return Array(hash.finalize())
+    }
+
+    /// Blocks: the command does nothing else meanwhile.
+    private static func read(_ file: FileHandle) throws -> [UInt8]? {
+        do {
+            let data = try file.read(upToCount: readByteCount) ?? Data()
+            return data.isEmpty ? nil : Array(data)
+        } catch {
+            throw StartError("the archive can't be read: \(error.localizedDescription)")
+        }
+    }
+
+    /// The progress on standard error.
+    private struct Progress {
+        let interval: Duration
+        private var writtenAt = ContinuousClock.now
+
+        init(interval: Duration) { self.interval = interval }
+
+        mutating func report(_ place: ImportPlace) {
+            guard .now - writtenAt >= interval else { return }
+            writtenAt = .now
+            StandardError.write("parley: \(place.lineCount) lines read (\(place.byteCount) bytes)\n")
+        }
+    }
+}

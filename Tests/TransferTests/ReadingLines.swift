@@ -1,0 +1,110 @@
+// What single lines of archives say, and what is refused with the number of the line.
+import Domain
+import Store
+import TestSupport
+import Testing
+import Transfer
+
+@Suite("Lines of an archive")
+struct ReadingLines {
+    private func parse(_ text: String, line: Int = 1) throws -> ArchiveLine? {
+        var parser = LineParser(limits: Limits())
+        return try parser.parse(Array(text.utf8)[...], line: line)
+    }
+
+    private func refusal(_ text: String) throws -> String {
+        try #require(throws: ImportFailure.self) { try parse(text, line: 7) }.description
+    }
+
+    @Test("are read by their types")
+    func types() throws {
+        var parser = LineParser(limits: Limits())
+        var counts: [String: Int] = [:]
+        for (index, text) in SampleArchive().text.split(separator: "\n").enumerated() {
+            switch try parser.parse(Array(text.utf8)[...], line: index + 1) {
+            case .row(let table, let row):
+                counts[table.rawValue, default: 0] += 1
+                #expect(row["line"]?.integer == Int64(index + 1))
+            case .message: counts["messages", default: 0] += 1
+            case .chunk: counts["chunks", default: 0] += 1
+            case .header, .end, nil: break
+            }
+        }
+        #expect(
+            counts == [
+                "users": 3, "blocks": 1, "threads": 3, "members": 5, "messages": 6, "versions": 1, "reactions": 1,
+                "receipts": 1, "hides": 1, "attachments": 1, "chunks": 2,
+            ])
+    }
+
+    @Test("keep what the service stores: milliseconds, attachments by their ids, no content of deleted messages")
+    func message() throws {
+        let (thread, id, file) = (ThreadID.make(), MessageID.make(), AttachmentID.make())
+        let head = #""id":"\#(id)","thread_id":"\#(thread)","sender_id":"\#(UserID.make())","type":"message""#
+        let line = try parse(
+            SampleArchive.line(
+                "message",
+                #"\#(head),"later":1,"payload":{"attachments":[{"id":"\#(file)","size":3}],"text":"x","n":1.50}"#
+                    + #","created_at":"2020-01-01T00:00:00.123456Z""#))
+        guard case .message(let message) = line else { throw ImportFailure.badLine(1, "no message") }
+        #expect(message.payload?.attachments == [file] && message.createdAt.microsSince1970 % 1_000_000 == 123_000)
+        #expect(
+            message.payload.map { String(decoding: $0.text.utf8, as: UTF8.self) }
+                == #"{"text":"x","n":1.50,"attachments":[{"id":"\#(file)"}]}"#)
+        let deleted = try parse(
+            SampleArchive.line(
+                "message",
+                #"\#(head),"payload":{"text":"x"},"created_at":"2020-01-01T00:00:00Z","deleted_at":"2020-01-02T00:00:00Z""#
+            ))
+        guard case .message(let tombstone) = deleted else { throw ImportFailure.badLine(1, "no message") }
+        #expect(tombstone.payload == nil)
+    }
+
+    @Test("may be empty")
+    func empty() throws {
+        #expect(try parse("") == nil)
+        #expect(try parse(" \r") == nil)
+    }
+
+    @Test("are refused with their numbers and what is wrong")
+    func refusals() throws {
+        #expect(try refusal("{") == "Line 7: The body is not valid JSON: found the end of the text at byte 1.")
+        #expect(try refusal("[]").hasPrefix("Line 7: body: Must be a JSON object."))
+        #expect(try refusal(#"{"type":"channel","data":{}}"#).hasPrefix("Line 7: type: Must be one of: archive, user"))
+        #expect(try refusal(#"{"type":"archive","data":{"version":1}}"#).contains("must be the first one"))
+        let id = #""id":"\#(UserID.make())""#
+        let user = try refusal(SampleArchive.line("user", #"\#(id),"username":"a b","name":"A""#))
+        #expect(user.contains("data.username: ") && user.contains("data.created_at: Is required."))
+        let at = #""created_at":"2020-01-01T00:00:00Z""#
+        let message = #"\#(id),"thread_id":"\#(ThreadID.make())",\#(at)"#
+        #expect(
+            try refusal(SampleArchive.line("message", #"\#(message),"type":"message","payload":{"text":"x"}"#))
+                .contains("data.sender_id: "))
+        #expect(
+            try refusal(SampleArchive.line("message", #"\#(message),"type":"system","sender_id":"\#(UserID.make())""#))
+                .contains("data.sender_id: "))
+        #expect(
+            try refusal(
+                SampleArchive.line(
+                    "message", #"\#(message),"type":"message","sender_id":"\#(UserID.make())","payload":{"text":""}"#)
+            ).contains("data.payload.text: Must not be empty."))
+        #expect(
+            try refusal(
+                SampleArchive.line("thread", #"\#(id),"kind":"direct","user_ids":["\#(UserID.make())"],\#(at)"#)
+            ).contains("data.user_ids: Must be two different users."))
+        #expect(
+            try refusal(SampleArchive.line("attachment_data", #"\#(id),"variant":"original","n":0,"data":"a""#))
+                .contains("data.data: Must be base64"))
+    }
+
+    @Test("end with the line `end`")
+    func end() throws {
+        var parser = LineParser(limits: Limits())
+        let line = Array(#"{"type":"end","data":{}}"#.utf8)[...]
+        _ = try parser.parse(line, line: 1)
+        #expect(try parser.parse([], line: 2) == nil)
+        #expect(throws: ImportFailure.badLine(3, "The line `end` must be the last one.")) {
+            try parser.parse(line, line: 3)
+        }
+    }
+}
