@@ -33,7 +33,8 @@ lane_2=(SendingAlerts AlertLanes ServingTLS FuzzingRequests MalformedHTTP Reques
     HeldFiles PolicyGuide PolicyUnderKills CommandGuide)
 lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts SchemaAtStart LongPolls SendingFromBothNodes
     ExportingAccounts RateLimits BadFields UselessRegistrations StartFailures WalkThrough DeliveredMarks Chatting
-    MadeUpCursors MisleadingNames PasswordChange ClientVectors ClientFiles ClientInbox SendingFromSQL ClientReview)
+    MadeUpCursors MisleadingNames PasswordChange ClientVectors ClientFiles ClientInbox SendingFromSQL ClientReview
+    ImportingArchives)
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice AttachmentAccess MediaLinks UploadingFiles
     ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety
     GeneratedClient ReferenceClient ClientMembers ClientStores)

@@ -18,12 +18,12 @@ package struct DatabasePools: Sendable {
     package let fileWrites: PostgresClient
     /// For reading the bytes of attachments.
     package let fileReads: PostgresClient
-    /// For imports of archives, whose statements may last for minutes. Two connections, opened when they are needed: one
-    /// for an import, one for the cleanup of others.
+    /// For imports of archives, whose statements may last for minutes. One statement at a
+    /// time: the cleanup of abandoned imports waits for an import.
     package let imports: PostgresClient
 
     /// The connections of the pools for files and imports, in addition to those of the settings.
-    package static let fileConnectionCountMax = 1 + 2 + 2
+    package static let fileConnectionCountMax = 1 + 2 + 1
 
     /// - Parameters:
     ///   - settings: its number of connections is for `log`, `changes` and `reads` together; each gets at least one.
@@ -57,7 +57,7 @@ package struct DatabasePools: Sendable {
         writingFiles.inFlightPerConnectionMax = 1
         fileWrites = PostgresClient(writingFiles, logger: logger, serverIsReadOnly: reconnectReads)
         imports = PostgresClient(
-            Self.forImports(limited(to: 2)), logger: logger, serverIsReadOnly: reconnectReads)
+            Self.forImports(limited(to: 1)), logger: logger, serverIsReadOnly: reconnectReads)
     }
 
     /// Without `statement_timeout`: an import is applied in one statement.

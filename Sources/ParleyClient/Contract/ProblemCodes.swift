@@ -50,6 +50,8 @@ extension Problem.Code {
     public static let uploadComplete: Self = "upload_complete"
     public static let uploadSuperseded: Self = "upload_superseded"
     public static let cursorBehind: Self = "cursor_behind"
+    public static let importEnded: Self = "import_ended"
+    public static let importSuperseded: Self = "import_superseded"
     public static let cursorExpired: Self = "cursor_expired"
     public static let bodyTooLarge: Self = "body_too_large"
     public static let attachmentTooLarge: Self = "attachment_too_large"

@@ -72,7 +72,7 @@ extension SettingGroup {
                 exposure: .connectionString),
             Setting(
                 "database_connections", \.databaseConnectionCountMax, .integer(1...100), "COUNT",
-                "connections of a node to PostgreSQL, plus two for LISTEN and three for attachments: half for reads, "
+                "connections of a node to PostgreSQL, plus two for LISTEN, three for attachments and one for imports: half for reads, "
                     + "three tenths for the log, the rest for other writes; at least one each"),
             Setting(
                 "read_timeout_ms", \.readTimeoutMs, .integer(100...15_000), "MS",

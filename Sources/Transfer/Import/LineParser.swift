@@ -43,7 +43,7 @@ package struct LineParser: Sendable {
         let data = document["data"] ?? .object([])
         do {
             return try read(type, data, line: line)
-        } catch let error as Invalid {
+        } catch {
             throw error.inside("data")
         }
     }

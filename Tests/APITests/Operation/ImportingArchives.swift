@@ -147,6 +147,17 @@ struct ImportingArchives {
         #expect(empty.status == 200 && empty["added.users"]?.integer == 0)
     }
 
+    @Test("plays the example of docs/import-export.md")
+    func example() async throws {
+        let block = try #require(try Document("docs/import-export.md").markedBlocks.first { $0.marker == "example: archive" })
+        let reply = try await send(block.code)
+        #expect(reply.status == 200 && reply["complete"] == .bool(true), "\(reply.text)")
+        #expect(reply["added.messages"]?.integer == 2 && reply["left_out_count"]?.integer == 0)
+        let ann = try await signIn(try #require(UserID(parsing: "018f3c2a-0001-7abc-8def-0123456789ab")))
+        let page = try await ann.get("/v1/threads/018f3c2a-0003-7abc-8def-0123456789ab/messages")
+        #expect(page["messages"]?.array?.map { $0["payload"]?["text"]?.string } == ["Where do we go?", "To the sea"])
+    }
+
     @Test("records what it added in the audit log")
     func audit() async throws {
         let archive = SampleArchive()
