@@ -314,7 +314,7 @@ let package = Package(
             name: "StoreTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", logging],
             swiftSettings: settings),
         .testTarget(
-            name: "TransferTests", dependencies: ["Basics", "Domain", "Postgres", "Store", "TestSupport", "Transfer"],
+            name: "TransferTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", "Transfer", logging],
             swiftSettings: settings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],
