@@ -49,17 +49,20 @@ struct ApplyingArchives {
         #expect(try await stage.rows("select count(*) from membership_spans where to_pos is null") == "6")
         #expect(
             try await stage.rows(
-                "select count(*), count(begins), count(distinct pos), max(pos) from events where type = 'thread.created'")
+                "select count(*), count(begins), count(distinct pos), max(pos) from events where type = 'thread.created'"
+            )
                 == "9|6|9|9")
         #expect(try await stage.rows("select count(*) from events where type <> 'thread.created'") == "0")
         #expect(try await stage.rows("select sum(upto_seq) from search_backlog") == "6")
-        #expect(try await stage.rows("select string_agg(role, ',' order by role) from members where status = 'joined'")
-            == "member,member,member,owner,owner,owner")
+        #expect(
+            try await stage.rows("select string_agg(role, ',' order by role) from members where status = 'joined'")
+                == "member,member,member,owner,owner,owner")
         #expect(try await stage.rows("select kind, seq from receipt_marks") == "read|2")
         #expect(try await stage.rows("select kind, seq, is_current from attachment_uses") == "message|1|t")
         #expect(try await stage.rows("select state, due_at is null, stored_bytes from attachments") == "2|t|19")
         #expect(
-            try await stage.rows("select n, convert_from(data, 'UTF8') from attachment_chunks") == "0|the bytes of a file")
+            try await stage.rows("select n, convert_from(data, 'UTF8') from attachment_chunks")
+                == "0|the bytes of a file")
         #expect(try await stage.rows("select seq, emoji, count from message_reaction_counts") == "2|👍|1")
         #expect(try await stage.rows("select string_agg(seq::text, ',') from messages where reacted") == "2")
         #expect(try await stage.rows("select seq, version from message_edits") == "2|0")
@@ -106,7 +109,8 @@ struct ApplyingArchives {
         _ = try await stage.apply((archive.lines + lines).joined(separator: "\n"))
         let room = "thread_id = '\(archive.room)'"
         #expect(
-            try await stage.rows("select seq, payload is null, deleted_at is null from messages where \(room) order by seq")
+            try await stage.rows(
+                "select seq, payload is null, deleted_at is null from messages where \(room) order by seq")
                 == "1|t|f\n2|f|t")
         #expect(try await stage.rows("select seq from message_expiries where \(room)") == "2")
 
@@ -117,7 +121,9 @@ struct ApplyingArchives {
         #expect(try await stage.rows("select distinct keep_s from threads where id = '\(other.room)'") == "3600")
         let group = "thread_id = '\(other.group)'"
         // The system message stays.
-        #expect(try await stage.rows("select string_agg(seq::text, ',') from messages where payload is not null and \(group)") == "4")
+        #expect(
+            try await stage.rows(
+                "select string_agg(seq::text, ',') from messages where payload is not null and \(group)") == "4")
         #expect(try await stage.rows("select seq from retention_walks where \(group)") == "5")
     }
 

@@ -34,7 +34,9 @@ struct MakingParts {
 
     @Test("follow each other byte by byte, and are bounded in lines")
     func bounded() throws {
-        let line = SampleArchive.line("block", #""user_id":"\#(UserID.make())","blocked_id":"\#(UserID.make())","created_at":"2020-01-01T00:00:00Z""#)
+        let line = SampleArchive.line(
+            "block",
+            #""user_id":"\#(UserID.make())","blocked_id":"\#(UserID.make())","created_at":"2020-01-01T00:00:00Z""#)
         let text = Array(repeating: line, count: 2 * PartMaker.lineCountMax + 3).joined(separator: "\n")
         let parts = try parts(Array(text.utf8), pieceByteCount: 100_000)
         #expect(parts.map(\.lineCount) == [PartMaker.lineCountMax, PartMaker.lineCountMax, 3])

@@ -43,7 +43,7 @@ extension API {
             let report = try await report(call, isDryRun: isDryRun, by: actor)
             outcome = isDryRun ? .dryRun : .applied
             return .json(report)
-        } catch .badLine(let line, let detail) as ImportFailure {
+        } catch ImportFailure.badLine(let line, let detail) {
             outcome = .refused
             return ProblemDocument.answer(
                 Problem(.invalid, "Line \(line): \(detail)"), extra: [("line", JSONText(.integer(line)))])

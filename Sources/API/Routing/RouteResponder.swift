@@ -76,7 +76,9 @@ struct RouteResponder: HTTPResponder {
     private func decideBody(_ head: InboundRequest, _ route: Route) -> BodyDecision {
         let byteCountMax = route.body.byteCountMax(api.limits)
         guard route.body.isStreamed else { return .accept(byteCountMax: byteCountMax) }
-        if route.body == .upload, let declared = head.headers.first(.contentLength).flatMap({ Int($0) }), declared > byteCountMax {
+        if route.body == .upload, let declared = head.headers.first(.contentLength).flatMap({ Int($0) }),
+            declared > byteCountMax
+        {
             var response = Answer.attachmentTooLarge(api.limits).outbound
             response.operation = route.operation.rawValue
             return .answer(response)

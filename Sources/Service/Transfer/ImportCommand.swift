@@ -15,7 +15,7 @@ package struct ImportCommand: Sendable {
     private static let progressInterval = Duration.seconds(2)
 
     private let store: Store
-    private let run: ImportRun
+    private let steps: ImportRun
     private let request: ImportRequest
 
     /// Returns the report as JSON. Throws `StartError`. Expects a schema that is up to date.
@@ -46,7 +46,7 @@ package struct ImportCommand: Sendable {
     private init(_ store: Store, _ request: ImportRequest) {
         self.store = store
         self.request = request
-        run = ImportRun(
+        steps = ImportRun(
             store: store, limits: request.settings.limits, isDryRun: request.isDryRun,
             actor: AdminActor(name: "command line", requestID: nil), metrics: ImportMetrics())
     }
@@ -63,9 +63,9 @@ package struct ImportCommand: Sendable {
                 try file.seek(toOffset: UInt64(place.byteCount))
             }
             var progress = Progress(interval: Self.progressInterval)
-            try await run.stage(from: place, staged: { progress.report($0) }, read: { try Self.read(file) })
+            try await steps.stage(from: place, staged: { progress.report($0) }, read: { try Self.read(file) })
             StandardError.write("parley: all lines are read; checking and applying them\n")
-            return try await run.finish(place.id)
+            return try await steps.finish(place.id)
         } catch {
             if digest == nil || error is ImportFailure { try? await store.dropImport(place.id) }
             throw error

@@ -22,7 +22,8 @@ package struct ImportRequest: Sendable, Equatable {
         let paths = words.filter { !$0.hasPrefix("-") || $0 == "-" }
         var mistakes: [String] = []
         if paths.count != 1 {
-            mistakes.append("parley import needs one archive: a file, or - for standard input. Write flags as --flag=VALUE.")
+            mistakes.append(
+                "parley import needs one archive: a file, or - for standard input. Write flags as --flag=VALUE.")
         }
         do throws(ConfigurationErrors) {
             let settings = try Settings.load(

@@ -12,7 +12,11 @@ extension LineParser {
         var row = RowWriter(line: line)
         row.set("id", fields.required("id", AttachmentID.self))
         row.set("owner_id", fields.required("owner_id", UserID.self))
-        row.set("name", fields.required("name") { json throws(Invalid) in try Self.text(json, countMax: AttachmentSizes.nameByteCountMax) })
+        row.set(
+            "name",
+            fields.required("name") { json throws(Invalid) in
+                try Self.text(json, countMax: AttachmentSizes.nameByteCountMax)
+            })
         for (name, column) in [("media_type", "media_type"), ("declared_type", "declared_type")] {
             row.set(column, fields.optional(name) { json throws(Invalid) in try Self.text(json, countMax: 255) })
         }
@@ -20,11 +24,15 @@ extension LineParser {
         row.set("size", number: fields.required("size") { json throws(Invalid) in try Self.number(json, in: 0...most) })
         row.set("digest", fields.required("sha256") { json throws(Invalid) in try Self.digest(json) })
         for name in ["width", "height"] {
-            row.set(name, number: fields.optional(name) { json throws(Invalid) in try Self.number(json, in: 1...1_000_000) })
+            row.set(
+                name, number: fields.optional(name) { json throws(Invalid) in try Self.number(json, in: 1...1_000_000) }
+            )
         }
-        row.set("thumbhash", fields.optional("thumbhash") { json throws(Invalid) in
-            try Self.base64(json, byteCountMax: 100)
-        })
+        row.set(
+            "thumbhash",
+            fields.optional("thumbhash") { json throws(Invalid) in
+                try Self.base64(json, byteCountMax: 100)
+            })
         row.set("created_at", fields.required("created_at", Timestamp.self))
         let thumbnail = fields.optional("thumbnail") { json throws(Invalid) in try Self.thumbnail(json) }
         try fields.end()
@@ -96,7 +104,8 @@ extension LineParser {
         let sentence = "Must be base64 of at most \(byteCountMax) bytes."
         guard var text = json.string?.utf8[...] else { throw Invalid(sentence) }
         while text.last == UInt8(ascii: "=") { text.removeLast() }
-        let bytes = text.contains(UInt8(ascii: "\n"))
+        let bytes =
+            text.contains(UInt8(ascii: "\n"))
             ? decode(text.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }) : decode(Array(text))
         guard let bytes, bytes.count <= byteCountMax else { throw Invalid(sentence) }
         return bytes

@@ -27,7 +27,9 @@ package struct LineSplitter {
 
     /// Returns the next whole line without its end; nil if it has not arrived. Throws `badLine` for one that is too long.
     package mutating func next() throws(ImportFailure) -> ArraySlice<UInt8>? {
-        let end = bytes[searched...].withUnsafeBufferPointer { $0.firstIndex(of: UInt8(ascii: "\n")) }.map { searched + $0 }
+        let end = bytes[searched...].withUnsafeBufferPointer { $0.firstIndex(of: UInt8(ascii: "\n")) }.map {
+            searched + $0
+        }
         guard let end else {
             searched = bytes.count
             try check(bytes.count - start)

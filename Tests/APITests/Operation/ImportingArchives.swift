@@ -46,7 +46,10 @@ struct ImportingArchives {
         #expect(messages.compactMap { $0["id"]?.string } == archive.messages.prefix(4).map(\.description))
         #expect(messages.map { $0["seq"]?.integer } == [1, 2, 3, 4])
         // The second message was written with an earlier time.
-        #expect(messages.prefix(2).map { $0["timestamp"]?.string } == ["2020-03-03T00:00:00.000Z", "2020-03-03T00:00:00.000Z"])
+        #expect(
+            messages.prefix(2).map { $0["timestamp"]?.string } == [
+                "2020-03-03T00:00:00.000Z", "2020-03-03T00:00:00.000Z",
+            ])
         #expect(messages[1]["reactions"]?["👍"]?["count"]?.integer == 1 && messages[1]["edited_at"]?.string != nil)
         #expect(messages[1]["reply_to"]?.string == archive.messages[0].description)
         #expect(messages[2]["deleted_at"]?.string != nil && messages[2]["payload"] == .null)
@@ -149,7 +152,8 @@ struct ImportingArchives {
 
     @Test("plays the example of docs/import-export.md")
     func example() async throws {
-        let block = try #require(try Document("docs/import-export.md").markedBlocks.first { $0.marker == "example: archive" })
+        let block = try #require(
+            try Document("docs/import-export.md").markedBlocks.first { $0.marker == "example: archive" })
         let reply = try await send(block.code)
         #expect(reply.status == 200 && reply["complete"] == .bool(true), "\(reply.text)")
         #expect(reply["added.messages"]?.integer == 2 && reply["left_out_count"]?.integer == 0)
@@ -162,7 +166,8 @@ struct ImportingArchives {
     func audit() async throws {
         let archive = SampleArchive()
         #expect(try await send(archive.text).status == 200)
-        let entries = try await Client(token: TestNode.adminToken).get("/v1/admin/audit?limit=200")["entries"]?.array ?? []
+        let entries =
+            try await Client(token: TestNode.adminToken).get("/v1/admin/audit?limit=200")["entries"]?.array ?? []
         let entry = entries.first { $0["action"]?.string == "import" }
         #expect(entry?["subject"]?.string?.contains("6 messages") == true, "\(String(describing: entry))")
     }
@@ -202,7 +207,11 @@ struct BadLine: Sendable, CustomTestStringConvertible {
 
     static let all = [
         BadLine(name: "a sender whom nobody knows", detail: "There is no user") { archive in
-            [message(archive, #""id":"\#(MessageID.make())","seq":60,"sender_id":"\#(UserID.make())","payload":{"text":"x"}"#)]
+            [
+                message(
+                    archive,
+                    #""id":"\#(MessageID.make())","seq":60,"sender_id":"\#(UserID.make())","payload":{"text":"x"}"#)
+            ]
         },
         BadLine(name: "a thread that nobody knows", detail: "There is no thread") { archive in
             [SampleArchive.line("member", #""thread_id":"\#(ThreadID.make())","user_id":"\#(archive.ann)""#)]
@@ -218,7 +227,11 @@ struct BadLine: Sendable, CustomTestStringConvertible {
             [SampleArchive.line("user", #""id":"\#(archive.ann)","name":"Another",\#(at)"#)]
         },
         BadLine(name: "a seq that is used", detail: "has the seq 20") { archive in
-            [message(archive, #""id":"\#(MessageID.make())","seq":20,"sender_id":"\#(archive.ann)","payload":{"text":"x"}"#)]
+            [
+                message(
+                    archive,
+                    #""id":"\#(MessageID.make())","seq":20,"sender_id":"\#(archive.ann)","payload":{"text":"x"}"#)
+            ]
         },
         BadLine(name: "a message without seq among others", detail: "all must have one") { archive in
             [message(archive, #""id":"\#(MessageID.make())","sender_id":"\#(archive.ann)","payload":{"text":"x"}"#)]
@@ -227,14 +240,18 @@ struct BadLine: Sendable, CustomTestStringConvertible {
             [
                 SampleArchive.line(
                     "thread",
-                    #""id":"\#(ThreadID.make())","kind":"direct","user_ids":["\#(archive.ann)","\#(archive.bob)"],\#(at)"#)
+                    #""id":"\#(ThreadID.make())","kind":"direct","user_ids":["\#(archive.ann)","\#(archive.bob)"],\#(at)"#
+                )
             ]
         },
         BadLine(name: "a third person in a direct thread", detail: "A direct thread has the two members") { archive in
             [SampleArchive.line("member", #""thread_id":"\#(archive.direct)","user_id":"\#(archive.bot)""#)]
         },
         BadLine(name: "a second room with the same title", detail: "another room with this title") { archive in
-            [SampleArchive.line("thread", #""id":"\#(ThreadID.make())","kind":"room","title":"room  \#(archive.word)",\#(at)"#)]
+            [
+                SampleArchive.line(
+                    "thread", #""id":"\#(ThreadID.make())","kind":"room","title":"room  \#(archive.word)",\#(at)"#)
+            ]
         },
         BadLine(name: "bytes of another sum", detail: "not those of its sum") { archive in
             [

@@ -49,7 +49,9 @@ extension SystemTests {
             Int(try await Psql.run("select count(*) from \(table)", conninfo: database)) ?? -1
         }
 
-        @Test("a connected client gets the new threads, read, and nothing for each message; the next one has the next seq")
+        @Test(
+            "a connected client gets the new threads, read, and nothing for each message; the next one has the next seq"
+        )
         func connectedClient() async throws {
             let (node, database) = try await Self.start()
             let other = try await Self.start(database)

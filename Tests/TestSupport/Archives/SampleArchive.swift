@@ -41,7 +41,8 @@ package struct SampleArchive: Sendable {
             line(
                 "user",
                 #""id":"\#(ann)","username":"\#(username)","name":"Ann \#(word)","created_at":"2020-01-01T00:00:00Z""#
-                    + #","email":"\#(username)@a.example","status_text":"there","preferences":{"share_presence":false}"#),
+                    + #","email":"\#(username)@a.example","status_text":"there","preferences":{"share_presence":false}"#
+            ),
             line("user", #""id":"\#(bob)","name":"Bob","created_at":"2020-01-02T00:00:00.123Z","suspended":true"#),
             line("user", #""id":"\#(bot)","name":"Bot","kind":"bot","created_at":"2020-01-02T00:00:00Z""#),
             line("block", #""user_id":"\#(ann)","blocked_id":"\#(bot)","created_at":"2020-01-03T00:00:00Z""#),
