@@ -70,13 +70,30 @@ struct InvokingParley {
         #expect(wrong?.mistakes.count == 2)
     }
 
+    @Test("accepts an import of one file into a database")
+    func importing() throws {
+        var settings = Settings()
+        settings.databaseURL = "host=db"
+        #expect(
+            try parse("import", "--database-url", "host=db", "a", "--dry-run")
+                == .importArchive(ImportRequest(path: "a", isDryRun: true, settings: settings)))
+        #expect(
+            try parse("import", "-", "--database-url=host=db")
+                == .importArchive(ImportRequest(path: "-", isDryRun: false, settings: settings)))
+        #expect(try parse("import") == .show(Help.text(for: .importArchive)))
+        #expect(Help.text(for: .importArchive).split(separator: "\n").allSatisfy { $0.count <= 100 })
+        let wrong = #expect(throws: ConfigurationErrors.self) { try parse("import", "a", "b", "--log-level=loud") }
+        #expect(wrong?.mistakes.count == 2, "\(wrong?.mistakes ?? [])")
+        #expect(throws: ConfigurationErrors.self) { try parse("import", "a") }
+    }
+
     @Test("refuses an unknown command and lists the commands")
     func unknownCommand() {
         let error = #expect(throws: ConfigurationErrors.self) { try parse("sevre") }
         #expect(
             error?.description
-                == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, outbox, bench, "
-                + "chat.")
+                == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, outbox, import, "
+                + "bench, chat.")
     }
 
     @Test(

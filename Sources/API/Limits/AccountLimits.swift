@@ -45,6 +45,7 @@ extension OperationID {
             .adminExportHold, .adminGetExportKey,
             .adminListHeld, .adminDecideHeld,
             .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
+            .adminImport, .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
             []
         // Limited by hook.
         case .postToHook: []

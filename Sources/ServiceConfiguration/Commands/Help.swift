@@ -111,7 +111,7 @@ package enum Help {
         return """
             \(Command.importArchive.summary)
 
-            Usage: parley import [--dry-run] FILE|- [--flag=VALUE] …
+            Usage: parley import [--dry-run] FILE|- [--flag VALUE] …
 
             FILE is an archive as docs/import-export.md describes it; - reads standard input. The command
             connects to the database and needs no running node. It reads all lines first and then makes

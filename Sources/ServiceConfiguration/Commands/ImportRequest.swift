@@ -18,12 +18,10 @@ package struct ImportRequest: Sendable, Equatable {
     static func load(
         _ words: [String], environment: [String: String], readFile: (String) throws -> String
     ) throws(ConfigurationErrors) -> ImportRequest {
-        let flags = words.filter { $0.hasPrefix("-") && $0 != "-" && $0 != "--dry-run" }
-        let paths = words.filter { !$0.hasPrefix("-") || $0 == "-" }
+        let (flags, paths) = sort(words)
         var mistakes: [String] = []
         if paths.count != 1 {
-            mistakes.append(
-                "parley import needs one archive: a file, or - for standard input. Write flags as --flag=VALUE.")
+            mistakes.append("parley import needs one archive: a file, or - for standard input.")
         }
         do throws(ConfigurationErrors) {
             let settings = try Settings.load(
@@ -38,5 +36,17 @@ package struct ImportRequest: Sendable, Equatable {
             mistakes += error.mistakes
         }
         throw ConfigurationErrors(mistakes: mistakes)
+    }
+
+    /// The flags with their values, without `--dry-run`, and all other words.
+    private static func sort(_ words: [String]) -> (flags: [String], paths: [String]) {
+        let known = Set(Setting.all.filter { $0.commands.contains(.importArchive) }.map(\.flag))
+        var (flags, paths): ([String], [String]) = ([], [])
+        var takesValue = false
+        for word in words where word != "--dry-run" {
+            if takesValue || word.hasPrefix("--") { flags.append(word) } else { paths.append(word) }
+            takesValue = !takesValue && known.contains(word)
+        }
+        return (flags, paths)
     }
 }
