@@ -9,8 +9,8 @@ begin
     create temporary table import_new_files on commit drop as
     select a.* from import_attachments a
     where a.import_id = p_import and not exists (select from attachments e where e.id = a.id);
-    insert into attachments (id, owner_id, name, declared_type, state, turn, received, received_at, length, unused_s, due_at,
-        stored_bytes, uploaded_digest, media_type, size, digest, width, height, thumbhash, thumbnail_type,
+    insert into attachments (id, owner_id, name, declared_type, state, turn, received, received_at, length, unused_s,
+        due_at, stored_bytes, uploaded_digest, media_type, size, digest, width, height, thumbhash, thumbnail_type,
         thumbnail_size, thumbnail_digest, thumbnail_is_own, created_at)
     select a.id, a.owner_id, a.name, a.declared_type, 2, nextval('attachment_turns'), a.size, p_now, a.size, p_unused_s,
         p_now + make_interval(secs => p_unused_s), a.size + coalesce(a.thumbnail_size, 0), a.digest, a.media_type, a.size,
@@ -59,13 +59,14 @@ end $$;
 -- Adds the uses of attachments by new messages, earlier versions, threads and profiles.
 -- Fails: 40001 (an existing attachment was deleted meanwhile).
 -- Locks: existing attachments by id
-create or replace function import_add_uses(p_import uuid, p_now timestamptz, p_unused_s int) returns void
+create or replace function import_add_uses(p_import uuid) returns void
 language plpgsql volatile
 set work_mem = '64MB' set jit = off
 as $$
 begin
     create temporary table import_uses on commit drop as
-    select n.id, 'message' as kind, m.thread_id as holder_id, m.seq, true as is_current, m.expires_at is not null as is_transient
+    select n.id, 'message' as kind, m.thread_id as holder_id, m.seq, true as is_current,
+        m.expires_at is not null as is_transient
     from import_messages x join import_heads h on h.thread_id = x.thread_id
     cross join lateral unnest(x.attachments) n (id)
     cross join lateral message_find(x.thread_id, x.id) m
@@ -84,10 +85,12 @@ begin
     from import_new_users n join users u on u.id = n.id where u.profile_image like 'attachment:%';
 
     perform from attachments a where a.id in (select u.id from import_uses u) order by a.id for no key update;
-    if exists (select from import_uses u where not exists (select from attachments a where a.id = u.id and a.state = 2)) then
+    if exists (select from import_uses u
+        where not exists (select from attachments a where a.id = u.id and a.state = 2)) then
         raise exception using errcode = '40001', message = 'an attachment was deleted meanwhile';
     end if;
     insert into attachment_uses (attachment_id, kind, holder_id, seq, is_current, is_transient)
-    select u.id, u.kind, u.holder_id, u.seq, bool_or(u.is_current), bool_or(u.is_transient) from import_uses u group by 1, 2, 3, 4;
+    select u.id, u.kind, u.holder_id, u.seq, bool_or(u.is_current), bool_or(u.is_transient)
+    from import_uses u group by 1, 2, 3, 4;
     update attachments a set due_at = null where a.id in (select u.id from import_uses u) and a.due_at is not null;
 end $$;

@@ -1,7 +1,7 @@
 -- Adding the members of new threads, with their marks.
 
--- Adds members. In a direct thread both people are members, with or without lines of their own. A thread in which people
--- have joined has an owner: where the archive names none, the longest-standing admin, else member.
+-- Adds members. In a direct thread both people are members, with or without lines of their own. A thread in which
+-- people have joined has an owner: where the archive names none, the longest-standing admin, else member.
 create or replace function import_add_members(p_import uuid) returns void
 language plpgsql volatile
 set work_mem = '64MB' set jit = off
@@ -28,7 +28,8 @@ begin
     update import_memberships m set status = 'left' from users u
     where u.id = m.user_id and u.erased_at is not null and m.status in ('joined', 'invited');
     update import_memberships m set role = 'owner'
-    from (select distinct on (x.thread_id) x.thread_id, x.user_id, bool_or(x.role = 'owner') over (partition by x.thread_id) as has_owner
+    from (select distinct on (x.thread_id) x.thread_id, x.user_id,
+            bool_or(x.role = 'owner') over (partition by x.thread_id) as has_owner
         from import_memberships x where x.status = 'joined'
         order by x.thread_id, x.role, coalesce(x.joined_at, x.made_at), x.line, x.user_id) h
     where not h.has_owner and m.thread_id = h.thread_id and m.user_id = h.user_id;
@@ -40,7 +41,8 @@ begin
     group by 1, 2, 3, 4;
     perform import_insert_members(p_import);
     update threads t set member_count = c.count
-    from (select m.thread_id, count(*) as count from import_memberships m where m.status = 'joined' group by m.thread_id) c
+    from (select m.thread_id, count(*) as count from import_memberships m where m.status = 'joined'
+        group by m.thread_id) c
     where t.id = c.thread_id;
 end $$;
 
@@ -83,12 +85,14 @@ as $$
 begin
     insert into members (thread_id, user_id, role, status, joined_at, read_seq, read_at, delivered_seq, delivered_at,
         muted_until, archived, pinned, hidden_before_seq, invited_at, invited_by, hides, blocked, blocks, is_bot, left_by_choice)
-    select m.thread_id, m.user_id, m.role, m.status, case when m.status <> 'invited' then coalesce(m.joined_at, m.made_at) else m.joined_at end,
+    select m.thread_id, m.user_id, m.role, m.status,
+        case when m.status <> 'invited' then coalesce(m.joined_at, m.made_at) else m.joined_at end,
         k.read_seq, case when k.read_seq > 0 then coalesce(m.read_at, r.read_at) end,
         greatest(k.delivered_seq, k.read_seq), case when k.delivered_seq > 0 then coalesce(m.delivered_at, r.delivered_at) end,
         m.muted_until, m.archived, m.pinned, coalesce(import_place(m.thread_id, m.hidden_before_seq), 0),
         coalesce(m.invited_at, case when m.status = 'invited' then m.made_at end), m.invited_by,
-        exists (select from import_hides h where h.import_id = p_import and h.thread_id = m.thread_id and h.user_id = m.user_id),
+        exists (select from import_hides h
+            where h.import_id = p_import and h.thread_id = m.thread_id and h.user_id = m.user_id),
         b.blocked, b.blocks, u.is_bot, case when m.status <> 'joined' then m.left_by_choice end
     from import_memberships m
     join users u on u.id = m.user_id

@@ -24,7 +24,7 @@ begin
     perform pg_advisory_xact_lock(7266012);
     v_import := import_lock(p_import);
     perform import_analyze();
-    perform import_plan(p_import, p_retention_max_s, v_now);
+    perform import_plan(p_import, p_retention_max_s);
     v_report := import_report(not p_is_dry_run, p_is_dry_run, v_import.is_complete);
     if p_is_dry_run then
         perform import_drop(p_import);
@@ -37,7 +37,7 @@ begin
         perform import_add_messages(p_import, v_now, p_retention_max_s);
         perform import_add_parts(p_import);
         perform import_add_members(p_import);
-        perform import_add_uses(p_import, v_now, p_unused_s);
+        perform import_add_uses(p_import);
     exception when unique_violation then
         raise exception using errcode = '40001', message = 'something of this archive was created meanwhile';
     end;

@@ -1,7 +1,7 @@
 -- The checks of import_check. Each returns bad lines, at least the first one of its kind, with a sentence for the
 -- administrator.
 
--- Returns: whether a user is in the archive or has an account.
+-- Returns: a line that names a user who is neither in the archive nor here.
 create or replace function import_bad_people(p_import uuid) returns table (line bigint, detail text)
 language plpgsql stable
 set work_mem = '64MB' set jit = off
@@ -137,8 +137,8 @@ begin
     select a.line, case v.variant when 0 then 'The bytes of this attachment are missing, or not those of its sum.'
         else 'The bytes of this attachment''s thumbnail are missing, or not those of its sum.' end
     from import_attachments a
-    cross join lateral (values (0::smallint, a.size, a.digest), (1::smallint, a.thumbnail_size::bigint, a.thumbnail_digest))
-        v (variant, size, digest)
+    cross join lateral (values (0::smallint, a.size, a.digest),
+        (1::smallint, a.thumbnail_size::bigint, a.thumbnail_digest)) v (variant, size, digest)
     -- One file at a time: the largest is some tens of megabytes.
     left join (
         select c.attachment_id, c.variant, sha256(string_agg(c.data, '' order by c.n)) as digest,

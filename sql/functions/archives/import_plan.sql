@@ -3,7 +3,7 @@
 
 -- Decides about all staged lines.
 -- Costs: scans and hash joins of all staged lines
-create or replace function import_plan(p_import uuid, p_retention_max_s int, p_now timestamptz) returns void
+create or replace function import_plan(p_import uuid, p_retention_max_s int) returns void
 language plpgsql volatile
 set work_mem = '64MB' set jit = off
 as $$
@@ -39,7 +39,8 @@ set work_mem = '64MB' set jit = off
 as $$
 begin
     create temporary table import_new_users on commit drop as
-    select n.*, n.username_place = 1 and not exists (select from users e where e.username_key = n.username_key) as keeps_username,
+    select n.*,
+        n.username_place = 1 and not exists (select from users e where e.username_key = n.username_key) as keeps_username,
         n.email_place = 1 and not exists (select from users e where e.email_key = n.email_key) as keeps_email,
         n.external_place = 1 and not exists (select from users e where e.external_id = n.external_id) as keeps_external,
         import_is_picture(p_import, n.profile_image) as keeps_image
@@ -121,7 +122,8 @@ begin
     select f.line, 'thread', 'The image is not an attachment of the archive that is a picture.'
     from import_fates f where f.fate = 'new' and not f.keeps_image
     union all
-    select t.line, 'thread', format('The retention is longer than the %s s of this service, and was shortened.', p_retention_max_s)
+    select t.line, 'thread',
+        format('The retention is longer than the %s s of this service, and was shortened.', p_retention_max_s)
     from import_fates f join import_threads t on t.import_id = p_import and t.id = f.id
     where f.fate = 'new' and p_retention_max_s > 0 and coalesce(t.keep_s, p_retention_max_s + 1) > p_retention_max_s;
 
@@ -210,8 +212,8 @@ begin
         from import_hides h where h.import_id = p_import
     )
     select p.type, p.line, f.fate, f.fate = 'new' as is_new,
-        f.fate is distinct from 'new' and import_part_exists(p.type, p.thread_id, p.message_id, p.version, p.user_id, p.emoji)
-            as is_existing,
+        f.fate is distinct from 'new' and import_part_exists(p.type, p.thread_id, p.message_id, p.version, p.user_id,
+            p.emoji) as is_existing,
         -- A tombstone has neither versions nor reactions.
         f.fate = 'new' and p.type <> 'hidden_message' and x.deleted_at is not null as is_of_deleted
     from parts p
@@ -224,7 +226,8 @@ begin
     from import_part_fates p where p.is_of_deleted or not coalesce(p.is_new, false) and not p.is_existing;
 
     insert into import_counts
-    select k.types, count(p.line) filter (where p.is_new and not p.is_of_deleted), count(p.line) filter (where p.is_existing)
+    select k.types, count(p.line) filter (where p.is_new and not p.is_of_deleted),
+        count(p.line) filter (where p.is_existing)
     from (values ('message_version', 'message_versions'), ('reaction', 'reactions'), ('hidden_message', 'hidden_messages'))
         k (type, types)
     left join import_part_fates p on p.type = k.type

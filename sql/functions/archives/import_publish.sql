@@ -51,7 +51,8 @@ begin
     select row_number() over (order by x.thread_id, x.user_id) as place, x.*
     from (
         select t.id as thread_id, '00000000-0000-0000-0000-000000000000'::uuid as user_id, null::uuid[] as begins,
-            true as is_change, event_json('thread.created', t.id, p_now, thread_created_data(t, null, s.members)) as body
+            true as is_change,
+            event_json('thread.created', t.id, p_now, thread_created_data(t, null, s.members)) as body
         from shown s join threads t on t.id = s.id
         union all
         select t.id, m.user_id, case when m.status = 'joined' then array[m.user_id] end, null,
