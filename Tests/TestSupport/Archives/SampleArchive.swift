@@ -126,7 +126,7 @@ package struct SampleArchive: Sendable {
                 #"\#(home),"message_id":"\#(messages[1])","user_id":"\#(ann)","emoji":"👍"#
                     + #"","created_at":"2020-03-02T02:00:00Z""#),
             line("receipt", #"\#(home),"user_id":"\#(bob)","kind":"read","seq":20,"at":"2020-03-03T00:00:00Z""#),
-            line("hidden_message", #"\#(home),"user_id":"\#(ann)","message_id":"\#(last)""#),
+            line("hidden_message", #"\#(home),"user_id":"\#(ann)","message_id":"\#(messages[4])""#),
         ]
     }
 }
