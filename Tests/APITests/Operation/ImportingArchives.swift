@@ -181,7 +181,8 @@ struct ImportingArchives {
             Content-Type: \(Self.type)\r\nContent-Length: 100000000\r\n\r\n
             """
         try await client.abandon(ByteBuffer(string: head + archive.text))
-        for _ in 0..<500 where try await count("select count(*) from imports") != "0" {
+        for _ in 0..<500 {
+            if try await count("select count(*) from imports") == "0" { break }
             try await Task.sleep(for: .milliseconds(10))
         }
         #expect(try await count("select count(*) from imports") == "0")
@@ -205,7 +206,7 @@ struct BadLine: Sendable, CustomTestStringConvertible {
         SampleArchive.line("message", #""thread_id":"\#(archive.group)","type":"message",\#(at),\#(more)"#)
     }
 
-    static let all = [
+    static let all: [BadLine] = [
         BadLine(name: "a sender whom nobody knows", detail: "There is no user") { archive in
             [
                 message(
