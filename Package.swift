@@ -157,6 +157,8 @@ let package = Package(
         // Archives in one format, in and out: reading lines, staging them, applying them.
         .target(
             name: "Transfer", dependencies: ["Basics", "Domain", "Store", "Telemetry"], swiftSettings: settings),
+        // Archives: one file format for history on its way in and out.
+        .target(name: "Transfer", dependencies: ["Domain", "Store", crypto], swiftSettings: settings),
 
         // Writer, tail, mailboxes, caches.
         .target(
@@ -212,6 +214,9 @@ let package = Package(
                 "Linux", "Log", "ObjectStore", "Outbound", "Pictures", "Postgres", "Push", "ServiceConfiguration",
                 "Store", "Telemetry", "Thumbnailing", "Transfer", "Transport", "VirusScanner", "WebClient", "Webhooks",
                 "Workers", crypto, logging, unixSignals,
+                "Workers",
+                crypto,
+                logging, unixSignals,
             ],
             swiftSettings: settings),
 

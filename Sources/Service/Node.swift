@@ -103,6 +103,10 @@ package struct Node: Sendable {
         let consumerLag = ConsumerLag(store: store, metrics: changesMetrics, logger: logger)
         parts.append(
             Part("changes", failures: [changesMetrics.failures], metrics: changesMetrics.write, run: consumerLag.run))
+        let exports = ExportServices(metrics: ExportMetrics()) { [direct = database.listenSettings] scope in
+            ArchiveReader(direct, scope, logger: logger)
+        }
+        parts.append(Part("exports", metrics: exports.metrics.write))
         let metrics = MetricsPage(parts: parts)
 
         let authenticator = Authenticator(sessions: log.sessions) { log.tail.isFresh(within: .seconds(1)) }
@@ -126,6 +130,8 @@ package struct Node: Sendable {
             webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test), policy: policy)
             webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test),
             imports: ImportServices(metrics: imports))
+            webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test),
+            exports: exports)
         sync = SyncEndpoint(
             authenticator: authenticator, hub: log.hub, store: store, reads: reads, catchUp: log.tail.catchUp,
             streams: streams, logger: logger)

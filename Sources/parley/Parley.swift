@@ -33,6 +33,9 @@ struct Parley {
             case .importArchive(let request):
                 LogOutput.bootstrap(request.settings)
                 print(try await ImportCommand.run(request, logger: Logger(label: "parley")))
+            case .export(let request):
+                LogOutput.bootstrap(request.settings)
+                try await ExportCommand.run(request, logger: Logger(label: "parley"))
             case .bench(let arguments):
                 try await Measurement.run(arguments)
             case .chat(let arguments):

@@ -79,7 +79,7 @@ struct TransferSlots: Sendable {
 final class TransferSlot: Sendable {
     private let leave: @Sendable () -> Void
 
-    fileprivate init(leave: @escaping @Sendable () -> Void) { self.leave = leave }
+    init(leave: @escaping @Sendable () -> Void) { self.leave = leave }
 
     deinit { leave() }
 }

@@ -46,6 +46,7 @@ extension OperationID {
             .adminListHeld, .adminDecideHeld,
             .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
             .adminImport, .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
+            .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure, .adminExport:
             []
         // Limited by hook.
         case .postToHook: []

@@ -40,6 +40,7 @@ package struct API: Sendable {
     let changesFeed: ChangesFeed?
     let policy: PolicyGate?
     let imports: ImportServices
+    let exports: ExportServices?
 
     /// - Parameters:
     ///   - delegation: how tokens of the host app are checked. Nil accepts none.
@@ -58,6 +59,7 @@ package struct API: Sendable {
     ///   - imports: what imports need besides the database.
     ///   - webhooks: nil for a service that does not deliver to webhooks.
     ///   - policy: asked before a message is accepted. Nil for a service without a policy.
+    ///   - exports: nil for a service that writes no archives.
     package init(
         store: Store, writer: Writer<SendWaiter>, presence: PresenceWorker, authenticator: Authenticator,
         hasher: PasswordHasher, delegation: Delegation? = nil, mailQueued: (@Sendable () -> Void)? = nil,
@@ -69,6 +71,7 @@ package struct API: Sendable {
         attachments: AttachmentServices = AttachmentServices(), changesFeed: ChangesFeed? = nil,
         webClient: WebPage? = nil, webhooks: WebhookServices? = nil, policy: PolicyGate? = nil
         webClient: WebPage? = nil, webhooks: WebhookServices? = nil, imports: ImportServices = ImportServices()
+        webClient: WebPage? = nil, webhooks: WebhookServices? = nil, exports: ExportServices? = nil
     ) {
         self.store = store
         self.reads = reads
@@ -97,6 +100,7 @@ package struct API: Sendable {
         self.webhooks = webhooks
         self.policy = policy
         self.imports = imports
+        self.exports = exports
         signers = AccessSigners(store)
         uploads = TransferSlots(
             "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax)
@@ -128,5 +132,6 @@ package struct API: Sendable {
             + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + operationRoutes
             + changesRoutes + consumerRoutes + webhookRoutes + commandRoutes + outboxRoutes + operationRoutes
             + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + importRoutes + operationRoutes
+            + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + archiveExportRoutes + operationRoutes
     }
 }

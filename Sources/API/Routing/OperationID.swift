@@ -34,6 +34,7 @@ package enum OperationID: UInt8, CaseIterable, Sendable {
     case adminListHeld, adminDecideHeld
     case adminImport
     case adminListOutboxFailures, adminRetryOutboxFailure, adminDeleteOutboxFailure
+    case adminExport
     case getLiveness, getReadiness, getMetrics, getOpenAPI
     /// Files of the web client, which are not in openapi.yaml.
     case getWebClient

@@ -8,6 +8,7 @@ package enum Command: String, CaseIterable, Sendable {
     case attachments
     case outbox
     case importArchive = "import"
+    case export
     case bench
     case chat
 
@@ -20,6 +21,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .attachments: "Move attachments between PostgreSQL and an S3-compatible store."
         case .outbox: "Install the outbox for parley.send in the database of another program."
         case .importArchive: "Import threads and messages from an archive into the database."
+        case .export: "Write accounts, threads, messages and files as an archive to standard output."
         case .bench: "Measure throughput, latency and cost of running nodes."
         case .chat: "Chat in the terminal."
         }
@@ -29,6 +31,7 @@ package enum Command: String, CaseIterable, Sendable {
 extension Set<Command> {
     /// The commands that connect to the database.
     static let withDatabase: Self = [.serve, .migrate, .admin, .attachments, .importArchive]
+    static let withDatabase: Self = [.serve, .migrate, .admin, .attachments, .export]
     /// The commands that reach the object store.
-    static let withObjectStore: Self = [.serve, .attachments]
+    static let withObjectStore: Self = [.serve, .attachments, .export]
 }

@@ -22,6 +22,7 @@ package enum Help {
         if command == .attachments { return attachments }
         if command == .outbox { return outbox }
         if command == .importArchive { return importArchive }
+        if command == .export { return export }
         let groups = SettingGroup.all.compactMap { group -> String? in
             let rows = group.settings.filter { $0.commands.contains(command) }.map { setting in
                 let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
@@ -121,6 +122,22 @@ package enum Help {
             exits with status 0 if the archive was imported, otherwise 1.
 
             --dry-run  Check the archive and print the report, and import nothing.
+    /// `parley export --help`.
+    private static let export: String = {
+        let settings = Setting.all.filter { $0.commands.contains(.export) }.map(\.flag)
+        return """
+            \(Command.export.summary)
+
+            Usage: parley export [--user ID] [--thread ID] [--since TIME] [--until TIME] [--flag VALUE] …
+
+            The command reads the database, and needs no node. Nodes may serve meanwhile: the archive is one
+            snapshot. It is complete if its last line has the type end. docs/import-export.md describes the
+            lines; parley import reads them.
+
+            --user ID     The account, its threads with their members, and the messages that it sent.
+            --thread ID   The thread, its members, and all in it.
+            --since TIME  Messages of this RFC 3339 time or later.
+            --until TIME  Messages before this RFC 3339 time.
 
             Settings, as for parley serve:
             \(HelpText.wrapped(settings.joined(separator: " "), indent: 2))

@@ -14,6 +14,7 @@ package enum Invocation: Sendable, Equatable {
     case attachments(MoveRequest)
     case outbox(OutboxRequest)
     case importArchive(ImportRequest)
+    case export(ExportRequest)
     /// Measure nodes. Bench reads its own flags.
     case bench(arguments: [String])
     /// Chat in the terminal. The terminal client reads its own flags.
@@ -51,6 +52,9 @@ package enum Invocation: Sendable, Equatable {
         }
         if command == .attachments {
             return .attachments(try MoveRequest.load(flags, environment: environment, readFile: readFile))
+        }
+        if command == .export {
+            return .export(try ExportRequest.load(flags, environment: environment, readFile: readFile))
         }
         let settings = try Settings.load(
             arguments: flags, environment: environment, for: command, readFile: readFile)

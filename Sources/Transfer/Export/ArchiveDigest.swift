@@ -1,0 +1,48 @@
+// The last line of an archive: how many lines of each type there are, and the digest of all bytes before it.
+import Crypto
+import Domain
+
+/// Counts and digests the lines of an archive as they are written.
+package struct ArchiveDigest {
+    private var digest = SHA256()
+    private var counts: [(type: String, count: Int)] = []
+    package private(set) var lineCount = 0
+    package private(set) var byteCount = 0
+
+    package init() {}
+
+    /// Records lines of one type.
+    /// - Parameter bytes: the lines, each with its line break.
+    package mutating func update(_ bytes: [UInt8], type: String, count: Int) {
+        digest.update(data: bytes)
+        byteCount += bytes.count
+        lineCount += count
+        if let index = counts.firstIndex(where: { $0.type == type }) {
+            counts[index].count += count
+        } else {
+            counts.append((type, count))
+        }
+    }
+
+    /// Returns the line `end`, with its line break.
+    package func finish() -> [UInt8] {
+        let data = JSONValue.object([
+            .init("lines", .integer(lineCount)),
+            .init("counts", .object(counts.map { .init($0.type, .integer($0.count)) })),
+            .init("sha256", .string(digest.finalize().map { $0.hexadecimal }.joined())),
+        ])
+        return ArchiveLine.bytes("end", data)
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimal: String { (self < 16 ? "0" : "") + String(self, radix: 16) }
+}
+
+/// A line of an archive as bytes.
+package enum ArchiveLine {
+    /// Returns `{"type":…,"data":…}` and a line break.
+    package static func bytes(_ type: String, _ data: JSONValue) -> [UInt8] {
+        JSONText(.object([.init("type", .string(type)), .init("data", data)])).utf8 + [UInt8(ascii: "\n")]
+    }
+}
