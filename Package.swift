@@ -159,6 +159,8 @@ let package = Package(
             name: "Transfer", dependencies: ["Basics", "Domain", "Store", "Telemetry"], swiftSettings: settings),
         // Archives: one file format for history on its way in and out.
         .target(name: "Transfer", dependencies: ["Domain", "Store", crypto], swiftSettings: settings),
+            name: "Transfer", dependencies: ["Basics", "Domain", "Store", "Telemetry", crypto],
+            swiftSettings: settings),
 
         // Writer, tail, mailboxes, caches.
         .target(
@@ -320,6 +322,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "TransferTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", "Transfer", logging],
+            name: "TransferTests",
+            dependencies: ["Basics", "Domain", "Postgres", "Store", "TestSupport", "Transfer", crypto],
             swiftSettings: settings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],

@@ -35,7 +35,7 @@ struct Parley {
                 print(try await ImportCommand.run(request, logger: Logger(label: "parley")))
             case .export(let request):
                 LogOutput.bootstrap(request.settings)
-                try await ExportCommand.run(request, logger: Logger(label: "parley"))
+                guard try await ExportCommand.run(request, logger: Logger(label: "parley")) else { exit(1) }
             case .bench(let arguments):
                 try await Measurement.run(arguments)
             case .chat(let arguments):

@@ -133,5 +133,6 @@ package struct API: Sendable {
             + changesRoutes + consumerRoutes + webhookRoutes + commandRoutes + outboxRoutes + operationRoutes
             + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + importRoutes + operationRoutes
             + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + archiveExportRoutes + operationRoutes
+            + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + exportArchiveRoutes + operationRoutes
     }
 }

@@ -4,7 +4,6 @@ import Domain
 import Glibc
 import Linux
 import Logging
-import Outbound
 import Postgres
 import ServiceConfiguration
 import Store
@@ -12,11 +11,21 @@ import Transfer
 
 package enum ExportCommand {
     private static let transferCountMax = 4
+    private static let reportInterval = Duration.seconds(5)
 
-    /// Returns when the archive is complete. Throws `StartError`. Expects a schema that is up to date.
-    package static func run(_ request: ExportRequest, logger: Logger) async throws {
+    /// The reader of standard output has closed it.
+    private struct ClosedOutput: Error {}
+
+    /// Returns true when the archive is complete, false if nobody reads standard output any more. Throws `StartError`.
+    /// Expects a schema that is up to date.
+    package static func run(_ request: ExportRequest, logger: Logger) async throws -> Bool {
+        // A closed pipe ends a write with an error then, not the process.
+        signal(SIGPIPE, SIG_IGN)
         let objects = try request.settings.makeObjectStore(transferCountMax: transferCountMax).map {
             ObjectDownloads(objects: $0, redirects: false, logger: logger)
+        }
+        let readObject = objects.map { objects -> ArchiveWriter.ReadObject in
+            { key, range in try await objects.read(key, range) }
         }
         let scope = ArchiveScope(
             user: request.user, thread: request.thread, since: request.since, until: request.until)
@@ -24,15 +33,31 @@ package enum ExportCommand {
             try await Database.open(request.settings, logger: logger) { database in
                 try await database.prepareSchema(.off, logger: logger)
                 let reader = ArchiveReader(database.listenSettings, scope, logger: logger)
-                let heading = scope.heading(at: try await reader.begin())
-                var writer = ArchiveWriter(reader, readObject: objects?.readForArchive)
-                try await writer.run(heading: heading) { bytes in try write(bytes) }
-                await reader.close()
-                StandardError.write("parley: exported \(writer.digest.lineCount) lines\n")
+                do {
+                    let heading = scope.heading(at: try await reader.begin())
+                    try await write(ArchiveWriter(reader, readObject: readObject), heading)
+                    await reader.close()
+                } catch {
+                    await reader.close()
+                    throw error
+                }
             }
+            return true
+        } catch is ClosedOutput {
+            return false
         } catch let problem as Problem {
-            throw StartError(problem.description)
+            throw StartError("the export is incomplete: \(problem.description)")
         }
+    }
+
+    private static func write(_ archive: ArchiveWriter, _ heading: [UInt8]) async throws {
+        var archive = archive
+        var report = Report()
+        try await archive.run(heading: heading) { bytes, lineCount in
+            try write(bytes)
+            report.record(lineCount, byteCount: bytes.count)
+        }
+        report.write(isComplete: true)
     }
 
     private static func write(_ bytes: [UInt8]) throws {
@@ -40,10 +65,31 @@ package enum ExportCommand {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EPIPE { throw ClosedOutput() }
             guard count >= 0 else {
                 throw StartError("standard output can't be written: \(String(cString: strerror(errno)))")
             }
             rest = rest.dropFirst(count)
+        }
+    }
+
+    /// The progress on standard error.
+    private struct Report {
+        private var lineCount = 0
+        private var byteCount = 0
+        private var writtenAt = ContinuousClock.now
+
+        mutating func record(_ lines: Int, byteCount bytes: Int) {
+            lineCount += lines
+            byteCount += bytes
+            guard .now - writtenAt >= ExportCommand.reportInterval else { return }
+            writtenAt = .now
+            write(isComplete: false)
+        }
+
+        func write(isComplete: Bool) {
+            StandardError.write(
+                "parley: \(lineCount) lines exported (\(byteCount) bytes)\(isComplete ? "; complete" : "")\n")
         }
     }
 }

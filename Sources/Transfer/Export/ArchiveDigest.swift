@@ -2,7 +2,7 @@
 import Crypto
 import Domain
 
-/// Counts and digests the lines of an archive as they are written.
+/// Counts and digests the lines of an archive as they are written. A value: no I/O.
 package struct ArchiveDigest {
     private var digest = SHA256()
     private var counts: [(type: String, count: Int)] = []
@@ -11,8 +11,7 @@ package struct ArchiveDigest {
 
     package init() {}
 
-    /// Records lines of one type.
-    /// - Parameter bytes: the lines, each with its line break.
+    /// Adds whole lines of one type, each with its line break.
     package mutating func update(_ bytes: [UInt8], type: String, count: Int) {
         digest.update(data: bytes)
         byteCount += bytes.count
@@ -26,23 +25,16 @@ package struct ArchiveDigest {
 
     /// Returns the line `end`, with its line break.
     package func finish() -> [UInt8] {
-        let data = JSONValue.object([
-            .init("lines", .integer(lineCount)),
-            .init("counts", .object(counts.map { .init($0.type, .integer($0.count)) })),
-            .init("sha256", .string(digest.finalize().map { $0.hexadecimal }.joined())),
-        ])
-        return ArchiveLine.bytes("end", data)
+        ArchiveText.line(
+            "end",
+            .object([
+                .init("lines", .integer(lineCount)),
+                .init("counts", .object(counts.map { .init($0.type, .integer($0.count)) })),
+                .init("sha256", .string(digest.finalize().map(\.hexadecimal).joined())),
+            ]))
     }
 }
 
 extension UInt8 {
     fileprivate var hexadecimal: String { (self < 16 ? "0" : "") + String(self, radix: 16) }
-}
-
-/// A line of an archive as bytes.
-package enum ArchiveLine {
-    /// Returns `{"type":…,"data":…}` and a line break.
-    package static func bytes(_ type: String, _ data: JSONValue) -> [UInt8] {
-        JSONText(.object([.init("type", .string(type)), .init("data", data)])).utf8 + [UInt8(ascii: "\n")]
-    }
 }

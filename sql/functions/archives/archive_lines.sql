@@ -6,15 +6,24 @@ language sql immutable parallel safe as $$
     select '{"type":"' || p_type || '","data":' || json_strip_nulls(p_data) || '}'
 $$;
 
--- Returns: an account without its password. An erased one has only its name.
+-- Returns: a line with one member more, whose own nulls stay. Without it for null.
+create or replace function archive_line(p_type text, p_data json, p_name text, p_value json) returns text
+language sql immutable parallel safe as $$
+    select '{"type":"' || p_type || '","data":' || left(json_strip_nulls(p_data)::text, -1)
+        || coalesce(',"' || p_name || '":' || p_value, '') || '}}'
+$$;
+
+-- Returns: an account without its password. An erased one has its name alone.
 create or replace function archive_user(u users) returns text
 language sql stable as $$
-    select archive_line('user', json_build_object('id', u.id, 'username', u.username, 'name', u.name,
-        'profile_image', u.profile_image, 'status_text', u.status_text, 'email', u.email, 'external_id', u.external_id,
-        'kind', case when u.is_bot then 'bot' end,
-        'preferences', case when u.preferences::text <> '{}' then u.preferences end,
-        'suspended', case when u.suspended_at is not null then true end, 'created_at', rfc3339(u.created_at),
-        'erased_at', rfc3339(u.erased_at)))
+    select case when u.erased_at is not null
+        then archive_line('user', json_build_object('id', u.id, 'name', u.name, 'kind', case when u.is_bot then 'bot' end,
+            'created_at', rfc3339(u.created_at), 'erased', true))
+        else archive_line('user', json_build_object('id', u.id, 'username', u.username, 'name', u.name,
+            'profile_image', u.profile_image, 'status_text', u.status_text, 'email', u.email,
+            'external_id', u.external_id, 'kind', case when u.is_bot then 'bot' end,
+            'suspended', case when u.suspended_at is not null then true end, 'created_at', rfc3339(u.created_at)),
+            'preferences', case when u.preferences::text <> '{}' then u.preferences end) end
 $$;
 
 -- Returns: a thread without its members.
@@ -26,40 +35,37 @@ language sql stable as $$
         'created_at', rfc3339(t.created_at)))
 $$;
 
--- Returns: a membership with the member's marks and settings. All of them, so that equal members have equal lines.
+-- Returns: a membership with the member's marks and settings. Somebody who left by choice and was removed later, as an
+-- invited person, is one who left: nobody may add them without their consent.
 create or replace function archive_member(m members) returns text
 language sql stable as $$
     select archive_line('member', json_build_object('thread_id', m.thread_id, 'user_id', m.user_id, 'role', m.role,
-        'status', m.status, 'joined_at', rfc3339(m.joined_at), 'invited_at', rfc3339(m.invited_at),
-        'invited_by', m.invited_by, 'left_by_choice', m.left_by_choice, 'read_seq', m.read_seq,
-        'read_at', rfc3339(m.read_at), 'delivered_seq', m.delivered_seq, 'delivered_at', rfc3339(m.delivered_at),
-        'muted_until', rfc3339(m.muted_until),
-        'archived', nullif(m.archived, false), 'pinned', nullif(m.pinned, false),
+        'status', case when m.status = 'removed' and m.left_by_choice then 'left' else m.status end,
+        'joined_at', rfc3339(m.joined_at), 'invited_at', rfc3339(m.invited_at), 'invited_by', m.invited_by,
+        'read_seq', m.read_seq, 'read_at', rfc3339(m.read_at),
+        'delivered_seq', greatest(m.delivered_seq, m.read_seq), 'delivered_at', rfc3339(m.delivered_at),
+        'muted_until', rfc3339(m.muted_until), 'archived', nullif(m.archived, false), 'pinned', nullif(m.pinned, false),
         'hidden_before_seq', nullif(m.hidden_before_seq, 0)))
 $$;
 
--- Returns: a message. `p_reply_to` is what it replies to, null if the archive does not have that message. Withdrawn
--- content is left out, as everywhere.
-create or replace function archive_message(m messages, p_reply_to uuid) returns text
+-- Returns: a message. Withdrawn content is left out, as everywhere.
+create or replace function archive_message(m messages) returns text
 language sql stable as $$
-    select '{"type":"message","data":' || left(json_strip_nulls(json_build_object('id', m.id, 'thread_id', m.thread_id,
-            'seq', m.seq, 'sender_id', m.sender_id, 'type', m.type, 'reply_to', p_reply_to,
-            'mentions', case when m.mentions <> '{}' then m.mentions end, 'created_at', rfc3339(m.created_at),
-            'edited_at', rfc3339(m.edited_at), 'deleted_at', rfc3339(m.deleted_at),
-            'expires_at', rfc3339(m.expires_at)))::text, -1)
-        -- Apart, because its own nulls stay.
-        || coalesce(',"payload":' || m.payload, '') || '}}'
+    select archive_line('message', json_build_object('id', m.id, 'thread_id', m.thread_id, 'seq', m.seq,
+        'sender_id', m.sender_id, 'type', m.type, 'reply_to', m.reply_to,
+        'mentions', case when m.mentions <> '{}' then m.mentions end, 'created_at', rfc3339(m.created_at),
+        'edited_at', rfc3339(m.edited_at), 'deleted_at', rfc3339(m.deleted_at), 'expires_at', rfc3339(m.expires_at)),
+        'payload', m.payload)
 $$;
 
 -- Returns: an earlier version of a message.
 create or replace function archive_version(e message_edits, p_message uuid) returns text
 language sql stable as $$
-    select '{"type":"message_version","data":{"thread_id":"' || e.thread_id || '","message_id":"' || p_message
-        || '","version":' || e.version || ',"replaced_at":"' || rfc3339(e.replaced_at) || '","payload":'
-        || coalesce(e.payload::text, 'null') || '}}'
+    select archive_line('message_version', json_build_object('thread_id', e.thread_id, 'message_id', p_message,
+        'version', e.version, 'replaced_at', rfc3339(e.replaced_at)), 'payload', e.payload)
 $$;
 
--- Returns: an attachment without its bytes.
+-- Returns: a ready attachment without its bytes.
 create or replace function archive_attachment(a attachments) returns text
 language sql stable as $$
     select archive_line('attachment', json_build_object('id', a.id, 'owner_id', a.owner_id, 'name', a.name,

@@ -10,12 +10,12 @@ import Transfer
 /// What exports need of the node besides the API's own parts.
 package struct ExportServices: Sendable {
     /// Exports at once on a node: each holds a connection to the database.
-    static let countMax = 2
+    package static let countMax = 2
 
     /// Makes a reader that has not begun.
-    let open: @Sendable (ArchiveScope) -> ArchiveReader
+    fileprivate let open: @Sendable (ArchiveScope) -> ArchiveReader
     package let metrics: ExportMetrics
-    fileprivate let slots = Slots<Int>(SlotLimits(slotCount: countMax, waitingCountMax: 0))
+    private let slots = Slots<Int>(SlotLimits(slotCount: countMax, waitingCountMax: 0))
 
     package init(metrics: ExportMetrics, open: @escaping @Sendable (ArchiveScope) -> ArchiveReader) {
         self.metrics = metrics
@@ -27,6 +27,7 @@ package struct ExportServices: Sendable {
         do {
             try await slots.enter(0)
         } catch is SlotRefusal {
+            metrics.exports.add(.refused)
             throw Problem(
                 .overloaded,
                 "This node is writing \(Self.countMax) exports already. Retry after the seconds in Retry-After.",
@@ -38,7 +39,7 @@ package struct ExportServices: Sendable {
 
 extension API {
     /// Empty unless an admin token is configured.
-    var archiveExportRoutes: [Route] {
+    var exportArchiveRoutes: [Route] {
         guard adminGuard != nil, let exports else { return [] }
         return [
             Route(.get, "/v1/admin/export", .adminExport, query: .read, .admin { try await export($0, $1, exports) })
@@ -54,34 +55,50 @@ extension API {
         var answer = Answer(status: .ok, headers: Headers.of(type: "application/x-ndjson"))
         guard call.request.method == .get else { return answer }
         try await store.recordExport(scope, by: actor)
-        let heading = scope.heading(at: snapshotAt)
-        let (objects, metrics, logger) = (attachments.objects, exports.metrics, logger)
+        let (heading, archive) = (scope.heading(at: snapshotAt), ArchiveWriter(reader, readObject: readObject))
         answer.stream = { writer in
             defer { withExtendedLifetime(slot) {} }
-            var archive = ArchiveWriter(reader, readObject: objects?.readForArchive)
             do {
-                try await archive.run(heading: heading) { bytes in
-                    try await writer.write(ByteBuffer(bytes: bytes))
-                    metrics.byteCount.add(bytes.count)
-                }
-                try await writer.finish(nil)
-                metrics.complete.add()
+                try await Self.write(archive, heading, exports.metrics, to: &writer)
             } catch {
-                metrics.broken.add()
-                logger.warning(
-                    "an export was cut off; the file has no line end, so export again",
-                    metadata: ["request_id": "\(actor.requestID ?? "")", "reason": "\(error)"])
+                recordCut(error, actor, exports.metrics)
                 throw error
             }
             await reader.close()
         }
         return answer
     }
+
+    /// Reads the next lines when the client has received the last ones.
+    private static func write(
+        _ archive: ArchiveWriter, _ heading: [UInt8], _ metrics: ExportMetrics, to writer: inout any ResponseBodyWriter
+    ) async throws {
+        var archive = archive
+        try await archive.run(heading: heading) { bytes, lineCount in
+            try await writer.write(ByteBuffer(bytes: bytes))
+            metrics.lineCount.add(lineCount)
+            metrics.byteCount.add(bytes.count)
+        }
+        try await writer.finish(nil)
+        metrics.exports.add(.complete)
+    }
+
+    /// The client sees that the connection is closed before the end of the answer.
+    private func recordCut(_ error: any Error, _ actor: AdminActor, _ metrics: ExportMetrics) {
+        metrics.exports.add(.cut)
+        logger.warning(
+            "an export was cut off before its last line; its file is incomplete",
+            metadata: ["request": .string(actor.requestID ?? ""), "reason": "\(error)"])
+    }
+
+    private var readObject: ArchiveWriter.ReadObject? {
+        attachments.objects.map { objects in { key, range in try await objects.read(key, range) } }
+    }
 }
 
 extension ArchiveScope {
     /// Throws 422.
-    init(_ query: Fields<String>) throws {
+    fileprivate init(_ query: Fields<String>) throws {
         var query = query
         let user = query.optional("user", UserID.self)
         let thread = query.optional("thread", ThreadID.self)
@@ -90,12 +107,5 @@ extension ArchiveScope {
         if let since, let until, since > until { query.refuse("until", "Must not be before `since`.") }
         try query.end()
         self.init(user: user, thread: thread, since: since, until: until)
-    }
-}
-
-extension ObjectAccess {
-    /// Bytes of an object, none if there is no such object.
-    package var readForArchive: ArchiveWriter.ReadObject {
-        { key, range in try await read(key, range) ?? [] }
     }
 }

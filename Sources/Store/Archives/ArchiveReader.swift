@@ -3,78 +3,33 @@ import Domain
 import Logging
 import Postgres
 
-/// What an archive holds. Without filters: everything.
-package struct ArchiveScope: Sendable, Equatable {
-    package var user: UserID?
-    package var thread: ThreadID?
-    /// Of messages: created at this time or later.
-    package var since: Timestamp?
-    /// Of messages: created before this time.
-    package var until: Timestamp?
-
-    package init(user: UserID? = nil, thread: ThreadID? = nil, since: Timestamp? = nil, until: Timestamp? = nil) {
-        self.user = user
-        self.thread = thread
-        self.since = since
-        self.until = until
-    }
-
-    fileprivate var parameters: [Parameter] {
-        [
-            .uuid(orNull: user?.uuid), .uuid(orNull: thread?.uuid),
-            since.map { .timestamp(microsSince1970: $0.microsSince1970) } ?? .null,
-            until.map { .timestamp(microsSince1970: $0.microsSince1970) } ?? .null,
-        ]
-    }
-}
-
-/// A part of an archive, in the order of the file.
-package enum ArchivePart: String, CaseIterable, Sendable {
-    case users, blocks, attachments, threads, members, messages, versions, reactions, receipts, hidden
-}
-
-/// A line of an archive.
-package struct ArchiveRow: Sendable {
-    package var line: JSONText
-    /// Of an attachment: its variants, whose bytes follow the line.
-    package var files: [ArchiveFile] = []
-}
-
-/// The bytes of a variant of an attachment.
-package struct ArchiveFile: Sendable {
-    package var attachment: AttachmentID
-    package var variant: AttachmentVariant
-    package var byteCount: Int
-    /// Whether the bytes are in the object store, under `objectKey`.
-    package var isInObjectStore: Bool
-    package var objectKey: String { variant.objectKey(of: attachment) }
-}
-
 /// One transaction that reads an archive on a connection of its own. The connection is closed with the last reference,
 /// or when nothing is read for two minutes. Methods throw `Problem` or `CancellationError`. A lost connection is a
 /// problem at the next read, because the transaction is lost with it.
 package final class ArchiveReader: Sendable {
     /// The time in which the receiver must take what was read last.
     private static let idleMax = Duration.seconds(120)
-    /// Rows of up to 64 KiB each.
-    private static let rowCountMax: Int = 100
+    /// The first rows of a filtered part may need a walk through all messages of the archive.
+    private static let statementMax = Duration.seconds(600)
+    /// Lines of a page, unless they have a mebibyte before.
+    private static let lineCountMax: Int32 = 1_000
+    private static let attachmentCountMax: Int32 = 100
 
     private let pool: Pool
     private let scope: ArchiveScope
 
-    /// - Parameter settings: of a direct connection, without a pooler. The reader takes one connection more.
+    /// - Parameter settings: of a direct connection, without a pooler.
     package init(_ settings: PostgresSettings, _ scope: ArchiveScope, logger: Logger) {
         var settings = settings
         settings.connectionCountMax = 1
         settings.inFlightPerConnectionMax = 1
         settings.idleInTransactionSessionTimeout = Self.idleMax
-        // The first row of a part may need a sort of all.
-        settings.statementTimeout = .seconds(600)
+        settings.statementTimeout = Self.statementMax
         pool = Pool(PostgresClient(settings, logger: logger))
         self.scope = scope
     }
 
-    /// Takes the snapshot. Call it first, once. Returns the time of the snapshot. Throws `user_not_found`,
+    /// Takes the snapshot. Call it first, once. Returns the time of the snapshot (RFC 3339). Throws `user_not_found`,
     /// `thread_not_found`.
     package func begin() async throws -> String {
         _ = try await pool.rows(
@@ -84,42 +39,41 @@ package final class ArchiveReader: Sendable {
         return try await decoded { try row.text(0) }
     }
 
-    /// Begins a part.
+    /// Begins a part. `next` then returns its lines, or `nextAttachments`.
     package func open(_ part: ArchivePart) async throws {
         _ = try await pool.rows(
             Statement("archive_open", "select archive_open($1, $2, $3, $4, $5)"),
             [.text(part.rawValue)] + scope.parameters)
     }
 
-    /// Returns the next lines of the part that was begun last, none at its end.
-    package func next() async throws -> [ArchiveRow] {
+    /// Returns the next lines of the part that was begun last, none at its end. About 1 MiB at most.
+    package func next() async throws -> [JSONText] {
         let rows = try await pool.rows(
-            // The columns of parts differ, and so would a prepared statement's.
-            Statement("archive_fetch", "fetch \(Self.rowCountMax) from archive"), [])
-        return try await decoded { try rows.map { ArchiveRow(line: try $0.json(0)) } }
+            Statement("archive_next", "select archive_next($1)"), [.int4(Self.lineCountMax)])
+        return try await decoded { try rows.map { try $0.json(0) } }
     }
 
     /// The same for the part `attachments`.
-    package func nextAttachments() async throws -> [ArchiveRow] {
+    package func nextAttachments() async throws -> [ArchivedAttachment] {
         let rows = try await pool.rows(
-            Statement("archive_fetch_attachments", "fetch \(Self.rowCountMax) from archive"), [])
+            Statement("archive_next_files", "select * from archive_next_files($1)"), [.int4(Self.attachmentCountMax)])
         return try await decoded { try rows.map { try Self.attachment($0) } }
     }
 
-    private static func attachment(_ row: Row) throws -> ArchiveRow {
+    private static func attachment(_ row: Row) throws -> ArchivedAttachment {
         let id = AttachmentID(try row.uuid(1))
         var files = [
             ArchiveFile(
                 attachment: id, variant: .original, byteCount: Int(try row.int8(2)),
                 isInObjectStore: try row.bool(3))
         ]
-        if let byteCount = try row.int4OrNull(4) {
+        if !row.isNull(4) {
             files.append(
                 ArchiveFile(
-                    attachment: id, variant: .thumbnail, byteCount: Int(byteCount),
+                    attachment: id, variant: .thumbnail, byteCount: Int(try row.int4(4)),
                     isInObjectStore: try row.bool(5)))
         }
-        return ArchiveRow(line: try row.json(0), files: files)
+        return ArchivedAttachment(line: try row.json(0), files: files)
     }
 
     /// Returns a chunk of a file that the snapshot has in the database.
