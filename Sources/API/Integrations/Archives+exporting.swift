@@ -92,7 +92,8 @@ extension API {
     }
 
     private var readObject: ArchiveWriter.ReadObject? {
-        attachments.objects.map { objects in { key, range in try await objects.read(key, range) } }
+        guard let objects = attachments.objects else { return nil }
+        return { key, range in try await objects.read(key, range) }
     }
 }
 

@@ -24,9 +24,8 @@ package enum ExportCommand {
         let objects = try request.settings.makeObjectStore(transferCountMax: transferCountMax).map {
             ObjectDownloads(objects: $0, redirects: false, logger: logger)
         }
-        let readObject = objects.map { objects -> ArchiveWriter.ReadObject in
-            { key, range in try await objects.read(key, range) }
-        }
+        var readObject: ArchiveWriter.ReadObject?
+        if let objects { readObject = { key, range in try await objects.read(key, range) } }
         let scope = ArchiveScope(
             user: request.user, thread: request.thread, since: request.since, until: request.until)
         do {
