@@ -85,6 +85,25 @@ struct InvokingParley {
         let wrong = #expect(throws: ConfigurationErrors.self) { try parse("import", "a", "b", "--log-level=loud") }
         #expect(wrong?.mistakes.count == 2, "\(wrong?.mistakes ?? [])")
         #expect(throws: ConfigurationErrors.self) { try parse("import", "a") }
+    @Test("accepts the filters of an export, and reports all mistakes together")
+    func export() throws {
+        let (user, thread) = (UserID.make(), ThreadID.make())
+        var request = ExportRequest(settings: try Settings.load(arguments: [], environment: [:]))
+        #expect(try parse("export") == .export(request))
+        request.user = user
+        request.thread = thread
+        request.since = Timestamp(parsing: "2026-01-01T00:00:00Z")
+        request.until = Timestamp(parsing: "2026-01-01T01:00:00+01:00")
+        let filters = ["--user", "\(user)", "--thread=\(thread)", "--since", "2026-01-01T00:00:00Z"]
+        let parsed = try Invocation.parse(
+            arguments: ["export"] + filters + ["--until", "2026-01-01T00:00:00Z"], environment: [:])
+        #expect(parsed == .export(request))
+        #expect(try parse("export", "--help") == .show(Help.text(for: .export)))
+        #expect(Help.text(for: .export).split(separator: "\n").allSatisfy { $0.count <= 100 })
+        let wrong = #expect(throws: ConfigurationErrors.self) {
+            try parse("export", "--user", "x", "--until", "now", "--all", "1")
+        }
+        #expect(wrong?.mistakes.count == 3, "\(wrong?.mistakes ?? [])")
     }
 
     @Test("refuses an unknown command and lists the commands")
@@ -94,6 +113,8 @@ struct InvokingParley {
             error?.description
                 == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, outbox, import, "
                 + "bench, chat.")
+                == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, outbox, export, "
+                + "import, bench, chat.")
     }
 
     @Test(

@@ -47,6 +47,8 @@ extension OperationID {
             .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
             .adminImport, .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
             .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure, .adminExport:
+            .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure, .adminExport,
+            .adminImport:
             []
         // Limited by hook.
         case .postToHook: []

@@ -12,7 +12,9 @@ package struct ExportRequest: Sendable, Equatable {
     package var until: Timestamp?
     package var settings: Settings
 
-    static let filters = ["--user", "--thread", "--since", "--until"]
+    package init(settings: Settings) { self.settings = settings }
+
+    private static let filters = ["--user", "--thread", "--since", "--until"]
 
     /// Parses the words after `export`. Throws all mistakes together.
     static func load(
@@ -37,9 +39,9 @@ package struct ExportRequest: Sendable, Equatable {
         do throws(ConfigurationErrors) {
             let settings = try Settings.load(
                 arguments: rest, environment: environment, for: .export, readFile: readFile)
-            if mistakes.isEmpty {
-                return ExportRequest(user: user, thread: thread, since: since, until: until, settings: settings)
-            }
+            var request = ExportRequest(settings: settings)
+            (request.user, request.thread, request.since, request.until) = (user, thread, since, until)
+            if mistakes.isEmpty { return request }
         } catch {
             mistakes += error.mistakes
         }

@@ -54,7 +54,9 @@ struct ArchiveGround: Sendable {
     }
 
     /// Edits, deletions, reactions, receipts, hidden messages, blocks and settings.
-    private static func changes(_ curl: Curl, group: String, direct: String, _ ann: Person, _ ben: Person) async throws {
+    private static func changes(
+        _ curl: Curl, group: String, direct: String, _ ann: Person, _ ben: Person
+    ) async throws {
         let messages = "/v1/threads/\(group)/messages"
         let edited = try await curl.sent("first", in: group, as: ann)
         for text in ["second", "third"] {
