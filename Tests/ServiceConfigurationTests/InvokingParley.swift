@@ -1,5 +1,6 @@
 // Parses command lines, and compares docs/configuration.md with the settings table.
 import CommandLineFlags
+import Domain
 import FoundationEssentials
 import ServiceConfiguration
 import Testing

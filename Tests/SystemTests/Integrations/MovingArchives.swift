@@ -48,6 +48,65 @@ extension SystemTests {
             try await ground.node.stop()
         }
 
+        @Test("an archive that is imported elsewhere is exported there with the same lines, and its files are the same")
+        func thereAndBack() async throws {
+            let ground = try await ArchiveGround()
+            let archive = try await ground.export()
+            let database = try await TestCluster.shared().createDatabase()
+            let other = try await Node.start(database: database, settings: ArchiveGround.settings)
+            let answer = try await other.curl.transfer(
+                "POST", "/v1/admin/import", Data(archive.utf8), as: ArchiveGround.operatorPerson,
+                [("Content-Type", "application/x-ndjson")], within: .seconds(60))
+            try #require(answer.status == 200, "\(answer)")
+            #expect(answer.json["complete"] == true && answer.json["left_out_count"] == 0, "\(answer)")
+            let again = try await Self.export(database)
+            let comparison = ArchiveComparison(archive, again.output)
+            #expect(comparison.isEqual, "\(comparison)")
+
+            let path = "/v1/admin/users/\(ground.ben.id)/sessions"
+            let session = try await other.curl.post(path, [:], as: ArchiveGround.operatorPerson)
+            let token = try #require(session.json["session"]["token"].string, "\(session)")
+            let ben = Person(
+                id: ground.ben.id, username: ground.ben.username, password: "", session: "", token: token)
+            for (id, digest) in ground.files {
+                #expect(TestFile.digest(of: try await other.curl.download(id, as: ben).body) == digest)
+            }
+            let (first, second) = (
+                try await ground.curl.archive(of: ground.group, as: ground.ben),
+                try await other.curl.archive(of: ground.group, as: ben)
+            )
+            #expect(first.count > 5 && first == second)
+            try await other.stop()
+            try await ground.node.stop()
+        }
+
+        @Test(
+            "files in an object store are read from there; without its settings the command fails",
+            .enabled(if: TestObjectStore.isInstalled, "\(TestObjectStore.needed)"))
+        func objectStore() async throws {
+            let server = try await TestObjectStore.start()
+            let settings = [
+                "PARLEY_S3_ENDPOINT": server.endpoint, "PARLEY_S3_BUCKET": TestObjectStore.bucket,
+                "PARLEY_S3_REGION": TestObjectStore.region, "PARLEY_S3_ACCESS_KEY": TestObjectStore.accessKey,
+                "PARLEY_S3_SECRET_KEY": TestObjectStore.secretKey,
+            ]
+            let ground = try await ArchiveGround(settings: settings)
+            try await eventually("all files to be in the store", within: .seconds(60), every: .milliseconds(200)) {
+                _ = try await Psql.run("update attachments set lease_until = now()", conninfo: ground.database)
+                let left = "select count(*) from attachment_chunks"
+                return try await Psql.run(left, conninfo: ground.database) == "0" ? true : nil
+            }
+            let archive = try await ground.export()
+            #expect(try ArchiveGround.digests(in: archive) == ground.files)
+            let command = try await Self.export(ground.database, settings: settings)
+            let comparison = ArchiveComparison(archive, command.output)
+            #expect(command.exit == .status(0) && comparison.isEqual, "\(command.errors)\(comparison)")
+            let without = try await Self.export(ground.database)
+            #expect(without.exit == .status(1) && without.errors.contains("Set the PARLEY_S3_… settings"))
+            #expect(!without.output.contains(#""type":"end""#))
+            try await ground.node.stop()
+        }
+
         @Test("the command fails with a sentence for what is unknown or malformed, and quietly without a reader")
         func command() async throws {
             let ground = try await ArchiveGround()
