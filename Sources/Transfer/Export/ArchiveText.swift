@@ -12,16 +12,30 @@ package enum ArchiveText {
         JSONText(.object([.init("type", .string(type)), .init("data", data)])).utf8 + [UInt8(ascii: "\n")]
     }
 
-    /// Returns lines of the database, each with a line break.
-    static func lines(_ texts: [JSONText]) -> [UInt8] {
+    /// Returns lines of the database, each with a line break. White space between values is left out: the database prints
+    /// some, and keeps what clients sent.
+    package static func lines(_ texts: [JSONText]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(texts.reduce(0) { $0 + $1.utf8.count + 1 })
         for text in texts {
-            // The database may print line breaks in JSON, only between values.
-            bytes.append(contentsOf: text.utf8.lazy.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
+            append(text.utf8, to: &bytes)
             bytes.append(UInt8(ascii: "\n"))
         }
         return bytes
+    }
+
+    private static func append(_ json: [UInt8], to bytes: inout [UInt8]) {
+        var (isInString, isEscaped) = (false, false)
+        for byte in json {
+            if isInString {
+                isInString = isEscaped || byte != UInt8(ascii: "\"")
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            } else {
+                if byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { continue }
+                isInString = byte == UInt8(ascii: "\"")
+            }
+            bytes.append(byte)
+        }
     }
 
     /// Returns a line with a piece of a file.
