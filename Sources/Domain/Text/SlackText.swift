@@ -1,10 +1,10 @@
 // Slack's markup as plain text. Many services write it: links and mentions in angle brackets, and three characters
 // escaped (docs.slack.dev, "Formatting message text").
 
-enum SlackText {
+package enum SlackText {
     /// Returns the text as a person reads it: `<https://a.example|A>` as `A (https://a.example)`, `<!here>` as `@here`,
     /// and `&amp;`, `&lt;` and `&gt;` as the characters that they stand for. What is no markup stays as it is.
-    static func plain(_ text: String) -> String {
+    package static func plain(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "&") }) else { return text }
         var plain = ""
         plain.reserveCapacity(text.utf8.count)

@@ -115,6 +115,17 @@ package struct Program: Sendable {
         while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
         return (status, String(decoding: output, as: UTF8.self))
     }
+
+    /// Runs the program to its end, without input, and passes what it prints to the descriptors. Blocks.
+    package func runBlocking(output: Int32, error: Int32) throws -> ChildProcess.Exit {
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard nothing >= 0 else { throw FileError("open", "/dev/null") }
+        defer { close(nothing) }
+        let pid = try spawn(input: nothing, output: output, error: error)
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        return ChildProcess.Exit(waitStatus: status)
+    }
 }
 
 /// setpriv, which runs programs as another user, is not installed.
