@@ -190,6 +190,11 @@ let package = Package(
         // Reads flags, and reports all mistakes of a command line at once. For every subcommand.
         .target(name: "CommandLineFlags", swiftSettings: settings),
 
+        // Exports of other chat systems as archives that Parley imports. Files in, lines out: no database, no network.
+        .target(
+            name: "Converters", dependencies: ["Basics", "Domain", "Linux", "Pictures", crypto],
+            swiftSettings: settings),
+
         // Flags, environment and file, by one table.
         .target(
             name: "ServiceConfiguration", dependencies: ["Basics", "CommandLineFlags", "Domain", "Linux", logging],
@@ -284,6 +289,9 @@ let package = Package(
         .testTarget(
             name: "WebhooksTests", dependencies: ["Domain", "Outbound", "TestSupport", "Webhooks"],
             swiftSettings: settings),
+        .testTarget(
+            name: "ConvertersTests", dependencies: ["Basics", "Converters", "Domain", "TestSupport", crypto],
+            exclude: ["Samples"], swiftSettings: settings),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: settings),
         .executableTarget(
             name: "SandboxProbe", dependencies: ["ThumbnailSandbox"], path: "Tests/SandboxProbe",

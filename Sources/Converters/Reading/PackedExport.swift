@@ -1,0 +1,137 @@
+// Unpacks .zip, .tar and .tar.gz with Debian's unzip and tar into a new directory, after a look at what they hold.
+import FoundationEssentials
+import Glibc
+import Linux
+
+/// An archive file. What it holds is checked before anything is unpacked: names, kinds of entries, and the total size.
+struct PackedExport {
+    private enum Kind { case zip, tar }
+
+    static let entryCountMax = 5_000_000
+
+    private let path: String
+    private let kind: Kind
+
+    /// Nil if the file is not an archive by its first bytes.
+    init?(_ path: String) throws {
+        self.path = path
+        var head: [UInt8] = []
+        let reader = try ByteReader(path)
+        while head.count < 512, let chunk = try reader.next() { head += chunk }
+        if head.starts(with: [0x50, 0x4b, 3, 4]) || head.starts(with: [0x50, 0x4b, 5, 6]) {
+            kind = .zip
+        } else if head.starts(with: [0x1f, 0x8b]) || head.dropFirst(257).starts(with: Array("ustar".utf8)) {
+            kind = .tar
+        } else {
+            return nil
+        }
+    }
+
+    /// Returns a new directory with the files. The caller removes it.
+    func unpack(into root: String) throws -> String {
+        var template = Array((root + "/parley-convert-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { throw FileError("make a directory in", root) }
+        let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        do {
+            let list = directory + "/.list"
+            try check(list)
+            unlink(list)
+            switch kind {
+            case .zip: try run("unzip", ["-q", "-o", "-d", directory, "--", path])
+            case .tar: try run("tar", ["-x", "--no-same-owner", "--no-same-permissions", "-C", directory, "-f", path])
+            }
+            return directory
+        } catch {
+            try? Files.remove(directory)
+            throw error
+        }
+    }
+
+    private func check(_ list: String) throws {
+        switch kind {
+        case .zip:
+            try run("unzip", ["-Z", "-T", "-s", "-h", "-t", path], output: list)
+            try checkEntries(list, directory: list) { ListedEntry(zip: $0) }
+        case .tar:
+            try run("tar", ["-t", "-v", "--numeric-owner", "--quoting-style=escape", "-f", path], output: list)
+            try checkEntries(list, directory: list) { ListedEntry(tar: $0) }
+        }
+    }
+
+    private func checkEntries(_ list: String, directory: String, _ parse: (String) -> ListedEntry?) throws {
+        let lines = try LineReader(list)
+        var (count, total) = (0, Int64(0))
+        while let line = try lines.next() {
+            guard let entry = parse(String(decoding: line, as: UTF8.self)) else { continue }
+            count += 1
+            total = total.addingReportingOverflow(entry.byteCount).partialValue
+            guard entry.isPlain else {
+                throw ConversionError("\(path): \(entry.name) is a link or a device. Exports have files only.")
+            }
+            guard entry.staysInside else { throw ExportFolder.outside(entry.name) }
+            guard count <= Self.entryCountMax else {
+                throw ConversionError(
+                    "\(path) has more than \(Self.entryCountMax) files. Unpack it, name the directory.")
+            }
+        }
+        guard let free = Self.freeByteCount(directory), total >= 0, total < free else {
+            throw ConversionError(
+                "\(path) needs \(total) bytes when unpacked, more than are free. Set TMPDIR to a larger disk.")
+        }
+    }
+
+    private static func freeByteCount(_ path: String) -> Int64? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+
+    private func run(_ name: String, _ arguments: [String], output: String = "/dev/null") throws {
+        guard let program = ["/usr/bin/", "/bin/"].map({ $0 + name }).first(where: { access($0, X_OK) == 0 }) else {
+            throw ConversionError(
+                "\(name) is not installed. Install Debian's package \(name), or unpack \(path), name the directory.")
+        }
+        let pipe = try ProcessPipe()
+        let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw FileError("write", output) }
+        defer { close(file) }
+        let exit = try Program(executable: program, arguments: arguments).runBlocking(
+            output: file, error: pipe.writeEnd)
+        pipe.closeWriteEnd()
+        guard exit == .status(0) else {
+            let said = String(decoding: Files.readAll(pipe.readEnd, byteCountMax: 300), as: UTF8.self)
+            throw ConversionError("\(path) cannot be unpacked: \(name) \(exit): \(said)")
+        }
+    }
+}
+
+/// A line of the listing of an archive.
+struct ListedEntry: Equatable {
+    let name: String
+    let byteCount: Int64
+    /// Whether it is a file or a directory.
+    let isPlain: Bool
+
+    /// As `unzip -Z -T -s` prints it: `-rw-r--r--  3.0 unx     1234 tx defN 20261124.100000 a/b.json`. Nil for the
+    /// lines around the list.
+    init?(zip line: String) {
+        let parts = line.split(separator: " ", maxSplits: 7, omittingEmptySubsequences: true)
+        guard parts.count == 8, let size = Int64(parts[3]), parts[6].contains(".") else { return nil }
+        self.init(mode: parts[0], size: size, name: String(parts[7]))
+    }
+
+    /// As `tar -tv` prints it: `-rw-r--r-- 0/0  1234 2026-11-24 10:00 a/b.json`.
+    init?(tar line: String) {
+        let parts = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+        guard parts.count == 6, let size = Int64(parts[2]) else { return nil }
+        self.init(mode: parts[0], size: size, name: String(parts[5]))
+    }
+
+    private init(mode: Substring, size: Int64, name: String) {
+        self.name = name
+        byteCount = size
+        isPlain = mode.first == "-" || mode.first == "d" || mode.first == "?"
+    }
+
+    var staysInside: Bool { !name.hasPrefix("/") && !name.split(separator: "/").contains("..") }
+}
