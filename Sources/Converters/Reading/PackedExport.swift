@@ -86,6 +86,9 @@ struct PackedExport {
         return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     }
 
+    /// In another locale, unzip changes names that are not ASCII.
+    private static let environment = ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC", "HOME=/"]
+
     private func run(_ name: String, _ arguments: [String], output: String = "/dev/null") throws {
         guard let program = ["/usr/bin/", "/bin/"].map({ $0 + name }).first(where: { access($0, X_OK) == 0 }) else {
             throw ConversionError(
@@ -95,7 +98,7 @@ struct PackedExport {
         let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw FileError("write", output) }
         defer { close(file) }
-        let exit = try Program(executable: program, arguments: arguments).runBlocking(
+        let exit = try Program(executable: program, arguments: arguments, environment: Self.environment).runBlocking(
             output: file, error: pipe.writeEnd)
         pipe.closeWriteEnd()
         guard exit == .status(0) else {

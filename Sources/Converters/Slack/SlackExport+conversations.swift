@@ -17,7 +17,7 @@ extension SlackExport {
         var conversation = SlackConversation(id: id, thread: thread, folder: directory)
         for day in days {
             let path = "\(directory)/\(day)"
-            try builder.read(path) { try convert($0.value, in: &conversation, place: path + $0.place) }
+            try builder.read(path) { try convert($0.value, in: &conversation, place: "\(path), \($0.place)") }
         }
         return directory
     }

@@ -28,7 +28,7 @@ final class SlackExport {
             throw ConversionError("\(folder.name) has no channels.json, so it is no export of Slack.")
         }
         for list in found { try readNames(list.file) }
-        try builder.read(users) { try addUser($0.value, place: "\(users)\($0.place)") }
+        try builder.read(users) { try addUser($0.value, place: "\(users), \($0.place)") }
         var folders: Set<String> = []
         for list in found {
             try builder.read(list.file) { item in

@@ -66,7 +66,8 @@ extension ArchiveBuilder {
         guard let text = person.email, !text.isEmpty else {
             if !person.isBot {
                 report.leaveOut(
-                    "e-mail addresses that are not in the export (users)", person.names.first.flatMap { $0 } ?? "")
+                    "e-mail addresses that are not in the export (users)",
+                    person.names.compactMap { $0 }.first ?? person.source)
             }
             return nil
         }

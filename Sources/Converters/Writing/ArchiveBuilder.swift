@@ -19,6 +19,7 @@ final class ArchiveBuilder {
     var threads: [ThreadID: BuiltThread] = [:]
     var roomTitles: Set<RoomKey> = []
     var attachments: Set<AttachmentID> = []
+    private var repairedFiles: Set<String> = []
 
     init(
         folder: ExportFolder, ids: SourceIDs, roomSuffix: String?, write: @escaping ([UInt8]) throws -> Void
@@ -54,7 +55,9 @@ final class ArchiveBuilder {
         if items.wasRepaired { noteRepair(file) }
     }
 
+    /// Once a file, however often it is read.
     func noteRepair(_ file: String) {
+        guard repairedFiles.insert(file).inserted else { return }
         report.change("characters that cannot be stored, replaced by U+FFFD (files)", file)
     }
 }

@@ -21,18 +21,17 @@ final class ZulipExport {
     var files: [String: SourceFile] = [:]
     /// The topic of the last message in each channel.
     var topics: [Int64: String] = [:]
-    private var createdAt: Timestamp?
 
     init(_ folder: ExportFolder, _ builder: ArchiveBuilder) {
         self.folder = folder
         self.builder = builder
     }
 
-    /// Tables that `readPeople` and `readTables` read.
+    /// Tables that the others refer to.
     private static let people: Set = [
         "zerver_realm", "zerver_userprofile", "zerver_userprofile_crossrealm", "zerver_userprofile_mirrordummy",
+        "zerver_recipient",
     ]
-    private static let tables: Set = ["zerver_stream", "zerver_recipient", "zerver_subscription", "zerver_reaction"]
     /// Tables whose facts are in other tables.
     private static let redundant: Set = ["zerver_huddle", "zerver_directmessagegroup", "zerver_client"]
 
@@ -40,7 +39,7 @@ final class ZulipExport {
         let parts = try folder.names().filter { $0.hasPrefix("messages-") && $0.hasSuffix(".json") }
         _ = try folder.required("realm.json")
         try builder.read("realm.json", wants: Self.people.contains) { try readPerson($0) }
-        // Recipients before subscriptions: their order in the file is free.
+        // In a second reading, because tables may stand in any order.
         try builder.read("realm.json", wants: { !Self.people.contains($0) }) { try readRow($0) }
         for part in parts {
             try builder.read(part, wants: { $0 == "zerver_reaction" }) {
@@ -54,11 +53,13 @@ final class ZulipExport {
     }
 
     private func readPerson(_ item: JSONItems.Item) throws {
+        let place = "realm.json, \(item.place)"
         guard let key = item.key, item.index != nil else { return }
-        if key == "zerver_realm" {
+        switch key {
+        case "zerver_realm":
             builder.unknownCreatedAt = item.value["date_created"]?.seconds ?? builder.unknownCreatedAt
-        } else {
-            try addUser(item.value, isBot: key == "zerver_userprofile_crossrealm", place: "realm.json, \(item.place)")
+        case "zerver_recipient": try readRecipient(item.value, place)
+        default: try addUser(item.value, isBot: key == "zerver_userprofile_crossrealm", place: place)
         }
     }
 
@@ -67,7 +68,6 @@ final class ZulipExport {
         guard let key = item.key, item.index != nil else { return }
         switch key {
         case "zerver_stream": channels[try Self.id(item.value, "id", place)] = item.value
-        case "zerver_recipient": try readRecipient(item.value, place)
         case "zerver_subscription": try readSubscription(item.value, place)
         case "zerver_reaction": try readReaction(item.value, place)
         default:
