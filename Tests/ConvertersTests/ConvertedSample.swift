@@ -42,3 +42,7 @@ func replace(_ old: String, with new: String, in file: String) throws {
     guard text.contains(old) else { throw CocoaError(.fileReadCorruptFile) }
     try text.replacingOccurrences(of: old, with: new).write(toFile: file, atomically: true, encoding: .utf8)
 }
+
+extension JSONValue {
+    var compact: String { String(decoding: compactText.utf8, as: UTF8.self) }
+}

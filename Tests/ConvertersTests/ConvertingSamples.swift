@@ -15,7 +15,7 @@ struct ConvertingSamples {
     func report(system: ChatSystem) throws {
         let report = try ConvertedSample(system).report
         try expect(report.text, in: "\(system.rawValue).report.txt")
-        try expect(report.json.compactText + "\n", in: "\(system.rawValue).report.json")
+        try expect(report.json.compact + "\n", in: "\(system.rawValue).report.json")
     }
 
     @Test("gives the same archive twice", arguments: ChatSystem.allCases)

@@ -12,7 +12,7 @@ struct DamagedExports {
             .slack, "general/2023-11-14.json", "\"ts\": \"1700000200.000200\"", "\"ts\": \"soon\"",
             "a message without ts"
         ),
-        (.slack, "users.json", "{\"id\": \"U02\"", "{\"no\": \"U02\"", "users.json[1]: a user without id"),
+        (.slack, "users.json", "{\"id\": \"U02\"", "{\"no\": \"U02\"", "users.json, [1]: a user without id"),
         (.mattermost, "export.jsonl", "\"type\":\"bot\",", "\"type\":\"bot\"", "export.jsonl, line 9: not valid JSON"),
         (.mattermost, "export.jsonl", "\"version\":1", "\"version\":2", "line 1: the version of the export is not 1"),
         (

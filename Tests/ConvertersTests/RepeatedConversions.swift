@@ -20,7 +20,7 @@ struct RepeatedConversions {
         ),
         .zulip: (
             "messages-000002.json", "{\"id\": 107,",
-            "{\"id\": 108, \"sender\": 10, \"recipient\": 32, \"content\": \"New\", \"date_sent\": 1700000900},"
+            "{\"id\": 108, \"sender\": 10, \"recipient\": 33, \"content\": \"New\", \"date_sent\": 1700000900},"
                 + " {\"id\": 107,"
         ),
         .rocketchat: (
