@@ -27,18 +27,20 @@ struct PackedExport {
         }
     }
 
-    /// Returns a new directory with the files. The caller removes it.
+    /// Returns a new directory with a directory of the files. The caller removes it.
     func unpack(into root: String) throws -> String {
         var template = Array((root + "/parley-convert-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw FileError("make a directory in", root) }
         let directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         do {
-            let list = directory + "/.list"
-            try check(list)
-            unlink(list)
+            try check(directory)
+            let files = directory + "/files"
+            guard mkdir(files, 0o700) == 0 else { throw FileError("make", files) }
             switch kind {
-            case .zip: try run("unzip", ["-q", "-o", "-d", directory, "--", path])
-            case .tar: try run("tar", ["-x", "--no-same-owner", "--no-same-permissions", "-C", directory, "-f", path])
+            case .zip: try run("unzip", ["-q", "-o", "-d", files, "--", path], in: directory)
+            case .tar:
+                let options = ["--no-same-owner", "--no-same-permissions"]
+                try run("tar", ["-x"] + options + ["-C", files, "-f", path], in: directory)
             }
             return directory
         } catch {
@@ -47,18 +49,21 @@ struct PackedExport {
         }
     }
 
-    private func check(_ list: String) throws {
+    private func check(_ directory: String) throws {
         switch kind {
         case .zip:
-            try run("unzip", ["-Z", "-T", "-s", "-h", "-t", path], output: list)
-            try checkEntries(list, directory: list) { ListedEntry(zip: $0) }
+            try run("unzip", ["-Z", "-T", "-s", "-h", "-t", path], in: directory) { list in
+                try checkEntries(list, directory) { ListedEntry(zip: $0) }
+            }
         case .tar:
-            try run("tar", ["-t", "-v", "--numeric-owner", "--quoting-style=escape", "-f", path], output: list)
-            try checkEntries(list, directory: list) { ListedEntry(tar: $0) }
+            let options = ["-t", "-v", "--numeric-owner", "--quoting-style=escape", "-f", path]
+            try run("tar", options, in: directory) { list in
+                try checkEntries(list, directory) { ListedEntry(tar: $0) }
+            }
         }
     }
 
-    private func checkEntries(_ list: String, directory: String, _ parse: (String) -> ListedEntry?) throws {
+    private func checkEntries(_ list: String, _ directory: String, _ parse: (String) -> ListedEntry?) throws {
         let lines = try LineReader(list)
         var (count, total) = (0, Int64(0))
         while let line = try lines.next() {
@@ -89,22 +94,34 @@ struct PackedExport {
     /// In another locale, unzip changes names that are not ASCII.
     private static let environment = ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC", "HOME=/"]
 
-    private func run(_ name: String, _ arguments: [String], output: String = "/dev/null") throws {
+    /// - Parameter read: receives the path of a file with what the program printed.
+    private func run(
+        _ name: String, _ arguments: [String], in directory: String, read: (String) throws -> Void = { _ in }
+    ) throws {
         guard let program = ["/usr/bin/", "/bin/"].map({ $0 + name }).first(where: { access($0, X_OK) == 0 }) else {
             throw ConversionError(
                 "\(name) is not installed. Install Debian's package \(name), or unpack \(path), name the directory.")
         }
-        let pipe = try ProcessPipe()
-        let file = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw FileError("write", output) }
-        defer { close(file) }
+        // Files, because a pipe that nobody reads would stop the program.
+        let (output, errors) = (directory + "/output", directory + "/errors")
+        let files = try [output, errors].map(Self.newFile)
+        defer {
+            for file in files { close(file) }
+            for path in [output, errors] { unlink(path) }
+        }
         let exit = try Program(executable: program, arguments: arguments, environment: Self.environment).runBlocking(
-            output: file, error: pipe.writeEnd)
-        pipe.closeWriteEnd()
+            output: files[0], error: files[1])
         guard exit == .status(0) else {
-            let said = String(decoding: Files.readAll(pipe.readEnd, byteCountMax: 300), as: UTF8.self)
+            let said = try Files.tail(errors, byteCountMax: 300) ?? ""
             throw ConversionError("\(path) cannot be unpacked: \(name) \(exit): \(said)")
         }
+        try read(output)
+    }
+
+    private static func newFile(_ path: String) throws -> Int32 {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw FileError("write", path) }
+        return file
     }
 }
 
