@@ -63,7 +63,7 @@ struct DamagedExports {
         let directory = try TemporaryDirectory()
         let copy = try ConvertedSample.copy(system, into: directory)
         try FileManager.default.removeItem(atPath: copy + "/" + file)
-        expect(system, copy, "")
+        expect(system, copy, " has n")
     }
 
     @Test(
