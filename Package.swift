@@ -217,7 +217,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "API", "Basics", "CommandLineFlags", "Credentials", "DelegatedTokens", "Domain", "EmbeddedPostgres",
+                "API", "Basics", "CommandLineFlags", "Converters", "Credentials", "DelegatedTokens", "Domain",
+                "EmbeddedPostgres",
                 "Linux", "Log", "ObjectStore", "Outbound", "Pictures", "Postgres", "Push", "ServiceConfiguration",
                 "Store", "Telemetry", "Thumbnailing", "Transfer", "Transport", "VirusScanner", "WebClient", "Webhooks",
                 "Workers", crypto, logging, unixSignals,

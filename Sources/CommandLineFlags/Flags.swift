@@ -4,6 +4,8 @@
 package struct Flags {
     /// The values of each flag, in the order given. A switch has an empty value.
     package private(set) var lists: [String: [String]] = [:]
+    /// The words that are neither flags nor values, if the command accepts any.
+    package private(set) var operands: [String] = []
     /// Complete sentences.
     package private(set) var mistakes: [String] = []
 
@@ -11,13 +13,19 @@ package struct Flags {
     package var values: [String: String] { lists.compactMapValues(\.first) }
 
     /// Reads all flags; whatever is not a flag or a value becomes a mistake.
-    /// - Parameter command: the subcommand as typed, without `parley`.
+    /// - Parameters:
+    ///   - acceptsOperands: whether words may stand alone, such as the name of a file, or `-`.
+    ///   - command: the subcommand as typed, without `parley`.
     package init(
         _ arguments: some Sequence<String>, known: Set<String>, switches: Set<String> = [],
-        repeatable: Set<String> = [], of command: String
+        repeatable: Set<String> = [], acceptsOperands: Bool = false, of command: String
     ) {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {
+            if acceptsOperands, !argument.hasPrefix("--") {
+                operands.append(argument)
+                continue
+            }
             guard argument.hasPrefix("--") else {
                 mistakes.append(
                     "\(argument.quoted) is not a flag: `parley \(command)` accepts only flags (see --help).")

@@ -36,6 +36,7 @@ struct Parley {
             case .export(let request):
                 LogOutput.bootstrap(request.settings)
                 guard try await ExportCommand.run(request, logger: Logger(label: "parley")) else { exit(1) }
+                if let report = try await ImportCommand.run(request, logger: Logger(label: "parley")) { print(report) }
             case .bench(let arguments):
                 try await Measurement.run(arguments)
             case .chat(let arguments):

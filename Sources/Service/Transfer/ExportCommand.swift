@@ -1,7 +1,6 @@
 // `parley export`: writes an archive to standard output.
 import API
 import Domain
-import Glibc
 import Linux
 import Logging
 import Postgres
@@ -13,14 +12,10 @@ package enum ExportCommand {
     private static let transferCountMax = 4
     private static let reportInterval = Duration.seconds(5)
 
-    /// The reader of standard output has closed it.
-    private struct ClosedOutput: Error {}
-
     /// Returns true when the archive is complete, false if nobody reads standard output any more. Throws `StartError`.
     /// Expects a schema that is up to date.
     package static func run(_ request: ExportRequest, logger: Logger) async throws -> Bool {
-        // A closed pipe ends a write with an error then, not the process.
-        signal(SIGPIPE, SIG_IGN)
+        StandardOutput.prepare()
         let objects = try request.settings.makeObjectStore(transferCountMax: transferCountMax).map {
             ObjectDownloads(objects: $0, redirects: false, logger: logger)
         }
@@ -42,7 +37,7 @@ package enum ExportCommand {
                 }
             }
             return true
-        } catch is ClosedOutput {
+        } catch is StandardOutput.Closed {
             return false
         } catch let problem as Problem {
             throw StartError("the export is incomplete: \(problem.description)")
@@ -53,23 +48,10 @@ package enum ExportCommand {
         var archive = archive
         var report = Report()
         try await archive.run(heading: heading) { bytes, lineCount in
-            try write(bytes)
+            try StandardOutput.write(bytes)
             report.record(lineCount, byteCount: bytes.count)
         }
         report.write(isComplete: true)
-    }
-
-    private static func write(_ bytes: [UInt8]) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EPIPE { throw ClosedOutput() }
-            guard count >= 0 else {
-                throw StartError("standard output can't be written: \(String(cString: strerror(errno)))")
-            }
-            rest = rest.dropFirst(count)
-        }
     }
 
     /// The progress on standard error.

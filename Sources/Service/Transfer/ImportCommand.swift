@@ -18,8 +18,12 @@ package struct ImportCommand: Sendable {
     private let steps: ImportRun
     private let request: ImportRequest
 
-    /// Returns the report as JSON. Throws `StartError`. Expects a schema that is up to date.
-    package static func run(_ request: ImportRequest, logger: Logger) async throws -> String {
+    /// Returns the report as JSON; nil if nothing was to be imported. Throws `StartError`. Expects a schema that is up to
+    /// date.
+    package static func run(_ request: ImportRequest, logger: Logger) async throws -> String? {
+        if let conversion = request.conversion {
+            return try await ConvertedImport.run(request, conversion, logger: logger)
+        }
         do {
             return try await Database.open(request.settings, logger: logger) { database in
                 try await database.prepareSchema(.off, logger: logger)

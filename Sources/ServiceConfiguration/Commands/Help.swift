@@ -144,6 +144,35 @@ package enum Help {
             """
     }()
 
+    /// `parley import --help`.
+    private static let importArchive: String = {
+        let settings = Setting.all.filter { $0.commands.contains(.importArchive) }.map(\.flag)
+        return """
+            \(Command.importArchive.summary)
+
+            Usage: parley import [--dry-run] FILE|- [--flag VALUE] …
+                   parley import --from SYSTEM [--namespace NAME] [--room-suffix TEXT] [--convert-only] FILE
+
+            FILE is an archive as docs/import-export.md describes it; - reads standard input. The command
+            connects to the database and needs no running node. It reads all lines first and then makes
+            them visible at once, or nothing if a line is wrong. Existing accounts, threads and messages
+            stay as they are, so the command can be run again. An interrupted import of a file continues
+            where it was. Progress is on standard error, the report is JSON on standard output. The command
+            exits with status 0 if the archive was imported, otherwise 1.
+
+            --dry-run           Check the archive and print the report, and import nothing.
+            --from SYSTEM       FILE is an export of slack, mattermost, zulip, rocketchat or matrix: a directory, a
+                                packed one, or a file (docs/importing.md). What is not carried over is listed on
+                                standard error. The report has it, too.
+            --namespace NAME    Keeps workspaces apart whose ids may be equal. Give the same one each time.
+            --room-suffix TEXT  Stands after each room's title, for titles that rooms here have already.
+            --convert-only      Write the archive to standard output, and import nothing.
+
+            Settings, as for parley serve:
+            \(HelpText.wrapped(settings.joined(separator: " "), indent: 2))
+            """
+    }()
+
     /// The tables of docs/configuration.md in Markdown, one section per group; ends without a newline.
     package static let markdownTables: String = {
         let cell = { (text: String) in text.replacing("|", with: "\\|").replacing("<", with: "\\<") }

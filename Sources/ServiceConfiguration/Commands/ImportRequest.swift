@@ -1,18 +1,28 @@
 // `parley import` on the command line. The executable carries it out.
 import CommandLineFlags
 
-/// An import of an archive into the database.
+/// An import of an archive, or of the export of another system, into the database.
 package struct ImportRequest: Sendable, Equatable {
+    /// A system whose exports can be converted.
+    package enum Source: String, CaseIterable, Sendable { case slack, mattermost, zulip, rocketchat, matrix }
+
+    /// A conversion to an archive.
+    package struct Conversion: Sendable, Equatable {
+        package var source: Source
+        /// Keeps workspaces apart whose ids may be equal.
+        package var namespace: String
+        /// Stands after each room's title.
+        package var roomSuffix: String?
+        /// Whether the archive is written to standard output, and nothing is imported.
+        package var convertsOnly: Bool
+    }
+
     /// `-` is standard input.
     package var path: String
     package var isDryRun: Bool
+    /// Nil if the file is an archive.
+    package var conversion: Conversion?
     package var settings: Settings
-
-    package init(path: String, isDryRun: Bool, settings: Settings) {
-        self.path = path
-        self.isDryRun = isDryRun
-        self.settings = settings
-    }
 
     /// Parses the words after `import`. Throws all mistakes together.
     static func load(
@@ -22,15 +32,25 @@ package struct ImportRequest: Sendable, Equatable {
         var mistakes: [String] = []
         if paths.count != 1 {
             mistakes.append("parley import needs one archive: a file, or - for standard input.")
+        let known = Setting.all.filter { $0.commands.contains(.importArchive) }.map(\.flag)
+        let flags = Flags(
+            words, known: Set(known + ["--dry-run", "--from", "--namespace", "--room-suffix", "--convert-only"]),
+            switches: ["--dry-run", "--convert-only"], acceptsOperands: true, of: "import")
+        var mistakes = flags.mistakes
+        if flags.operands.count != 1 {
+            mistakes.append("parley import needs one file, or - for standard input.")
         }
+        let conversion = conversion(flags, &mistakes)
+        let rest = known.compactMap { flag in flags.values[flag].map { "\(flag)=\($0)" } }
         do throws(ConfigurationErrors) {
             let settings = try Settings.load(
-                arguments: flags, environment: environment, for: .importArchive, readFile: readFile)
-            if settings.databaseURL == nil {
+                arguments: rest, environment: environment, for: .importArchive, readFile: readFile)
+            if settings.databaseURL == nil, conversion?.convertsOnly != true {
                 mistakes.append("PARLEY_DATABASE_URL is not set: the command needs the nodes' database.")
             }
-            if let path = paths.first, mistakes.isEmpty {
-                return ImportRequest(path: path, isDryRun: words.contains("--dry-run"), settings: settings)
+            if let path = flags.operands.first, mistakes.isEmpty {
+                return ImportRequest(
+                    path: path, isDryRun: flags.values["--dry-run"] != nil, conversion: conversion, settings: settings)
             }
         } catch {
             mistakes += error.mistakes
@@ -48,5 +68,21 @@ package struct ImportRequest: Sendable, Equatable {
             takesValue = !takesValue && known.contains(word)
         }
         return (flags, paths)
+    private static func conversion(_ flags: Flags, _ mistakes: inout [String]) -> Conversion? {
+        guard let name = flags.values["--from"] else {
+            for flag in ["--namespace", "--room-suffix", "--convert-only"] where flags.values[flag] != nil {
+                mistakes.append("\(flag) needs --from: it is about the export of another system.")
+            }
+            return nil
+        }
+        guard let source = Source(rawValue: name) else {
+            let sources = Source.allCases.map(\.rawValue).joined(separator: ", ")
+            mistakes.append("--from must be one of: \(sources).")
+            return nil
+        }
+        if flags.operands.first == "-" { mistakes.append("With --from, parley import needs a file or a directory.") }
+        return Conversion(
+            source: source, namespace: flags.values["--namespace"] ?? "", roomSuffix: flags.values["--room-suffix"],
+            convertsOnly: flags.values["--convert-only"] != nil)
     }
 }
