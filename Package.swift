@@ -156,9 +156,6 @@ let package = Package(
 
         // Archives in one format, in and out: reading lines, staging them, applying them.
         .target(
-            name: "Transfer", dependencies: ["Basics", "Domain", "Store", "Telemetry"], swiftSettings: settings),
-        // Archives: one file format for history on its way in and out.
-        .target(name: "Transfer", dependencies: ["Domain", "Store", crypto], swiftSettings: settings),
             name: "Transfer", dependencies: ["Basics", "Domain", "Store", "Telemetry", crypto],
             swiftSettings: settings),
 
@@ -222,9 +219,6 @@ let package = Package(
                 "Linux", "Log", "ObjectStore", "Outbound", "Pictures", "Postgres", "Push", "ServiceConfiguration",
                 "Store", "Telemetry", "Thumbnailing", "Transfer", "Transport", "VirusScanner", "WebClient", "Webhooks",
                 "Workers", crypto, logging, unixSignals,
-                "Workers",
-                crypto,
-                logging, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -310,7 +304,8 @@ let package = Package(
         .testTarget(
             name: "VirusScannerTests", dependencies: ["TestSupport", "VirusScanner", nioCore, nioPosix],
             swiftSettings: settings),
-        .testTarget(name: "CredentialsTests", dependencies: ["Basics", "COpenSSL", "Credentials"], swiftSettings: settings),
+        .testTarget(
+            name: "CredentialsTests", dependencies: ["Basics", "COpenSSL", "Credentials"], swiftSettings: settings),
         .testTarget(
             name: "DelegatedTokensTests",
             dependencies: ["Basics", "DelegatedTokens", "Domain", "TestSupport", logging],
@@ -330,9 +325,8 @@ let package = Package(
             name: "StoreTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", logging],
             swiftSettings: settings),
         .testTarget(
-            name: "TransferTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", "Transfer", logging],
             name: "TransferTests",
-            dependencies: ["Basics", "Domain", "Postgres", "Store", "TestSupport", "Transfer", crypto],
+            dependencies: ["Domain", "Postgres", "Store", "TestSupport", "Transfer", crypto, logging],
             swiftSettings: settings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],

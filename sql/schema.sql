@@ -50,6 +50,33 @@ CREATE TABLE public.attachments (
     CONSTRAINT attachments_state_check CHECK (((state >= 0) AND (state <= 5)))
 )
 WITH (fillfactor='70');
+CREATE TABLE public.members (
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    role text NOT NULL,
+    status text NOT NULL,
+    joined_at timestamp with time zone,
+    read_seq bigint DEFAULT 0 NOT NULL,
+    read_at timestamp with time zone,
+    delivered_seq bigint DEFAULT 0 NOT NULL,
+    delivered_at timestamp with time zone,
+    muted_until timestamp with time zone,
+    archived boolean DEFAULT false NOT NULL,
+    pinned boolean DEFAULT false NOT NULL,
+    hidden_before_seq bigint DEFAULT 0 NOT NULL,
+    invited_at timestamp with time zone,
+    invited_by uuid,
+    hides boolean DEFAULT false NOT NULL,
+    back_to_seq bigint,
+    back_from_seq bigint,
+    blocked boolean,
+    blocks boolean,
+    left_by_choice boolean,
+    is_bot boolean,
+    CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
+    CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
+)
+WITH (fillfactor='80');
 CREATE TABLE public.messages (
     thread_id uuid NOT NULL,
     seq bigint NOT NULL,
@@ -67,6 +94,49 @@ CREATE TABLE public.messages (
     reacted boolean,
     until_delivered boolean
 );
+CREATE TABLE public.threads (
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    title text,
+    image text,
+    retention json DEFAULT '{"keep":"forever"}'::json NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    member_count integer DEFAULT 0 NOT NULL,
+    direct_low uuid,
+    direct_high uuid,
+    room_key text COLLATE pg_catalog."C",
+    keep_s integer,
+    CONSTRAINT threads_check CHECK (((kind = 'direct'::text) = ((direct_low IS NOT NULL) AND (direct_high IS NOT NULL)))),
+    CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
+    CONSTRAINT threads_keep_s_check CHECK ((keep_s >= 0)),
+    CONSTRAINT threads_kind_check CHECK ((kind = ANY (ARRAY['direct'::text, 'group'::text, 'room'::text])))
+);
+CREATE TABLE public.message_edits (
+    thread_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    version integer NOT NULL,
+    payload json,
+    replaced_at timestamp with time zone NOT NULL,
+    pos bigint NOT NULL
+);
+CREATE TABLE public.commands (
+    id uuid NOT NULL,
+    word text NOT NULL,
+    url text NOT NULL,
+    description text,
+    thread_id uuid,
+    user_id uuid NOT NULL,
+    is_enabled boolean DEFAULT true NOT NULL,
+    disabled_at timestamp with time zone,
+    disabled_reason text,
+    secret bytea NOT NULL,
+    former_secret bytea,
+    former_until timestamp with time zone,
+    since_pos bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT commands_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['gone'::text, 'admin'::text]))),
+    CONSTRAINT commands_secret_check CHECK ((octet_length(secret) = 32))
+);
 CREATE TABLE public.change_consumers (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -81,6 +151,26 @@ CREATE TABLE public.erasure_threads (
     at timestamp with time zone NOT NULL,
     step text DEFAULT 'leave'::text NOT NULL,
     seq bigint DEFAULT 0 NOT NULL
+);
+CREATE TABLE public.held_messages (
+    id uuid NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    thread_id uuid NOT NULL,
+    message_id uuid NOT NULL,
+    sender_id uuid NOT NULL,
+    is_edit boolean NOT NULL,
+    type text NOT NULL,
+    payload json,
+    attachments uuid[] NOT NULL,
+    reply_to uuid,
+    mentions uuid[] NOT NULL,
+    expires_s integer,
+    base_at timestamp with time zone,
+    code text,
+    detail text,
+    held_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    CONSTRAINT held_messages_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'refused'::text])))
 );
 CREATE TABLE public.held_contents (
     n bigint NOT NULL,
@@ -132,50 +222,30 @@ CREATE TABLE public.hooks (
     user_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
-CREATE TABLE public.threads (
+CREATE TABLE public.imports (
     id uuid NOT NULL,
-    kind text NOT NULL,
-    title text,
-    image text,
-    retention json DEFAULT '{"keep":"forever"}'::json NOT NULL,
+    digest bytea,
+    bytes bigint DEFAULT 0 NOT NULL,
+    lines bigint DEFAULT 0 NOT NULL,
+    is_complete boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    member_count integer DEFAULT 0 NOT NULL,
-    direct_low uuid,
-    direct_high uuid,
-    room_key text COLLATE pg_catalog."C",
-    keep_s integer,
-    CONSTRAINT threads_check CHECK (((kind = 'direct'::text) = ((direct_low IS NOT NULL) AND (direct_high IS NOT NULL)))),
-    CONSTRAINT threads_check1 CHECK (((kind = 'room'::text) = (room_key IS NOT NULL))),
-    CONSTRAINT threads_keep_s_check CHECK ((keep_s >= 0)),
-    CONSTRAINT threads_kind_check CHECK ((kind = ANY (ARRAY['direct'::text, 'group'::text, 'room'::text])))
+    touched_at timestamp with time zone NOT NULL,
+    CONSTRAINT imports_digest_check CHECK ((octet_length(digest) = 32))
 );
-CREATE TABLE public.members (
+CREATE TABLE public.policy_verdicts (
+    sender_id uuid NOT NULL,
     thread_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    role text NOT NULL,
-    status text NOT NULL,
-    joined_at timestamp with time zone,
-    read_seq bigint DEFAULT 0 NOT NULL,
-    read_at timestamp with time zone,
-    delivered_seq bigint DEFAULT 0 NOT NULL,
-    delivered_at timestamp with time zone,
-    muted_until timestamp with time zone,
-    archived boolean DEFAULT false NOT NULL,
-    pinned boolean DEFAULT false NOT NULL,
-    hidden_before_seq bigint DEFAULT 0 NOT NULL,
-    invited_at timestamp with time zone,
-    invited_by uuid,
-    hides boolean DEFAULT false NOT NULL,
-    back_to_seq bigint,
-    back_from_seq bigint,
-    blocked boolean,
-    blocks boolean,
-    left_by_choice boolean,
-    is_bot boolean,
-    CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text]))),
-    CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'joined'::text, 'left'::text, 'removed'::text])))
-)
-WITH (fillfactor='80');
+    message_id uuid NOT NULL,
+    is_edit boolean NOT NULL,
+    digest bytea NOT NULL,
+    action text NOT NULL,
+    code text,
+    detail text,
+    payload json,
+    attachments uuid[],
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT policy_verdicts_action_check CHECK ((action = ANY (ARRAY['allow'::text, 'deny'::text, 'rewrite'::text, 'hold'::text])))
+);
 CREATE TABLE public.push_jobs (
     session_id uuid NOT NULL,
     pos bigint NOT NULL,
@@ -331,6 +401,26 @@ CREATE TABLE public.blocks (
     blocked_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
+CREATE TABLE public.command_runs (
+    command_id uuid NOT NULL,
+    thread_id uuid NOT NULL,
+    message_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    event_id text NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    is_running boolean DEFAULT false NOT NULL,
+    turn integer DEFAULT 0 NOT NULL,
+    tries integer DEFAULT 0 NOT NULL,
+    is_refused boolean DEFAULT false NOT NULL
+)
+WITH (fillfactor='70');
+CREATE TABLE public.command_state (
+    epoch integer NOT NULL,
+    pos bigint NOT NULL,
+    is_only boolean DEFAULT true NOT NULL,
+    CONSTRAINT command_state_is_only_check CHECK (is_only)
+)
+WITH (fillfactor='50');
 CREATE TABLE public.device_marks (
     session_id uuid NOT NULL,
     thread_id uuid NOT NULL,
@@ -391,6 +481,146 @@ CREATE TABLE public.held_users (
     name text NOT NULL,
     external_id text
 );
+CREATE TABLE public.import_attachments (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    id uuid NOT NULL,
+    owner_id uuid NOT NULL,
+    name text NOT NULL,
+    declared_type text,
+    media_type text,
+    size bigint NOT NULL,
+    digest bytea NOT NULL,
+    width integer,
+    height integer,
+    thumbhash bytea,
+    thumbnail_type text,
+    thumbnail_size integer,
+    thumbnail_digest bytea,
+    thumbnail_is_own boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.import_blocks (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    user_id uuid NOT NULL,
+    blocked_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.import_chunks (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    attachment_id uuid NOT NULL,
+    variant smallint NOT NULL,
+    n integer NOT NULL,
+    data bytea NOT NULL
+);
+ALTER TABLE ONLY public.import_chunks ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE TABLE public.import_hides (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    message_id uuid NOT NULL
+);
+CREATE TABLE public.import_members (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    role text NOT NULL,
+    status text NOT NULL,
+    joined_at timestamp with time zone,
+    invited_at timestamp with time zone,
+    invited_by uuid,
+    read_seq bigint,
+    read_at timestamp with time zone,
+    delivered_seq bigint,
+    delivered_at timestamp with time zone,
+    muted_until timestamp with time zone,
+    archived boolean NOT NULL,
+    pinned boolean NOT NULL,
+    hidden_before_seq bigint NOT NULL,
+    left_by_choice boolean
+);
+CREATE TABLE public.import_messages (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    thread_id uuid NOT NULL,
+    seq bigint,
+    id uuid NOT NULL,
+    sender_id uuid,
+    type text NOT NULL,
+    payload json,
+    attachments uuid[],
+    reply_to uuid,
+    mentions uuid[],
+    created_at timestamp with time zone NOT NULL,
+    edited_at timestamp with time zone,
+    deleted_at timestamp with time zone,
+    expires_at timestamp with time zone
+);
+CREATE TABLE public.import_reactions (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    thread_id uuid NOT NULL,
+    message_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    emoji text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.import_receipts (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    thread_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.import_threads (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    title text,
+    room_key text,
+    former_key text,
+    image text,
+    keep_s integer,
+    direct_low uuid,
+    direct_high uuid,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.import_users (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    id uuid NOT NULL,
+    username text,
+    username_key text,
+    name text NOT NULL,
+    words text[] NOT NULL,
+    profile_image text,
+    status_text text,
+    email text,
+    email_key text,
+    external_id text,
+    is_bot boolean,
+    is_suspended boolean NOT NULL,
+    is_erased boolean NOT NULL,
+    preferences json NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE TABLE public.import_versions (
+    import_id uuid NOT NULL,
+    line bigint NOT NULL,
+    thread_id uuid NOT NULL,
+    message_id uuid NOT NULL,
+    version integer NOT NULL,
+    payload json,
+    attachments uuid[],
+    replaced_at timestamp with time zone NOT NULL
+);
 CREATE TABLE public.log_epochs (
     epoch integer NOT NULL,
     first_pos bigint NOT NULL,
@@ -438,14 +668,6 @@ CREATE TABLE public.membership_spans (
     thread_id uuid NOT NULL,
     from_pos bigint NOT NULL,
     to_pos bigint
-);
-CREATE TABLE public.message_edits (
-    thread_id uuid NOT NULL,
-    seq bigint NOT NULL,
-    version integer NOT NULL,
-    payload json,
-    replaced_at timestamp with time zone NOT NULL,
-    pos bigint NOT NULL
 );
 CREATE TABLE public.message_expiries (
     thread_id uuid NOT NULL,
@@ -645,6 +867,14 @@ ALTER TABLE ONLY public.blocks
     ADD CONSTRAINT blocks_pkey PRIMARY KEY (user_id, blocked_id);
 ALTER TABLE ONLY public.change_consumers
     ADD CONSTRAINT change_consumers_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.command_runs
+    ADD CONSTRAINT command_runs_pkey PRIMARY KEY (command_id, thread_id, message_id);
+ALTER TABLE ONLY public.command_state
+    ADD CONSTRAINT command_state_pkey PRIMARY KEY (is_only);
+ALTER TABLE ONLY public.commands
+    ADD CONSTRAINT commands_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.commands
+    ADD CONSTRAINT commands_word_key UNIQUE (word);
 ALTER TABLE ONLY public.device_marks
     ADD CONSTRAINT device_marks_pkey PRIMARY KEY (session_id, thread_id);
 ALTER TABLE ONLY public.device_polls
@@ -663,6 +893,8 @@ ALTER TABLE ONLY public.held_contents
     ADD CONSTRAINT held_contents_pkey PRIMARY KEY (n);
 ALTER TABLE ONLY public.held_contents
     ADD CONSTRAINT held_contents_thread_id_seq_version_key UNIQUE (thread_id, seq, version);
+ALTER TABLE ONLY public.held_messages
+    ADD CONSTRAINT held_messages_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.held_users
     ADD CONSTRAINT held_users_pkey PRIMARY KEY (user_id);
 ALTER TABLE ONLY public.holds
@@ -671,6 +903,10 @@ ALTER TABLE ONLY public.hooks
     ADD CONSTRAINT hooks_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.hooks
     ADD CONSTRAINT hooks_token_digest_key UNIQUE (token_digest);
+ALTER TABLE ONLY public.imports
+    ADD CONSTRAINT imports_digest_key UNIQUE (digest);
+ALTER TABLE ONLY public.imports
+    ADD CONSTRAINT imports_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.log_epochs
     ADD CONSTRAINT log_epochs_pkey PRIMARY KEY (epoch);
 ALTER TABLE ONLY public.log_trims
@@ -699,6 +935,8 @@ ALTER TABLE ONLY public.message_words
     ADD CONSTRAINT message_words_pkey PRIMARY KEY (thread_id, word, seq);
 ALTER TABLE ONLY public.messages
     ADD CONSTRAINT messages_pkey PRIMARY KEY (thread_id, seq);
+ALTER TABLE ONLY public.policy_verdicts
+    ADD CONSTRAINT policy_verdicts_pkey PRIMARY KEY (sender_id, thread_id, message_id, is_edit);
 ALTER TABLE ONLY public.presence_nodes
     ADD CONSTRAINT presence_nodes_pkey PRIMARY KEY (node);
 ALTER TABLE ONLY public.presence
@@ -781,17 +1019,27 @@ CREATE INDEX attachments_unused ON public.attachments USING btree (owner_id) WHE
 CREATE INDEX blocks_by_blocked ON public.blocks USING btree (blocked_id, user_id);
 CREATE INDEX blocks_listed ON public.blocks USING btree (user_id, created_at, blocked_id);
 CREATE UNIQUE INDEX change_consumers_by_name ON public.change_consumers USING btree (name);
+CREATE INDEX command_runs_by_time ON public.command_runs USING btree (command_id, due_at);
+CREATE INDEX command_runs_by_user ON public.command_runs USING btree (user_id);
+CREATE INDEX command_runs_running ON public.command_runs USING btree (command_id, due_at) WHERE is_running;
+CREATE INDEX commands_by_user ON public.commands USING btree (user_id);
 CREATE INDEX device_polls_by_node ON public.device_polls USING btree (node);
 CREATE INDEX erasure_threads_next ON public.erasure_threads USING btree (at);
 CREATE INDEX events_by_thread ON ONLY public.events USING btree (thread_id, pos) WHERE (user_id IS NULL);
 CREATE INDEX events_by_user ON ONLY public.events USING btree (user_id, pos) WHERE (user_id IS NOT NULL);
 CREATE INDEX held_contents_by_sender ON public.held_contents USING btree (sender_id, n);
 CREATE INDEX held_contents_by_thread ON public.held_contents USING btree (thread_id, n);
+CREATE INDEX held_messages_by_decision ON public.held_messages USING btree (decided_at) WHERE (decided_at IS NOT NULL);
+CREATE INDEX held_messages_by_message ON public.held_messages USING btree (message_id, thread_id);
+CREATE INDEX held_messages_by_sender ON public.held_messages USING btree (sender_id, id);
+CREATE INDEX held_messages_by_state ON public.held_messages USING btree (state, id);
+CREATE UNIQUE INDEX held_messages_pending ON public.held_messages USING btree (thread_id, message_id) WHERE (state = 'pending'::text);
 CREATE INDEX holds_in_force ON public.holds USING btree (id) WHERE (released_at IS NULL);
 CREATE INDEX holds_of_threads ON public.holds USING btree (thread_id) WHERE ((released_at IS NULL) AND (thread_id IS NOT NULL));
 CREATE INDEX holds_of_users ON public.holds USING btree (user_id) WHERE ((released_at IS NULL) AND (user_id IS NOT NULL));
 CREATE INDEX holds_to_sweep ON public.holds USING btree (released_at) WHERE ((released_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX hooks_by_user ON public.hooks USING btree (user_id);
+CREATE INDEX import_chunks_by_file ON public.import_chunks USING btree (import_id, attachment_id, variant, n);
 CREATE INDEX mail_codes_by_age ON public.mail_codes USING btree (counted_from);
 CREATE INDEX mails_due ON public.mails USING btree (due_at);
 CREATE INDEX members_by_user ON public.members USING btree (user_id, thread_id);
@@ -804,6 +1052,7 @@ CREATE UNIQUE INDEX messages_by_id ON public.messages USING btree (thread_id, id
 CREATE INDEX messages_by_sender ON public.messages USING btree (sender_id, thread_id, seq);
 CREATE INDEX messages_uncounted ON public.messages USING btree (thread_id, seq) WHERE ((deleted_at IS NOT NULL) OR (sender_id IS NULL));
 CREATE INDEX messages_with_mentions ON public.messages USING btree (thread_id, seq) INCLUDE (mentions, sender_id) WHERE ((mentions <> '{}'::uuid[]) AND (deleted_at IS NULL));
+CREATE INDEX policy_verdicts_by_expiry ON public.policy_verdicts USING btree (expires_at);
 CREATE INDEX presence_by_node ON public.presence USING btree (node);
 CREATE INDEX push_jobs_by_time ON public.push_jobs USING btree (platform, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
 CREATE INDEX push_targets_by_user ON public.push_targets USING btree (user_id);

@@ -127,11 +127,8 @@ package struct Node: Sendable {
                 rules: PushTargetRules(allowsPrivate: settings.pushAllowsPrivate, isPoint: WebPushKeys.isPoint)),
             reads: reads, attachments: attachments.services, changesFeed: changes,
             webClient: settings.webClientEnabled ? .embedded : nil,
-            webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test), policy: policy)
-            webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test),
-            imports: ImportServices(metrics: imports))
-            webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test),
-            exports: exports)
+            webhooks: WebhookServices(allowsPrivate: settings.pushAllowsPrivate, test: webhooks.test), policy: policy,
+            exports: exports, imports: ImportServices(metrics: imports))
         sync = SyncEndpoint(
             authenticator: authenticator, hub: log.hub, store: store, reads: reads, catchUp: log.tail.catchUp,
             streams: streams, logger: logger)

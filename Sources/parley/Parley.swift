@@ -30,12 +30,11 @@ struct Parley {
                 try await MoveCommand.run(request, logger: Logger(label: "parley"))
             case .outbox(let request):
                 print(try await OutboxCommand.run(request, logger: Logger(label: "parley")))
-            case .importArchive(let request):
-                LogOutput.bootstrap(request.settings)
-                print(try await ImportCommand.run(request, logger: Logger(label: "parley")))
             case .export(let request):
                 LogOutput.bootstrap(request.settings)
                 guard try await ExportCommand.run(request, logger: Logger(label: "parley")) else { exit(1) }
+            case .importArchive(let request):
+                LogOutput.bootstrap(request.settings)
                 if let report = try await ImportCommand.run(request, logger: Logger(label: "parley")) { print(report) }
             case .bench(let arguments):
                 try await Measurement.run(arguments)

@@ -71,21 +71,6 @@ struct InvokingParley {
         #expect(wrong?.mistakes.count == 2)
     }
 
-    @Test("accepts an import of one file into a database")
-    func importing() throws {
-        var settings = Settings()
-        settings.databaseURL = "host=db"
-        #expect(
-            try parse("import", "--database-url", "host=db", "a", "--dry-run")
-                == .importArchive(ImportRequest(path: "a", isDryRun: true, settings: settings)))
-        #expect(
-            try parse("import", "-", "--database-url=host=db")
-                == .importArchive(ImportRequest(path: "-", isDryRun: false, settings: settings)))
-        #expect(try parse("import") == .show(Help.text(for: .importArchive)))
-        #expect(Help.text(for: .importArchive).split(separator: "\n").allSatisfy { $0.count <= 100 })
-        let wrong = #expect(throws: ConfigurationErrors.self) { try parse("import", "a", "b", "--log-level=loud") }
-        #expect(wrong?.mistakes.count == 2, "\(wrong?.mistakes ?? [])")
-        #expect(throws: ConfigurationErrors.self) { try parse("import", "a") }
     @Test("accepts the filters of an export, and reports all mistakes together")
     func export() throws {
         let (user, thread) = (UserID.make(), ThreadID.make())
@@ -107,13 +92,43 @@ struct InvokingParley {
         #expect(wrong?.mistakes.count == 3, "\(wrong?.mistakes ?? [])")
     }
 
+    @Test("accepts an import of one file into a database")
+    func importing() throws {
+        var settings = Settings()
+        settings.databaseURL = "host=db"
+        #expect(
+            try parse("import", "--database-url", "host=db", "a", "--dry-run")
+                == .importArchive(ImportRequest(path: "a", isDryRun: true, settings: settings)))
+        #expect(
+            try parse("import", "-", "--database-url=host=db")
+                == .importArchive(ImportRequest(path: "-", isDryRun: false, settings: settings)))
+        #expect(try parse("import") == .show(Help.text(for: .importArchive)))
+        #expect(Help.text(for: .importArchive).split(separator: "\n").allSatisfy { $0.count <= 100 })
+        let wrong = #expect(throws: ConfigurationErrors.self) { try parse("import", "a", "b", "--log-level=loud") }
+        #expect(wrong?.mistakes.count == 2, "\(wrong?.mistakes ?? [])")
+        #expect(throws: ConfigurationErrors.self) { try parse("import", "a") }
+        // Of another system.
+        let conversion = ImportRequest.Conversion(
+            source: .slack, namespace: "old", roomSuffix: nil, convertsOnly: false)
+        #expect(
+            try parse("import", "--from", "slack", "x.zip", "--namespace=old", "--database-url=host=db")
+                == .importArchive(
+                    ImportRequest(path: "x.zip", isDryRun: false, conversion: conversion, settings: settings)))
+        let unknown = #expect(throws: ConfigurationErrors.self) {
+            try parse("import", "--from", "irc", "x", "--database-url=host=db")
+        }
+        #expect(unknown?.mistakes == ["--from must be one of: slack, mattermost, zulip, rocketchat, matrix."])
+        let alone = #expect(throws: ConfigurationErrors.self) {
+            try parse("import", "--convert-only", "x", "--database-url=host=db")
+        }
+        #expect(alone?.mistakes == ["--convert-only needs --from: it is about the export of another system."])
+    }
+
     @Test("refuses an unknown command and lists the commands")
     func unknownCommand() {
         let error = #expect(throws: ConfigurationErrors.self) { try parse("sevre") }
         #expect(
             error?.description
-                == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, outbox, import, "
-                + "bench, chat.")
                 == "\"sevre\" is not a command of parley. Commands: serve, migrate, admin, attachments, outbox, export, "
                 + "import, bench, chat.")
     }

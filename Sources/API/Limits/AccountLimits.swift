@@ -44,9 +44,6 @@ extension OperationID {
             .adminCreateHold, .adminListHolds, .adminGetHold, .adminReleaseHold, .adminListHoldContents,
             .adminExportHold, .adminGetExportKey,
             .adminListHeld, .adminDecideHeld,
-            .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
-            .adminImport, .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure:
-            .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure, .adminExport:
             .adminListOutboxFailures, .adminRetryOutboxFailure, .adminDeleteOutboxFailure, .adminExport,
             .adminImport:
             []

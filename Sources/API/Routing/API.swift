@@ -39,8 +39,8 @@ package struct API: Sendable {
     let downloads: TransferSlots
     let changesFeed: ChangesFeed?
     let policy: PolicyGate?
-    let imports: ImportServices
     let exports: ExportServices?
+    let imports: ImportServices
 
     /// - Parameters:
     ///   - delegation: how tokens of the host app are checked. Nil accepts none.
@@ -69,9 +69,8 @@ package struct API: Sendable {
         adminToken: AdminToken? = nil,
         metricsAccess: MetricsAccess = .open, push: PushRegistration, reads: AccountReads,
         attachments: AttachmentServices = AttachmentServices(), changesFeed: ChangesFeed? = nil,
-        webClient: WebPage? = nil, webhooks: WebhookServices? = nil, policy: PolicyGate? = nil
-        webClient: WebPage? = nil, webhooks: WebhookServices? = nil, imports: ImportServices = ImportServices()
-        webClient: WebPage? = nil, webhooks: WebhookServices? = nil, exports: ExportServices? = nil
+        webClient: WebPage? = nil, webhooks: WebhookServices? = nil, policy: PolicyGate? = nil,
+        exports: ExportServices? = nil, imports: ImportServices = ImportServices()
     ) {
         self.store = store
         self.reads = reads
@@ -99,8 +98,8 @@ package struct API: Sendable {
         self.webClient = webClient
         self.webhooks = webhooks
         self.policy = policy
-        self.imports = imports
         self.exports = exports
+        self.imports = imports
         signers = AccessSigners(store)
         uploads = TransferSlots(
             "uploads", countMax: limits.uploadCountMax, accountCountMax: limits.accountUploadCountMax)
@@ -127,12 +126,7 @@ package struct API: Sendable {
             + threadRoutes + memberRoutes
             + settingsRoutes + messageRoutes + reactionRoutes + receiptRoutes + typingRoutes + inboxRoutes
             + searchRoutes + attachmentRoutes + [SyncEndpoint.route] + reportRoutes + hookRoutes + adminRoutes
-            + holdRoutes
-            + policyRoutes
-            + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + operationRoutes
-            + changesRoutes + consumerRoutes + webhookRoutes + commandRoutes + outboxRoutes + operationRoutes
-            + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + importRoutes + operationRoutes
-            + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + archiveExportRoutes + operationRoutes
-            + changesRoutes + consumerRoutes + webhookRoutes + outboxRoutes + exportArchiveRoutes + operationRoutes
+            + changesRoutes + consumerRoutes + webhookRoutes + commandRoutes + policyRoutes + holdRoutes
+            + outboxRoutes + exportArchiveRoutes + importRoutes + operationRoutes
     }
 }

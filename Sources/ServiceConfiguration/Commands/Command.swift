@@ -7,8 +7,8 @@ package enum Command: String, CaseIterable, Sendable {
     case admin
     case attachments
     case outbox
-    case importArchive = "import"
     case export
+    case importArchive = "import"
     case bench
     case chat
 
@@ -20,8 +20,8 @@ package enum Command: String, CaseIterable, Sendable {
         case .admin: "Administer accounts, messages and sessions directly in the database."
         case .attachments: "Move attachments between PostgreSQL and an S3-compatible store."
         case .outbox: "Install the outbox for parley.send in the database of another program."
-        case .importArchive: "Import threads and messages from an archive into the database."
         case .export: "Write accounts, threads, messages and files as an archive to standard output."
+        case .importArchive: "Import threads and messages from an archive into the database."
         case .bench: "Measure throughput, latency and cost of running nodes."
         case .chat: "Chat in the terminal."
         }
@@ -30,8 +30,7 @@ package enum Command: String, CaseIterable, Sendable {
 
 extension Set<Command> {
     /// The commands that connect to the database.
-    static let withDatabase: Self = [.serve, .migrate, .admin, .attachments, .importArchive]
-    static let withDatabase: Self = [.serve, .migrate, .admin, .attachments, .export]
+    static let withDatabase: Self = [.serve, .migrate, .admin, .attachments, .export, .importArchive]
     /// The commands that reach the object store.
     static let withObjectStore: Self = [.serve, .attachments, .export]
 }

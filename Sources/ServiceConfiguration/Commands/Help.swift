@@ -21,8 +21,8 @@ package enum Help {
         if command == .admin { return admin }
         if command == .attachments { return attachments }
         if command == .outbox { return outbox }
-        if command == .importArchive { return importArchive }
         if command == .export { return export }
+        if command == .importArchive { return importArchive }
         let groups = SettingGroup.all.compactMap { group -> String? in
             let rows = group.settings.filter { $0.commands.contains(command) }.map { setting in
                 let value = setting.defaultText.isEmpty ? "" : " [\(setting.defaultText)]"
@@ -106,22 +106,6 @@ package enum Help {
         With that database's URL the command adds the role.
         """
 
-    /// `parley import --help`.
-    private static let importArchive: String = {
-        let settings = Setting.all.filter { $0.commands.contains(.importArchive) }.map(\.flag)
-        return """
-            \(Command.importArchive.summary)
-
-            Usage: parley import [--dry-run] FILE|- [--flag VALUE] …
-
-            FILE is an archive as docs/import-export.md describes it; - reads standard input. The command
-            connects to the database and needs no running node. It reads all lines first and then makes
-            them visible at once, or nothing if a line is wrong. Existing accounts, threads and messages
-            stay as they are, so the command can be run again. An interrupted import of a file continues
-            where it was. Progress is on standard error, the report is JSON on standard output. The command
-            exits with status 0 if the archive was imported, otherwise 1.
-
-            --dry-run  Check the archive and print the report, and import nothing.
     /// `parley export --help`.
     private static let export: String = {
         let settings = Setting.all.filter { $0.commands.contains(.export) }.map(\.flag)
@@ -161,9 +145,9 @@ package enum Help {
             exits with status 0 if the archive was imported, otherwise 1.
 
             --dry-run           Check the archive and print the report, and import nothing.
-            --from SYSTEM       FILE is an export of slack, mattermost, zulip, rocketchat or matrix: a directory, a
-                                packed one, or a file (docs/importing.md). What is not carried over is listed on
-                                standard error. The report has it, too.
+            --from SYSTEM       FILE is an export of slack, mattermost, zulip, rocketchat or matrix: a
+                                directory, a packed one, or a file (docs/importing.md). What is not
+                                carried over is listed on standard error and in the report.
             --namespace NAME    Keeps workspaces apart whose ids may be equal. Give the same one each time.
             --room-suffix TEXT  Stands after each room's title, for titles that rooms here have already.
             --convert-only      Write the archive to standard output, and import nothing.

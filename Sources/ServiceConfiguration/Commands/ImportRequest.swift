@@ -15,6 +15,13 @@ package struct ImportRequest: Sendable, Equatable {
         package var roomSuffix: String?
         /// Whether the archive is written to standard output, and nothing is imported.
         package var convertsOnly: Bool
+
+        package init(source: Source, namespace: String, roomSuffix: String?, convertsOnly: Bool) {
+            self.source = source
+            self.namespace = namespace
+            self.roomSuffix = roomSuffix
+            self.convertsOnly = convertsOnly
+        }
     }
 
     /// `-` is standard input.
@@ -24,21 +31,24 @@ package struct ImportRequest: Sendable, Equatable {
     package var conversion: Conversion?
     package var settings: Settings
 
+    package init(path: String, isDryRun: Bool, conversion: Conversion? = nil, settings: Settings) {
+        self.path = path
+        self.isDryRun = isDryRun
+        self.conversion = conversion
+        self.settings = settings
+    }
+
     /// Parses the words after `import`. Throws all mistakes together.
     static func load(
         _ words: [String], environment: [String: String], readFile: (String) throws -> String
     ) throws(ConfigurationErrors) -> ImportRequest {
-        let (flags, paths) = sort(words)
-        var mistakes: [String] = []
-        if paths.count != 1 {
-            mistakes.append("parley import needs one archive: a file, or - for standard input.")
         let known = Setting.all.filter { $0.commands.contains(.importArchive) }.map(\.flag)
         let flags = Flags(
             words, known: Set(known + ["--dry-run", "--from", "--namespace", "--room-suffix", "--convert-only"]),
             switches: ["--dry-run", "--convert-only"], acceptsOperands: true, of: "import")
         var mistakes = flags.mistakes
         if flags.operands.count != 1 {
-            mistakes.append("parley import needs one file, or - for standard input.")
+            mistakes.append("parley import needs one archive: a file, or - for standard input.")
         }
         let conversion = conversion(flags, &mistakes)
         let rest = known.compactMap { flag in flags.values[flag].map { "\(flag)=\($0)" } }
@@ -58,16 +68,6 @@ package struct ImportRequest: Sendable, Equatable {
         throw ConfigurationErrors(mistakes: mistakes)
     }
 
-    /// The flags with their values, without `--dry-run`, and all other words.
-    private static func sort(_ words: [String]) -> (flags: [String], paths: [String]) {
-        let known = Set(Setting.all.filter { $0.commands.contains(.importArchive) }.map(\.flag))
-        var (flags, paths): ([String], [String]) = ([], [])
-        var takesValue = false
-        for word in words where word != "--dry-run" {
-            if takesValue || word.hasPrefix("--") { flags.append(word) } else { paths.append(word) }
-            takesValue = !takesValue && known.contains(word)
-        }
-        return (flags, paths)
     private static func conversion(_ flags: Flags, _ mistakes: inout [String]) -> Conversion? {
         guard let name = flags.values["--from"] else {
             for flag in ["--namespace", "--room-suffix", "--convert-only"] where flags.values[flag] != nil {

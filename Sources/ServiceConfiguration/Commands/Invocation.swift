@@ -13,8 +13,8 @@ package enum Invocation: Sendable, Equatable {
     case admin(AdminRequest)
     case attachments(MoveRequest)
     case outbox(OutboxRequest)
-    case importArchive(ImportRequest)
     case export(ExportRequest)
+    case importArchive(ImportRequest)
     /// Measure nodes. Bench reads its own flags.
     case bench(arguments: [String])
     /// Chat in the terminal. The terminal client reads its own flags.

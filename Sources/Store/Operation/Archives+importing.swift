@@ -8,6 +8,12 @@ package struct ImportPlace: Sendable, Equatable {
     /// What is staged, from the beginning of the archive.
     package var byteCount: Int
     package var lineCount: Int
+
+    package init(id: ImportID, byteCount: Int, lineCount: Int) {
+        self.id = id
+        self.byteCount = byteCount
+        self.lineCount = lineCount
+    }
 }
 
 /// What an import keeps of the settings.

@@ -39,7 +39,7 @@ struct ExportingArchives {
         let query = "?thread=\(thread)&since=2020-01-01T00:00:00Z"
         let reply = try await admin.get(Self.path + query)
         #expect(reply.status == 200 && reply.headers["content-type"] == "application/x-ndjson")
-        let lines = try reply.body.split(separator: UInt8(ascii: "\n")).map {
+        let lines = try reply.unchunked.split(separator: UInt8(ascii: "\n")).map {
             try JSONReader.read(Array($0), depthMax: 64)
         }
         let types = lines.compactMap { $0["type"]?.string }
@@ -50,8 +50,24 @@ struct ExportingArchives {
         #expect(messages.contains(message))
         let entries = try await admin.get("/v1/admin/audit?limit=200")["entries"]?.array ?? []
         let exports = entries.filter { $0["thread_id"]?.string == thread }
-        #expect(exports.map { $0["action"]?.string } == ["archive.export"])
+        #expect(exports.map { $0["action"]?.string } == ["export"])
         #expect(exports.first?["subject"]?.string == "since 2020-01-01T00:00:00.000Z")
         #expect(try await admin.send("HEAD", Self.path + query).status == 200)
+    }
+}
+
+extension Reply {
+    /// A body that came in chunks, as one.
+    fileprivate var unchunked: [UInt8] {
+        guard headers["transfer-encoding"] == "chunked" else { return body }
+        var (bytes, rest) = ([UInt8](), body[...])
+        while let end = rest.firstIndex(of: UInt8(ascii: "\r")) {
+            guard let count = Int(String(decoding: rest[rest.startIndex..<end], as: UTF8.self), radix: 16), count > 0
+            else { break }
+            let start = end + 2
+            bytes += rest[start..<start + count]
+            rest = rest[(start + count + 2)...]
+        }
+        return bytes
     }
 }

@@ -56,7 +56,7 @@ struct ImportingArchives {
         #expect(messages[0]["payload"]?["attachments"]?.array?.first?["size"]?.integer == Int64(archive.bytes.count))
         let file = try await ann.get("/v1/attachments/\(archive.file)")
         #expect(file.status == 200 && file.body == archive.bytes)
-        let found = try await ann.get("/v1/search?query=\(archive.word)")
+        let found = try await ann.get("/v1/search?q=\(archive.word)")
         #expect(found["results"]?.array?.count == 1, "\(found.text)")
         let members = try await ann.get("/v1/threads/\(archive.group)/members")
         let bob = members["members"]?.array?.first { $0["user"]?["id"]?.string == archive.bob.description }

@@ -75,6 +75,7 @@ struct ContractType: Sendable, CustomStringConvertible {
             "HeldDecision", "HeldMessage", "HeldMessageList", "Hook", "HookDraft", "HookList", "HookPost", "Metrics",
             "NewHook", "OutboxFailure", "OutboxFailureList", "ReportChange", "SlackAttachment", "SlackField",
         ],
+        "for operators, of archives": ["ImportCounts", "ImportOmission", "ImportProblem", "ImportReport"],
         "for operators, of legal holds": [
             "ExportKey", "HeldAttachment", "HeldContent", "HeldContentList", "Hold", "HoldDraft", "HoldList",
         ],

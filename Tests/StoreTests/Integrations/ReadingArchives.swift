@@ -188,7 +188,8 @@ struct ReadingArchives {
                 .flatMap { thread, count in (1...count).map { "\(thread) \(100 + $0)" } }
             #expect(keys == expected)
             #expect(lines.pageByteCounts.max() ?? 0 < 1_048_576 + 65_536)
-            #expect(lines.pageByteCounts.count > ArchivePart.allCases.count)
+            // Three pages of short messages and three of long ones; a page of people and one of threads.
+            #expect(lines.pageByteCounts.count >= 8)
         }
     }
 }

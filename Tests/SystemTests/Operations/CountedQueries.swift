@@ -16,9 +16,7 @@ extension SystemTests {
             "search_index", "retention_sweep", "session_sweep", "erasure_sweep", "rate_limit_sweep",
             "device_poll_put", "device_poll_heartbeat", "device_poll_sweep", "push_plan", "push_expire",
             "announcement_continue", "attachment_claim", "attachment_sweep", "attachment_places",
-            "consumer_list", "webhook_tend", "report_count", "outbox_step", "hold_sweep",
-            "hold_counts",
-            "consumer_list", "webhook_tend", "command_step", "report_count", "outbox_step",
+            "consumer_list", "webhook_tend", "command_step", "report_count", "outbox_step", "hold_sweep", "hold_counts",
         ]
 
         @Test("readers of the changes feed cost no statement while they wait, and then one each")

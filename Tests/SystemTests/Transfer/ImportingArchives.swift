@@ -7,7 +7,7 @@ import Testing
 extension SystemTests {
     @Suite("Importing archives")
     struct ImportingArchives {
-        private static let token = "import-token"
+        private static let token = "a-token-for-imports"
 
         private static func start(_ database: String? = nil) async throws -> (node: Node, database: String) {
             let database =
@@ -75,7 +75,7 @@ extension SystemTests {
             let later = try await node.curl.sync(ann, from: cursor, wait: 0)
             #expect(later.told.map { $0["type"].string } == ["thread.created", "message.created"])
             try await eventually("found by the index", within: .seconds(10)) {
-                try await node.curl.get("/v1/search?query=old", as: ann).json["results"].items.count > 0 ? true : nil
+                try await node.curl.get("/v1/search?q=old", as: ann).json["results"].items.count > 0 ? true : nil
             }
             #expect(try await Self.count("push_jobs", in: database) == 0)
             _ = try await (node.stop(), other.node.stop())

@@ -7,7 +7,7 @@ language sql immutable parallel safe as $$
 $$;
 
 -- Returns: a line with one member more, whose own nulls stay. Without it for null.
-create or replace function archive_line(p_type text, p_data json, p_name text, p_value json) returns text
+create or replace function archive_line_with(p_type text, p_data json, p_name text, p_value json) returns text
 language sql immutable parallel safe as $$
     select '{"type":"' || p_type || '","data":' || left(json_strip_nulls(p_data)::text, -1)
         || coalesce(',"' || p_name || '":' || p_value, '') || '}}'
@@ -19,7 +19,7 @@ language sql stable as $$
     select case when u.erased_at is not null
         then archive_line('user', json_build_object('id', u.id, 'name', u.name, 'kind', case when u.is_bot then 'bot' end,
             'created_at', rfc3339(u.created_at), 'erased', true))
-        else archive_line('user', json_build_object('id', u.id, 'username', u.username, 'name', u.name,
+        else archive_line_with('user', json_build_object('id', u.id, 'username', u.username, 'name', u.name,
             'profile_image', u.profile_image, 'status_text', u.status_text, 'email', u.email,
             'external_id', u.external_id, 'kind', case when u.is_bot then 'bot' end,
             'suspended', case when u.suspended_at is not null then true end, 'created_at', rfc3339(u.created_at)),
@@ -35,13 +35,12 @@ language sql stable as $$
         'created_at', rfc3339(t.created_at)))
 $$;
 
--- Returns: a membership with the member's marks and settings. Somebody who left by choice and was removed later, as an
--- invited person, is one who left: nobody may add them without their consent.
+-- Returns: a membership with the member's marks and settings.
 create or replace function archive_member(m members) returns text
 language sql stable as $$
     select archive_line('member', json_build_object('thread_id', m.thread_id, 'user_id', m.user_id, 'role', m.role,
-        'status', case when m.status = 'removed' and m.left_by_choice then 'left' else m.status end,
-        'joined_at', rfc3339(m.joined_at), 'invited_at', rfc3339(m.invited_at), 'invited_by', m.invited_by,
+        'status', m.status, 'left_by_choice', m.left_by_choice, 'joined_at', rfc3339(m.joined_at),
+        'invited_at', rfc3339(m.invited_at), 'invited_by', m.invited_by,
         'read_seq', m.read_seq, 'read_at', rfc3339(m.read_at),
         'delivered_seq', greatest(m.delivered_seq, m.read_seq), 'delivered_at', rfc3339(m.delivered_at),
         'muted_until', rfc3339(m.muted_until), 'archived', nullif(m.archived, false), 'pinned', nullif(m.pinned, false),
@@ -51,7 +50,7 @@ $$;
 -- Returns: a message. Withdrawn content is left out, as everywhere.
 create or replace function archive_message(m messages) returns text
 language sql stable as $$
-    select archive_line('message', json_build_object('id', m.id, 'thread_id', m.thread_id, 'seq', m.seq,
+    select archive_line_with('message', json_build_object('id', m.id, 'thread_id', m.thread_id, 'seq', m.seq,
         'sender_id', m.sender_id, 'type', m.type, 'reply_to', m.reply_to,
         'mentions', case when m.mentions <> '{}' then m.mentions end, 'created_at', rfc3339(m.created_at),
         'edited_at', rfc3339(m.edited_at), 'deleted_at', rfc3339(m.deleted_at), 'expires_at', rfc3339(m.expires_at)),
@@ -61,7 +60,7 @@ $$;
 -- Returns: an earlier version of a message.
 create or replace function archive_version(e message_edits, p_message uuid) returns text
 language sql stable as $$
-    select archive_line('message_version', json_build_object('thread_id', e.thread_id, 'message_id', p_message,
+    select archive_line_with('message_version', json_build_object('thread_id', e.thread_id, 'message_id', p_message,
         'version', e.version, 'replaced_at', rfc3339(e.replaced_at)), 'payload', e.payload)
 $$;
 

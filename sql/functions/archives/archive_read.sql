@@ -20,7 +20,7 @@ end $$;
 create or replace function archive_record(
     p_actor text, p_request text, p_user uuid, p_thread uuid, p_since timestamptz, p_until timestamptz) returns void
 language sql volatile as $$
-    select audit_note(p_actor, p_request, 'archive.export', p_user, p_thread, null,
+    select audit_note(p_actor, p_request, 'export', p_user, p_thread, null,
         case when p_since is not null or p_until is not null
             then concat_ws(' ', 'since ' || rfc3339(p_since), 'until ' || rfc3339(p_until)) end)
 $$;

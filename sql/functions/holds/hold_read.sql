@@ -30,7 +30,7 @@ begin
 end $$;
 
 -- Returns: a content as administrators see it. The sender has the names from before an erasure.
-create or replace function held_json(c held_contents) returns text
+create or replace function held_content_json(c held_contents) returns text
 language plpgsql stable
 set enable_seqscan = off
 as $$
@@ -71,7 +71,7 @@ begin
     select f.item, f.n, f.place < cardinality(v_contents)
     from (
         select s.*, sum(octet_length(s.item)) over (order by s.place) as bytes
-        from (select held_json(c) as item, (c).n, i.place
+        from (select held_content_json(c) as item, (c).n, i.place
             from generate_subscripts(v_contents, 1) i (place) cross join lateral (select v_contents[i.place]) x (c)
             where i.place <= p_limit) s) f
     where f.place = 1 or f.bytes <= 1048576 order by f.place;

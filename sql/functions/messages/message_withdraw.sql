@@ -6,10 +6,9 @@
 -- What a legal hold covers is kept first; `p_removal` says why it goes: deleted | expired | erased.
 -- Returns: each message as it is then, and the last position at which the log had its content: nodes forget the
 -- thread's events up to it.
--- Locks: the holds (hold_enter), the attachments by id, the reports; the caller holds the threads and has not locked the log yet
+-- Locks: the holds (hold_enter), the attachments by id, the reports, held edits; the caller holds the threads and has
+-- not locked the log yet
 create or replace function message_withdraw(p_messages messages[], p_deleted_at timestamptz, p_removal text)
--- Locks: the attachments by id, the reports, held edits; the caller holds the threads and has not locked the log yet
-create or replace function message_withdraw(p_messages messages[], p_deleted_at timestamptz)
 returns table (message messages, told bigint)
 language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
