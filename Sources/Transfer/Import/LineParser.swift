@@ -21,7 +21,7 @@ package struct LineParser: Sendable {
         do {
             parsed = try read(bytes, line: line)
         } catch let error as JSONError {
-            throw .badLine(line, Self.sentence(Problem(error)))
+            throw .badLine(line, Self.sentence(Problem(error)).replacing("The body", with: "The line"))
         } catch let error as Invalid {
             throw .badLine(line, Self.sentence(Problem(error)))
         } catch {
