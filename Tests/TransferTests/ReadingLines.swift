@@ -68,7 +68,7 @@ struct ReadingLines {
 
     @Test("are refused with their numbers and what is wrong")
     func refusals() throws {
-        #expect(try refusal("{") == "Line 7: The body is not valid JSON: found the end of the text at byte 1.")
+        #expect(try refusal("{") == "Line 7: The line is not valid JSON: found the end of the text at byte 1.")
         #expect(try refusal("[]").hasPrefix("Line 7: body: Must be a JSON object."))
         #expect(try refusal(#"{"type":"channel","data":{}}"#).hasPrefix("Line 7: type: Must be one of: archive, user"))
         #expect(try refusal(#"{"type":"archive","data":{"version":1}}"#).contains("must be the first one"))
