@@ -91,7 +91,7 @@ final class Node: Sendable {
     ) async throws -> (exit: TestProcess.Exit, took: Duration) {
         let ended = try await end(by: signal)
         // A node that runs out of time exits without draining, and logs that it took too long.
-        #expect(!program.errors.contains("too long"), "\(program.errors)", sourceLocation: sourceLocation)
+        #expect(!program.errors.contains("stopping took too long"), "\(program.errors)", sourceLocation: sourceLocation)
         return ended
     }
 
