@@ -67,7 +67,8 @@ struct ApplyingArchives {
         #expect(try await stage.rows("select string_agg(seq::text, ',') from messages where reacted") == "2")
         #expect(try await stage.rows("select seq, version from message_edits") == "2|0")
         #expect(try await stage.rows("select seq from message_hides") == "5")
-        let flags = try await stage.rows("select hides, is_bot is true from members where hides or is_bot order by hides")
+        let flags = try await stage.rows(
+            "select hides, is_bot is true from members where hides or is_bot order by hides")
         #expect(flags == "f|t\nt|f")
         #expect(try await stage.rows("select count(*) from user_words") != "0")
         #expect(try await stage.rows("select action, actor from audit") == "import|test")

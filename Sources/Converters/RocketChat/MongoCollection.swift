@@ -54,7 +54,7 @@ struct MongoCollection {
         let reader = try ByteReader(path)
         var buffer: [UInt8] = []
         var (at, number) = (0, 1)
-        // Reads on until so many bytes are there. False at the end of the file.
+        // Reads until this many bytes are available. False at the end of the file.
         func has(_ byteCount: Int) throws -> Bool {
             if buffer.count - at >= byteCount { return true }
             buffer.removeSubrange(..<at)

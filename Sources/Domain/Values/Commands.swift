@@ -30,7 +30,7 @@ package struct CommandWord: Hashable, Sendable, TextField {
     }
 }
 
-/// What a command does, as clients show it beside its word: one line.
+/// The description of a command, which clients show next to its word: one line.
 package struct CommandDescription: Hashable, Sendable, TextField {
     package static let characterCountMax = 256
     package let text: String

@@ -31,7 +31,7 @@ extension LineParser {
             line: line, thread: home, id: present, type: type?.text ?? "system", createdAt: time.inMilliseconds)
         message.seq = seq?.value
         message.sender = sender
-        // A deleted message has no content, whoever wrote the archive.
+        // A deleted message has no content, whatever the archive says.
         message.payload = deletedAt == nil ? payload : nil
         message.replyTo = replyTo
         message.mentions = mentions?.withoutRepeats ?? []
