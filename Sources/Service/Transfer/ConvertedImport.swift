@@ -43,7 +43,13 @@ enum ConvertedImport {
             FileManager.default.createFile(atPath: archive, contents: nil, attributes: [.posixPermissions: 0o600]),
             let file = FileHandle(forWritingAtPath: archive)
         else { throw StartError("\(archive) can't be written") }
-        let report = try convert(path, conversion) { line in try file.write(contentsOf: line) }
+        let report = try convert(path, conversion) { line in
+            do {
+                try file.write(contentsOf: line)
+            } catch {
+                throw StartError("\(archive) can't be written: \(error.localizedDescription)")
+            }
+        }
         try file.close()
         return report
     }
@@ -64,6 +70,8 @@ enum ConvertedImport {
             throw StartError("the export can't be converted: \(error)")
         } catch let error as FileError {
             throw StartError("the export can't be converted: \(error)")
+        } catch is StandardOutput.Closed {
+            throw StartError("the archive is incomplete: standard output was closed")
         }
     }
 }

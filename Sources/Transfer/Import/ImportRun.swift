@@ -2,8 +2,7 @@
 import Domain
 import Store
 
-/// Stages what it reads, checks it and applies it. Holds two parts of the archive: one is read while the one before it is
-/// being staged.
+/// Stages what it reads, checks it and applies it. Holds one part of the archive at a time.
 package struct ImportRun: Sendable {
     /// Tries to apply, if something of the archive was created meanwhile.
     private static let applyCountMax = 3

@@ -4,7 +4,7 @@
 -- the thread, and once for integrations. The views are made before the log is locked.
 -- Fails: 40001 (an account was erased meanwhile).
 -- Locks: the pairs of direct threads between existing accounts, the members' counts, then the log
--- Costs: 0.3 ms a member before the log is locked, 30 µs a member after
+-- Costs: 40 µs a member while the log is locked; the bodies of the events are made before
 create or replace function import_publish(p_now timestamptz) returns void
 language plpgsql volatile
 set work_mem = '64MB' set jit = off
