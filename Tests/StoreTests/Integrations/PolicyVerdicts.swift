@@ -1,4 +1,4 @@
-// The verdicts of the policy in the database: one for each body, whoever records it first.
+// The verdicts of the policy in the database: each body has one, the first that is recorded.
 import TestSupport
 import Testing
 
