@@ -251,10 +251,13 @@ let package = Package(
             name: "EmbedFilesPlugin", capability: .buildTool(), dependencies: ["EmbedFilesTool"],
             path: "Sources/EmbedFilesPlugin"),
 
+        // What all tests use, also those of the client: waiting for a condition, seeds, temporary directories.
+        .target(name: "TestBasics", path: "Tests/TestBasics", swiftSettings: clientSettings),
         .target(
             name: "TestSupport",
             dependencies: [
-                "Basics", "Domain", "EmbeddedPostgres", "Linux", "Postgres", "Store", crypto, jwtKit, logging,
+                "Basics", "Domain", "EmbeddedPostgres", "Linux", "Postgres", "Store", "TestBasics", crypto, jwtKit,
+                logging,
             ],
             path: "Tests/TestSupport",
             exclude: [
@@ -305,7 +308,8 @@ let package = Package(
             name: "VirusScannerTests", dependencies: ["TestSupport", "VirusScanner", nioCore, nioPosix],
             swiftSettings: settings),
         .testTarget(
-            name: "CredentialsTests", dependencies: ["Basics", "COpenSSL", "Credentials"], swiftSettings: settings),
+            name: "CredentialsTests", dependencies: ["Basics", "COpenSSL", "Credentials", "TestBasics"],
+            swiftSettings: settings),
         .testTarget(
             name: "DelegatedTokensTests",
             dependencies: ["Basics", "DelegatedTokens", "Domain", "TestSupport", logging],
@@ -356,9 +360,11 @@ let package = Package(
         .executableTarget(
             name: "ClientDevice", dependencies: ["ParleyClient", grdb], path: "Tests/ClientDevice",
             swiftSettings: clientSettings),
-        .testTarget(name: "ParleyClientTests", dependencies: ["ParleyClient", yams], swiftSettings: clientSettings),
         .testTarget(
-            name: "ParleyObservationTests", dependencies: ["ParleyClient", "ParleyObservation"],
+            name: "ParleyClientTests", dependencies: ["ParleyClient", "TestBasics", yams],
+            swiftSettings: clientSettings),
+        .testTarget(
+            name: "ParleyObservationTests", dependencies: ["ParleyClient", "ParleyObservation", "TestBasics"],
             swiftSettings: clientSettings),
 
         // docs/ and README.md, as far as no server is needed to check them.

@@ -2,6 +2,7 @@
 
 import Dispatch
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import Credentials
@@ -60,10 +61,10 @@ struct HashingPasswords {
         let hasher = PasswordHasher(cost: cheap, workerCount: 1, waitingCountMax: 2)
         let gate = DispatchSemaphore(value: 0)
         async let working: Void = hasher.run(lane: "a") { gate.wait() }
-        try await eventually { hasher.load == (busy: 1, waiting: 0) }
+        try await eventually("one call works") { hasher.load == (busy: 1, waiting: 0) }
         async let second = hasher.hash("second", lane: "a")
         async let third = hasher.hash("third", lane: "a")
-        try await eventually { hasher.load == (busy: 1, waiting: 2) }
+        try await eventually("two calls wait") { hasher.load == (busy: 1, waiting: 2) }
         await #expect(throws: CredentialsError.hasherBusy) { try await hasher.hash("one too many", lane: "a") }
         gate.signal()
         _ = try await (working, second, third)
@@ -77,10 +78,10 @@ struct HashingPasswords {
         let served = Served()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await hasher.run(lane: "a") { gate.wait() } }
-            try await eventually { hasher.load == (busy: 1, waiting: 0) }
+            try await eventually("one call works") { hasher.load == (busy: 1, waiting: 0) }
             for (number, lane) in ["a", "a", "a", "b"].enumerated() {
                 group.addTask { try await hasher.run(lane: lane) { served.lanes.withLock { $0.append(lane) } } }
-                try await eventually { hasher.load == (busy: 1, waiting: number + 1) }
+                try await eventually("call \(number) waits") { hasher.load == (busy: 1, waiting: number + 1) }
             }
             gate.signal()
             try await group.waitForAll()
@@ -105,7 +106,7 @@ struct HashingPasswords {
         async let first: Void = hasher.run(lane: "a") { gate.wait() }
         async let second: Void = hasher.run(lane: "a") { gate.wait() }
         async let third: Void = hasher.run(lane: "a") { gate.wait() }
-        try await eventually { hasher.load == (busy: 2, waiting: 1) }
+        try await eventually("two calls work and one waits") { hasher.load == (busy: 2, waiting: 1) }
         for _ in 1...3 { gate.signal() }
         _ = try await (first, second, third)
     }
@@ -115,9 +116,9 @@ struct HashingPasswords {
         let hasher = PasswordHasher(cost: cheap, workerCount: 1)
         let gate = DispatchSemaphore(value: 0)
         async let working: Void = hasher.run(lane: "a") { gate.wait() }
-        try await eventually { hasher.load == (busy: 1, waiting: 0) }
+        try await eventually("one call works") { hasher.load == (busy: 1, waiting: 0) }
         let second = Task { try await hasher.hash("second", lane: "a") }
-        try await eventually { hasher.load == (busy: 1, waiting: 1) }
+        try await eventually("one call waits") { hasher.load == (busy: 1, waiting: 1) }
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
         #expect(hasher.load == (busy: 1, waiting: 0))
@@ -130,13 +131,4 @@ struct HashingPasswords {
 /// Which lanes were served, in order.
 private final class Served: Sendable {
     let lanes = Mutex<[String]>([])
-}
-
-/// Waits until the condition is true, for at most ten seconds.
-private func eventually(_ isSo: () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(10)
-    while !isSo() {
-        try #require(ContinuousClock.now < deadline, "not within ten seconds")
-        try await Task.sleep(for: .milliseconds(1))
-    }
 }

@@ -39,7 +39,7 @@ struct KilledParley {
             _ = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
             kill(getpid(), SIGKILL)
         }
-        try await eventually {
+        try await eventually("PostgreSQL shuts down") {
             try String(contentsOfFile: directory + "/postgres.log", encoding: .utf8)
                 .contains("database system is shut down")
         }
@@ -50,7 +50,7 @@ struct KilledParley {
         let directory = directory
         await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String] in
             async let postgres = EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
-            try await eventually {
+            try await eventually("the first file of the cluster") {
                 let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
                 return names.contains {
                     $0.hasPrefix("postgres.new-")
@@ -73,7 +73,9 @@ struct KilledParley {
         let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         await first.stop()
         let leftover = try await server()
-        try await eventually { try PostmasterFile.read(dataDirectory: cluster)?.status == .ready }
+        try await eventually("PostgreSQL is ready") {
+            try PostmasterFile.read(dataDirectory: cluster)?.status == .ready
+        }
         let second = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         #expect(!leftover.isRunning)
         #expect(try await Psql.run("select 1", conninfo: second.conninfo) == "1")
@@ -85,7 +87,9 @@ struct KilledParley {
         let first = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         await first.stop()
         let leftover = try await server()
-        try await eventually { try PostmasterFile.read(dataDirectory: cluster)?.status == .ready }
+        try await eventually("PostgreSQL is ready") {
+            try PostmasterFile.read(dataDirectory: cluster)?.status == .ready
+        }
         leftover.send(SIGINT)
         let second = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         #expect(try await Psql.run("select 1", conninfo: second.conninfo) == "1")

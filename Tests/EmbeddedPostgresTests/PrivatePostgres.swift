@@ -75,7 +75,7 @@ struct PrivatePostgres {
         let postgres = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         let busy = Task { try await Psql.run("select pg_sleep(60)", conninfo: postgres.conninfo) }
         let watch = "select count(*) from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'"
-        try await eventually { try await Psql.run(watch, conninfo: postgres.conninfo) == "1" }
+        try await eventually("the session is busy") { try await Psql.run(watch, conninfo: postgres.conninfo) == "1" }
         let stopping = ContinuousClock.now
         await postgres.stop()
         #expect(stopping.duration(to: .now) < .seconds(4))
@@ -137,14 +137,5 @@ struct PrivatePostgres {
         let again = try await EmbeddedPostgres.start(dataDirectory: directory, logger: quiet)
         #expect(again.conninfo == postgres.conninfo)
         await again.stop()
-    }
-}
-
-/// Waits until the condition is true, for at most ten seconds.
-func eventually(_ isSo: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(10)
-    while try await !isSo() {
-        try #require(ContinuousClock.now < deadline, "not within ten seconds")
-        try await Task.sleep(for: .milliseconds(20))
     }
 }

@@ -1,6 +1,7 @@
 // A conversation as a model.
 import ParleyClient
 import ParleyObservation
+import TestBasics
 import Testing
 
 @MainActor

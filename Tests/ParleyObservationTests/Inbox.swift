@@ -2,6 +2,7 @@
 import Observation
 import ParleyClient
 import ParleyObservation
+import TestBasics
 import Testing
 
 @MainActor

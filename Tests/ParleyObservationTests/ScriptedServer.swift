@@ -167,15 +167,3 @@ extension ParleyClient {
         try self.init(.init(server: #require(URL(string: "http://server.invalid")), store: .memory, transport: server))
     }
 }
-
-/// Returns when the condition holds. A model changes on the main actor, so this looks there.
-@MainActor
-func eventually(
-    _ what: Comment, _ condition: @MainActor () -> Bool, location: SourceLocation = #_sourceLocation
-) async throws {
-    let end = ContinuousClock.now + .seconds(20)
-    while !condition() {
-        try #require(.now < end, what, sourceLocation: location)
-        try await Task.sleep(for: .milliseconds(2))
-    }
-}

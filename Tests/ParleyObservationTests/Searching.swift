@@ -1,6 +1,7 @@
 // A search field as a model.
 import ParleyClient
 import ParleyObservation
+import TestBasics
 import Testing
 
 @MainActor

@@ -1,6 +1,7 @@
 // The session and the members of a thread as models.
 import ParleyClient
 import ParleyObservation
+import TestBasics
 import Testing
 
 @MainActor

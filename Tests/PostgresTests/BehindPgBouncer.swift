@@ -53,7 +53,7 @@ struct BehindPgBouncer {
                     // PgBouncer assigns the session used last. The other client gets it first, so the test's client gets a second one.
                     try await Gate.closed(database) { gate in
                         async let held = other.run(Gate.pass)
-                        try await eventually { other.statistics.inFlightCount == 1 }
+                        try await eventually("a statement is in flight") { other.statistics.inFlightCount == 1 }
                         sessions.insert(try await client.query(statement).first?.int4(0) ?? 0)
                         try await gate.open()
                         _ = try await held
@@ -108,7 +108,7 @@ struct BehindPgBouncer {
             logger: quiet, timing: timing)
         let task = Task { try await listener.run { event in Issue.record("\(event)") } }
         // The listener has used the pool's only session more than once: each attempt uses two clients.
-        try await eventually { try bouncer.log().split(separator: "login attempt").count > 6 }
+        try await eventually("more login attempts") { try bouncer.log().split(separator: "login attempt").count > 6 }
         let channels = try await Psql.run("select pg_listening_channels()", conninfo: conninfo)
         #expect(!channels.contains("parley_log") && channels.split(separator: "\n").count == 1, "\(channels)")
         task.cancel()

@@ -45,7 +45,7 @@ struct Failover {
             // Reads continue on that server.
             #expect(try await client.run("select pg_is_in_recovery()").first?.bool(0) == true)
             try point(to: primary)
-            try await eventually { (try? await client.run("create table here ()")) != nil }
+            try await eventually("a table on the primary") { (try? await client.run("create table here ()")) != nil }
             for _ in 0..<6 { #expect(try await client.run("select pg_is_in_recovery()").first?.bool(0) == false) }
         }
         await primary.close()

@@ -108,7 +108,9 @@ struct Listening {
                 processID = try await client.run(look).first?.int4(0) ?? 0
                 for _ in 0..<5 {
                     let before = try await client.run(look).first?.timestamp(1)
-                    try await eventually { try await client.run(look).first?.timestamp(1) != before }
+                    try await eventually("another heartbeat") {
+                        try await client.run(look).first?.timestamp(1) != before
+                    }
                 }
                 _ = try await client.query(Self.notify, [.text("still here")])
             }

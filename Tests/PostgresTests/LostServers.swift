@@ -53,7 +53,7 @@ struct LostServers {
         /// Waits for some more answers than there are now.
         func moves() async throws {
             let before = answered.load(ordering: .relaxed)
-            try await eventually { self.answered.load(ordering: .relaxed) > before + 100 }
+            try await eventually("100 more answers") { self.answered.load(ordering: .relaxed) > before + 100 }
         }
     }
 
@@ -91,7 +91,7 @@ struct LostServers {
             async let acknowledged = tally.load(client, tasks: 16)
             try await tally.moves()
             await cluster.stop(.immediate)
-            try await eventually { tally.unavailable.load(ordering: .relaxed) > 16 }
+            try await eventually("statements fail") { tally.unavailable.load(ordering: .relaxed) > 16 }
             try await cluster.start()
             try await tally.moves()
             tally.isOver.store(true, ordering: .relaxed)
@@ -106,9 +106,9 @@ struct LostServers {
         try await withClient(conninfo: try await cluster.createDatabase(), { $0.waitMax = .seconds(20) }) { client in
             try await client.run("select 1")
             await cluster.stop(.fast)
-            try await eventually { client.statistics.connectionCount == 0 }
+            try await eventually("no connection is left") { client.statistics.connectionCount == 0 }
             async let answer = client.run("select 42")
-            try await eventually { client.statistics.totals.connectFailureCount > 0 }
+            try await eventually("a failed connection") { client.statistics.totals.connectFailureCount > 0 }
             try await cluster.start()
             #expect(try await answer.first?.int4(0) == 42)
         }
@@ -140,7 +140,7 @@ struct LostServers {
             kill(processID, SIGSTOP)
             defer { kill(processID, SIGCONT) }
             async let hanging = client.run("select 1")
-            try await eventually { client.statistics.inFlightCount == 1 }
+            try await eventually("a statement is in flight") { client.statistics.inFlightCount == 1 }
             try await bounded(.seconds(5)) { await client.shutdown() }
             do {
                 _ = try await hanging
@@ -165,7 +165,7 @@ struct LostServers {
                 try await bounded(.seconds(5)) {
                     // The reason is unknown until the first attempt has failed.
                     _ = try? await client.run("select 0")
-                    try await eventually { client.statistics.totals.connectFailureCount > 0 }
+                    try await eventually("a failed connection") { client.statistics.totals.connectFailureCount > 0 }
                     await #expect(throws: PostgresError.unavailable(reason)) { try await client.run("select 1") }
                     await #expect(throws: PostgresError.unavailable(reason)) { try await client.run("select 2") }
                 }
@@ -186,7 +186,7 @@ struct LostServers {
         ) { client in
             try await bounded(.seconds(5)) {
                 _ = try? await client.run("select 0")
-                try await eventually { client.statistics.totals.connectFailureCount > 0 }
+                try await eventually("a failed connection") { client.statistics.totals.connectFailureCount > 0 }
                 await #expect(throws: PostgresError.unavailable("connecting took too long")) {
                     try await client.run("select 1")
                 }

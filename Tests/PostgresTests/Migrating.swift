@@ -148,7 +148,7 @@ struct Migrating {
         try await withClient(connections: 1, conninfo: settings.conninfo) { client in
             try await client.run("select pg_advisory_lock(4711)::text")
             let task = Task { try await migrator.migrate(settings, logger: quiet) }
-            try await eventually {
+            try await eventually("the migration waits for the lock") {
                 try await client.run("select count(*) from pg_locks where locktype = 'advisory' and not granted")
                     .first?.int8(0) == 1
             }

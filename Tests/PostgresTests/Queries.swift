@@ -21,7 +21,7 @@ struct Queries {
                 try await group.waitForAll()
             }
             // The second connection may still be opening.
-            try await eventually { client.statistics.connectionCount == 2 }
+            try await eventually("the second connection is open") { client.statistics.connectionCount == 2 }
             #expect(client.statistics.inFlightCount == 0)
             #expect(client.statistics.totals.statementCount == 100)
         }
@@ -129,9 +129,9 @@ struct Queries {
             try await client.run("create table marks (mark int4)")
             try await Gate.closed(conninfo) { gate in
                 async let slow = client.run(Gate.pass)
-                try await eventually { client.statistics.inFlightCount == 1 }
+                try await eventually("a statement is in flight") { client.statistics.inFlightCount == 1 }
                 let waiting = Task { try await client.run("insert into marks values (1)") }
-                try await eventually { client.statistics.waitingCount == 1 }
+                try await eventually("a statement waits") { client.statistics.waitingCount == 1 }
                 waiting.cancel()
                 await #expect(throws: CancellationError.self) { try await waiting.value }
                 #expect(client.statistics.inFlightCount == 1, "the slow one still runs")
@@ -149,9 +149,9 @@ struct Queries {
             try await client.run("create table marks (mark int4)")
             try await Gate.closed(conninfo) { gate in
                 let sent = Task { try await client.run("insert into marks select 1 from (\(Gate.pass)) gate") }
-                try await eventually { client.statistics.inFlightCount == 1 }
+                try await eventually("a statement is in flight") { client.statistics.inFlightCount == 1 }
                 async let neighbour = client.run("select count(*) from marks")
-                try await eventually { client.statistics.inFlightCount == 2 }
+                try await eventually("two statements are in flight") { client.statistics.inFlightCount == 2 }
                 sent.cancel()
                 await #expect(throws: CancellationError.self) { try await sent.value }
                 #expect(client.statistics.inFlightCount == 2)
@@ -206,9 +206,9 @@ struct Queries {
             try await client.run("select 1")
             try await Gate.closed(conninfo) { gate in
                 async let slow = client.run(Gate.pass)
-                try await eventually { client.statistics.inFlightCount == 1 }
+                try await eventually("a statement is in flight") { client.statistics.inFlightCount == 1 }
                 let waiting = Task { try await client.run("select 1") }
-                try await eventually { client.statistics.waitingCount == 1 }
+                try await eventually("a statement waits") { client.statistics.waitingCount == 1 }
                 await #expect(throws: PostgresError.poolFull) { try await client.run("select 2") }
                 await #expect(throws: PostgresError.waitTimedOut) { try await waiting.value }
                 try await gate.open()
@@ -223,9 +223,9 @@ struct Queries {
         try await withClient(conninfo: conninfo) { client in
             try await Gate.closed(conninfo) { gate in
                 async let slow = client.run(Gate.pass)
-                try await eventually { client.statistics.inFlightCount == 1 }
+                try await eventually("a statement is in flight") { client.statistics.inFlightCount == 1 }
                 async let shutdown: Void = client.shutdown()
-                try await eventually {
+                try await eventually("new statements are refused") {
                     do { return try await client.run("select 1").isEmpty } catch {
                         return error as? PostgresError == .closed
                     }

@@ -69,7 +69,7 @@ struct ReadOnlyClients {
         try await withClient(connections: 1, { $0.isReadOnly = true }) { client async throws in
             let first = try await client.run("select pg_backend_pid()").first?.int4(0)
             async let slow = client.run("select pg_backend_pid(), pg_sleep(0.1)::text")
-            try await eventually { client.statistics.inFlightCount == 1 }
+            try await eventually("a statement is in flight") { client.statistics.inFlightCount == 1 }
             client.reconnect()
             let second = try await client.run("select pg_backend_pid()").first?.int4(0)
             #expect(try await slow.first?.int4(0) == first)

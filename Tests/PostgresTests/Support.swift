@@ -22,13 +22,6 @@ func bounded<Value: Sendable>(
     }
 }
 
-/// Waits for a condition without an event.
-func eventually(_ condition: @escaping @Sendable () async throws -> Bool) async throws {
-    try await bounded {
-        while try await !condition() { try await Task.sleep(for: .milliseconds(1)) }
-    }
-}
-
 let quiet: Logger = {
     var logger = Logger(label: "test")
     logger.logLevel = .critical

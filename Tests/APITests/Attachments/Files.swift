@@ -66,12 +66,3 @@ extension Person {
         return id
     }
 }
-
-/// Waits until a condition holds, for at most 20 s.
-func eventually(_ condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while try await !condition() {
-        try #require(ContinuousClock.now < deadline, "the condition never held")
-        try await Task.sleep(for: .milliseconds(20))
-    }
-}

@@ -46,7 +46,9 @@ struct ResumingUploads {
                 client.request(
                     "PUT", "/v1/attachments/\(id)", headers: ["Content-Length: 400000"], body: Array(bytes[..<cut])))
             // Every byte that arrived is kept, although HEAD asks before all of them are stored.
-            try await eventually { try await client.progress(of: id).headers["upload-offset"] == String(cut) }
+            try await eventually("the bytes before the cut are stored") {
+                try await client.progress(of: id).headers["upload-offset"] == String(cut)
+            }
             let rest = try await client.append(Array(bytes[cut...]), to: id, at: cut, isComplete: true)
             #expect(rest.status == 201, "\(rest.text)")
             #expect(try await client.download(id).body == bytes)
@@ -112,7 +114,9 @@ struct ResumingUploads {
             body: someBytes(600_000))
         let first = try await client.exchange(request) {
             // Two whole chunks. The node keeps the rest until more arrives.
-            try await eventually { try await client.progress(of: id).headers["upload-offset"] == "524288" }
+            try await eventually("512 KiB are stored") {
+                try await client.progress(of: id).headers["upload-offset"] == "524288"
+            }
             let second = try await client.append([1], to: id, at: 524_288, isComplete: false)
             #expect(second.status == 204, "\(second.text)")
             return ByteBuffer(bytes: someBytes(300_000))

@@ -60,7 +60,7 @@ struct FailingPolicies {
         #expect(metrics.contains("parley_policy_failures_total{reason=\"paused\"}"))
         #expect(metrics.contains("parley_policy_failures_total{reason=\"status\"}"))
         try stage.policy.mood(nil)
-        try await eventually {
+        try await eventually("a message is accepted") {
             try await ann.client.say("hi", in: thread).status == 201
         }
     }

@@ -159,7 +159,7 @@ struct HoldingMessages {
         let (file, id) = (AttachmentID.make().description, newID())
         let path = "/v1/attachments/\(file)"
         #expect(try await ann.client.send("PUT", path + "?name=a.txt", body: "hi", type: "text/plain").status == 201)
-        try await eventually {
+        try await eventually("the file is ready") {
             try await ann.client.get(path + "/info")["state"] == .string("ready")
         }
         let body = #"{"id":"\#(id)","payload":{"text":"hold file","attachments":[{"id":"\#(file)"}]}}"#

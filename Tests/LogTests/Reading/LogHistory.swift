@@ -98,7 +98,7 @@ struct LogHistory {
             let reader = Identity(user: people.users[1], session: SessionID.make())
             let start = try await node.store.now()
             async let poll = node.poll(reader, from: start, waitMs: 30_000)
-            try await eventually { node.hub.counters.parked == 1 && node.hub.head == start }
+            try await eventually("a poll is parked") { node.hub.counters.parked == 1 && node.hub.head == start }
 
             try await cluster.waitUntilShown(by: standby)
             await cluster.stop(.immediate)
@@ -131,16 +131,18 @@ struct LogHistory {
             try await withChat(database) { chat in
                 let kept = try await chat.send(5)
                 let lost = try await chat.send(5)
-                try await eventually { node.hub.head == lost }
+                try await eventually("the hub has the lost head") { node.hub.head == lost }
                 try await cluster.psql(
                     "delete from events where pos > \(kept.position.value); delete from messages where pos > \(kept.position.value)",
                     database: database)
-                try await eventually { node.tail.metrics.restarts.value == 1 }
+                try await eventually("the hub restarts") { node.tail.metrics.restarts.value == 1 }
                 #expect(node.hub.head.position == kept.position && node.hub.head.epoch > kept.epoch)
                 _ = try await chat.send(20)
                 #expect(try await chat.missed(since: lost) == nil)
                 #expect(try await chat.missed(since: kept) == 20)
-                try await eventually { node.hub.head.position.value == kept.position.value + 20 }
+                try await eventually("the hub has the new head") {
+                    node.hub.head.position.value == kept.position.value + 20
+                }
                 #expect(node.tail.metrics.gaps.value == 0)
             }
         }
@@ -206,13 +208,4 @@ func withChat<Value: Sendable>(
         await client.shutdown()
         throw error
     }
-}
-
-/// Waits for a condition without an event, at most 15 s.
-func eventually(_ condition: () async throws -> Bool) async throws {
-    for _ in 0..<3000 {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(5))
-    }
-    throw Problem(.internalError, "what was waited for did not come")
 }

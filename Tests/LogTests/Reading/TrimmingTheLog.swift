@@ -153,7 +153,7 @@ struct TrimmingTheLog {
             #expect(try await log.trim() == 2)
             try await node.running {
                 // Counted right after the hub has restarted.
-                try await eventually {
+                try await eventually("the hub restarts") {
                     node.hub.head.position.value == start.position.value + 30 && node.tail.metrics.restarts.value == 1
                 }
                 #expect(node.tail.metrics.gaps.value == 0)
@@ -234,7 +234,7 @@ private struct TinyLog: Sendable {
                     try session.run("rollback")
                 }
             }
-            try await eventually { reader.isReading.load(ordering: .relaxed) }
+            try await eventually("the reader reads") { reader.isReading.load(ordering: .relaxed) }
             defer { reader.isDone.store(true, ordering: .relaxed) }
             try await body()
         }

@@ -13,7 +13,7 @@ struct AlertLanes {
         let setup = try await LaneSetup(alerts: 3)
         try await setup.running {
             try await setup.sinks.accepted(.apns, count: 3)
-            try await setup.eventually("the outcomes") {
+            try await eventually("the outcomes") {
                 try await setup.query("select count(*) from push_jobs") == "0"
             }
         }
@@ -28,8 +28,8 @@ struct AlertLanes {
         let setup = try await LaneSetup(alerts: 3)
         try await setup.sinks.mood(.answer(403, reason: "InvalidProviderToken"), of: .apns, times: 1_000)
         try await setup.running {
-            try await setup.eventually("the halt") { setup.metrics.isHalted.load(ordering: .relaxed) }
-            try await setup.eventually("the outcomes") { setup.lane.state.withLock { $0.settlements.isEmpty } }
+            try await eventually("the halt") { setup.metrics.isHalted.load(ordering: .relaxed) }
+            try await eventually("the outcomes") { setup.lane.state.withLock { $0.settlements.isEmpty } }
             // Wake-ups do not end a halt.
             let requestCount = try setup.sinks.requestCount(of: .apns)
             try await Task.sleep(for: .seconds(1.5))
@@ -48,7 +48,7 @@ struct AlertLanes {
         let setup = try await LaneSetup(alerts: 1)
         try await setup.sinks.mood(.answer(403, reason: "ExpiredProviderToken"), of: .apns, times: 1_000)
         try await setup.running {
-            try await setup.eventually("the halt") { setup.metrics.isHalted.load(ordering: .relaxed) }
+            try await eventually("the halt") { setup.metrics.isHalted.load(ordering: .relaxed) }
         }
         #expect(setup.lines.all.contains { $0.contains("the push service refused the provider token; renewing it") })
         #expect(
@@ -62,10 +62,10 @@ struct AlertLanes {
         _ = try await setup.query("alter function push_settle rename to push_settle_away")
         try await setup.running {
             try await setup.sinks.accepted(.apns, count: 2)
-            try await setup.eventually("a failure") { setup.metrics.failures.value > 0 }
+            try await eventually("a failure") { setup.metrics.failures.value > 0 }
             #expect(try await setup.query("select count(*) from push_jobs") == "2")
             _ = try await setup.query("alter function push_settle_away rename to push_settle")
-            try await setup.eventually("the outcomes") {
+            try await eventually("the outcomes") {
                 try await setup.query("select count(*) from push_jobs") == "0"
             }
         }
@@ -80,7 +80,7 @@ struct AlertLanes {
         try await setup.sinks.mood(.hang, of: .apns)
         var ended = ContinuousClock.now
         try await setup.running(closeMax: .milliseconds(500)) {
-            try await setup.eventually("a request") { try setup.sinks.requestCount(of: .apns) == 1 }
+            try await eventually("a request") { try setup.sinks.requestCount(of: .apns) == 1 }
             ended = .now
         }
         #expect(ContinuousClock.now - ended < .seconds(2))
@@ -94,7 +94,7 @@ struct AlertLanes {
         let setup = try await LaneSetup(alerts: 1)
         try await setup.sinks.mood(.slow(seconds: 1), of: .apns)
         try await setup.running(closeMax: .seconds(5)) {
-            try await setup.eventually("a request") { try setup.sinks.requestCount(of: .apns) == 1 }
+            try await eventually("a request") { try setup.sinks.requestCount(of: .apns) == 1 }
         }
         #expect(setup.metrics.sent.value == 1)
         #expect(try await setup.query("select count(*) from push_jobs") == "0")

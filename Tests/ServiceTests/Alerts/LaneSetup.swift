@@ -52,6 +52,7 @@ struct LaneSetup {
         do {
             result = .success(try await body())
         } catch {
+            Issue.record("\(error); the log: \(lines.all)")
             result = .failure(error)
         }
         ticking.cancel()
@@ -59,14 +60,6 @@ struct LaneSetup {
         await running.value
         await client.shutdown()
         try result.get()
-    }
-
-    func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-        for _ in 0..<2_000 {
-            if try await condition() { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        Issue.record("\(what) did not happen; the log: \(lines.all)")
     }
 
     func query(_ sql: String) async throws -> String {

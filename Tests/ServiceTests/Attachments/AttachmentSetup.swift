@@ -60,6 +60,7 @@ struct AttachmentSetup {
         do {
             result = .success(try await body())
         } catch {
+            Issue.record("\(error); the log: \(lines.all)")
             result = .failure(error)
         }
         running.cancel()
@@ -114,14 +115,6 @@ struct AttachmentSetup {
 
     func query(_ sql: String) async throws -> String {
         try await Psql.run(sql, conninfo: database).trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-
-    func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-        for _ in 0..<2_000 {
-            if try await condition() { return }
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        Issue.record("\(what) did not happen; the log: \(lines.all)")
     }
 }
 

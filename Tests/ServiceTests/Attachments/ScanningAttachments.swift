@@ -46,7 +46,7 @@ struct ScanningAttachments {
             #expect(setup.metrics.checked[.postponed] > 0 && setup.metrics.scanFailures.value > 0)
             #expect(setup.lines.all.contains { $0.contains("it waits and is scanned again") })
             let clamd = try await Clamd.start(port: port)
-            try await setup.eventually("the scans") {
+            try await eventually("the scans") {
                 let states = [try await setup.state(id), try await setup.state(other)]
                 return states == ["refused", "ready"]
             }
@@ -75,7 +75,7 @@ struct ScanningAttachments {
                 let id = try await setup.upload([UInt8](repeating: 1, count: 1_000_000))
                 await setup.checker.check(id)
                 // The scanner's answer may be lost with the connection; then it is asked again.
-                try await setup.eventually(state) { try await setup.state(id) == state }
+                try await eventually(state) { try await setup.state(id) == state }
             }
         }
     }

@@ -36,11 +36,11 @@ struct SharingChecks {
                     }
                     try await group.waitForAll()
                 }
-                try await setup.eventually("all ready") {
+                try await eventually("all ready") {
                     try await setup.query("select count(*) from attachments where state = 2") == "40"
                 }
                 // Of both nodes together, also while one counts after its commit.
-                try await setup.eventually("the metrics") {
+                try await eventually("the metrics") {
                     setup.metrics.checked[.ready] + other.metrics.checked[.ready] == 40
                 }
             }
@@ -55,7 +55,7 @@ struct SharingChecks {
         var ids: [AttachmentID] = []
         for _ in 0..<5 { ids.append(try await setup.upload(bytes)) }
         try await setup.running {
-            for id in ids { try await setup.eventually("ready") { try await setup.state(id) == "ready" } }
+            for id in ids { try await eventually("ready") { try await setup.state(id) == "ready" } }
         }
     }
 
@@ -68,7 +68,7 @@ struct SharingChecks {
         try await setup.store.putChunk([1, 2, 3], number: 0, of: .thumbnail, dead)
         let began = ContinuousClock.now
         try await setup.running {
-            try await setup.eventually("ready") { try await setup.state(id) == "ready" }
+            try await eventually("ready") { try await setup.state(id) == "ready" }
             #expect(ContinuousClock.now - began > .seconds(1), "the lease holds")
             #expect(try await setup.served(id) == bytes)
             #expect(try await setup.info(id)["thumbnail"] as? Bool == false)
@@ -94,7 +94,7 @@ struct SharingChecks {
             _ = try await setup.query("update attachments set lease_until = now() - interval '1 second'")
         }
         try await setup.running {
-            try await setup.eventually("the refusal") { try await setup.state(id) == "refused" }
+            try await eventually("the refusal") { try await setup.state(id) == "refused" }
             #expect(setup.lines.all.contains { $0.contains("5 nodes ended while they checked it") })
         }
     }
@@ -124,7 +124,7 @@ struct SharingChecks {
             _ = try await setup.query("alter function attachment_ready_away rename to attachment_ready")
             #expect(try await setup.query("select checks from attachments") == "0")
             _ = try await setup.query("update attachments set lease_until = now()")
-            try await setup.eventually("ready") { try await setup.state(id) == "ready" }
+            try await eventually("ready") { try await setup.state(id) == "ready" }
         }
     }
 
@@ -147,7 +147,7 @@ struct SharingChecks {
         try await setup.store.deleteAttachment(id, owner: AttachmentSetup.owner)
         let sweep = AttachmentSweep(store: setup.store, metrics: setup.metrics, logger: setup.lines.logger)
         let running = Task { try await sweep.run() }
-        try await setup.eventually("the deletion") {
+        try await eventually("the deletion") {
             try await setup.query("select count(*) from attachment_chunks") == "0"
         }
         running.cancel()

@@ -80,14 +80,6 @@ struct OutboxDatabases {
         try result.get()
     }
 
-    private func eventually(_ what: String, _ isTrue: () async throws -> Bool) async throws {
-        for _ in 0..<600 {
-            if (try? await isTrue()) == true { return }
-            try await Task.sleep(for: .milliseconds(25))
-        }
-        Issue.record("\(what): not within 15 s")
-    }
-
     @Test("is emptied in order by two nodes, each message once; refusals stay in that database")
     func emptied() async throws {
         let setup = try await Setup()

@@ -2,6 +2,7 @@
 
 import Foundation
 import ParleyClient
+import TestSupport
 import Testing
 
 extension SystemTests {

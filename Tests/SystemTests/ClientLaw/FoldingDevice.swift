@@ -1,5 +1,7 @@
 // A device that derives its inbox from events, and can compare it with a fresh one.
 
+import TestSupport
+
 /// A difference between the inbox that the device shows and a fresh one.
 struct Difference: Error, CustomStringConvertible {
     let device: Int

@@ -1,5 +1,6 @@
 // Plays histories: people, their devices, and the threads and messages they made.
 
+import TestSupport
 import Testing
 
 /// Some people with two devices each, on some nodes. Plays a history a few operations at a time, which happen at once.

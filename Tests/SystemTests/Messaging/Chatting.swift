@@ -1,5 +1,6 @@
 // Two people chat over two nodes and one database.
 
+import TestSupport
 import Testing
 
 extension SystemTests {

@@ -1,6 +1,7 @@
 // The calls of the contract's section "Attachments", as tests make them.
 
 import Foundation
+import TestSupport
 import Testing
 
 enum Attachments {

@@ -3,6 +3,7 @@
 import Foundation
 import ParleyClient
 import Synchronization
+import TestSupport
 
 /// The library's `Attachment`: Testing has a type of this name, too.
 typealias SentFile = Attachment

@@ -3,6 +3,7 @@
 import Foundation
 import ParleyClient
 import Synchronization
+import TestSupport
 
 final class Wire: HTTPTransport {
     /// What happens to a request.

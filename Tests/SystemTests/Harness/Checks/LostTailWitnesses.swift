@@ -1,6 +1,7 @@
 // People who each know a different part of a lost tail, next to the traffic's people, who know all of it.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// Ann writes to Cora, Dan and Eve. Cora has received none of the lost messages, Dan's poll waits while they are lost,

@@ -2,6 +2,7 @@
 // next node when one does not answer.
 
 import Foundation
+import TestSupport
 
 /// How often each status was received; 0 stands for no answer.
 typealias Statuses = [Int: Int]

@@ -3,6 +3,7 @@
 
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Progress of the traffic, for the part of a test that injects faults.

@@ -2,6 +2,7 @@
 
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A running program of this kind. It is killed when the last reference is released.
 final class LineProcess: Sendable {

@@ -2,6 +2,7 @@
 
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A running or ended process. The kernel kills it when the test process ends in any way.
 final class TestProcess: Sendable {

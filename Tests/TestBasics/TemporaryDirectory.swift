@@ -1,4 +1,4 @@
-// A directory for one test. TestCluster makes its own.
+// A directory for one test.
 
 import Foundation
 
@@ -16,7 +16,8 @@ package final class TemporaryDirectory: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    static func make() throws -> String {
+    /// Makes a directory that stays until it is removed by its path.
+    package static func make() throws -> String {
         var template = Array("/tmp/parley-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
         let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
