@@ -2,7 +2,7 @@
 import Basics
 import Testing
 
-@Suite("Base64")
+@Suite("Base64", .timeLimit(.minutes(1)))
 struct Base64Texts {
     @Test(
         "is RFC 4648's without padding",

@@ -3,7 +3,7 @@
 import Basics
 import Testing
 
-@Suite("An IP address")
+@Suite("An IP address", .timeLimit(.minutes(1)))
 struct IPAddresses {
     @Test(
         "is read from text and written in the usual form",

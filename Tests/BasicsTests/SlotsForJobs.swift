@@ -3,7 +3,7 @@ import Testing
 
 @testable import Basics
 
-@Suite("The line before slots")
+@Suite("The line before slots", .timeLimit(.minutes(1)))
 struct LinesBeforeSlots {
     /// Waiters are named by their lane and number: `a1`.
     private func enter(_ slots: inout SlotLine<String, String>, _ waiter: String) -> String {
@@ -87,7 +87,7 @@ struct LinesBeforeSlots {
     }
 }
 
-@Suite("Slots")
+@Suite("Slots", .timeLimit(.minutes(1)))
 struct SlotsInUse {
     @Test("are given up by a caller that is cancelled in line")
     func cancelled() async throws {

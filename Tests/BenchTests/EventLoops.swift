@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bench
 
-@Suite("Connections on an event loop")
+@Suite("Connections on an event loop", .timeLimit(.minutes(1)))
 struct EventLoops {
     /// Collects the connection's reports, and sends the next request.
     private final class Recorder: ConnectionOwner {

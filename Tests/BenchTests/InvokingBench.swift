@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bench
 
-@Suite("Invoking parley bench")
+@Suite("Invoking parley bench", .timeLimit(.minutes(1)))
 struct InvokingBench {
     private func parse(_ arguments: String...) throws -> BenchInvocation { try BenchInvocation.parse(arguments) }
 

@@ -2,7 +2,7 @@
 import Bench
 import Testing
 
-@Suite("Judging deliveries")
+@Suite("Judging deliveries", .timeLimit(.minutes(1)))
 struct JudgingDeliveries {
     private func verdict(_ seqs: [Int64], after: Int64 = 0, head: Int64) throws -> [Int] {
         let thread = try #require(ThreadKey("0197a000-0000-7000-8000-000000000001"))

@@ -2,7 +2,7 @@
 import Bench
 import Testing
 
-@Suite("Reading answers")
+@Suite("Reading answers", .timeLimit(.minutes(1)))
 struct ReadingAnswers {
     private let created = Array(
         "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nDate: now\r\ncontent-length:  7 \r\n\r\n{\"a\":1}"
@@ -63,7 +63,7 @@ struct ReadingAnswers {
     }
 }
 
-@Suite("Reading a poll's answer")
+@Suite("Reading a poll's answer", .timeLimit(.minutes(1)))
 struct ReadingSyncAnswers {
     private let thread = "0197a000-0000-7000-8000-000000000001"
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bench
 
-@Suite("Reporting")
+@Suite("Reporting", .timeLimit(.minutes(1)))
 struct Reporting {
     private var report: Report {
         var report = Report("send")
@@ -63,7 +63,7 @@ struct Reporting {
     }
 }
 
-@Suite("Recording a fan-out")
+@Suite("Recording a fan-out", .timeLimit(.minutes(1)))
 struct RecordingAFanout {
     private func moment(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
@@ -88,7 +88,7 @@ struct RecordingAFanout {
     }
 }
 
-@Suite("Keeping what was acknowledged")
+@Suite("Keeping what was acknowledged", .timeLimit(.minutes(1)))
 struct KeepingAcknowledged {
     @Test("records each number once")
     func numbers() {
@@ -103,7 +103,7 @@ struct KeepingAcknowledged {
     }
 }
 
-@Suite("Work by its time")
+@Suite("Work by its time", .timeLimit(.minutes(1)))
 struct WorkByItsTime {
     @Test("runs in the order of its times, at equal times in the order added, and never early")
     func order() {

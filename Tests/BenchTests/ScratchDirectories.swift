@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bench
 
-@Suite("A scratch directory")
+@Suite("A scratch directory", .timeLimit(.minutes(1)))
 struct ScratchDirectories {
     @Test("is created where TMPDIR says, and is gone once removed")
     func place() throws {

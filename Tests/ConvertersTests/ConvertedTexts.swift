@@ -5,7 +5,7 @@ import Testing
 @testable import Converters
 @testable import Domain
 
-@Suite("Texts of other systems")
+@Suite("Texts of other systems", .timeLimit(.minutes(1)))
 struct ConvertedTexts {
     @Test("have ids by RFC 9562, A.4")
     func identifiers() throws {

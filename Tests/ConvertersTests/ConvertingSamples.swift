@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Converting samples")
+@Suite("Converting samples", .timeLimit(.minutes(1)))
 struct ConvertingSamples {
     @Test("gives the expected lines", arguments: ChatSystem.allCases)
     func lines(system: ChatSystem) throws {

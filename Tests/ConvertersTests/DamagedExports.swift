@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Damaged exports")
+@Suite("Damaged exports", .timeLimit(.minutes(1)))
 struct DamagedExports {
     private static let damages: [(ChatSystem, String, String, String, String)] = [
         (.slack, "general/2023-11-14.json", "\"edited\":", "\"edited\"", "general/2023-11-14.json, [2]: "),

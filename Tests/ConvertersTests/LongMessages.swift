@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Long messages")
+@Suite("Long messages", .timeLimit(.minutes(1)))
 struct LongMessages {
     @Test("become several messages with ids of their own, and the report says so")
     func parts() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import Converters
 @testable import Domain
 
-@Suite("BSON")
+@Suite("BSON", .timeLimit(.minutes(1)))
 struct ReadingBSON {
     @Test("has the examples of bsonspec.org")
     func examples() throws {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Repeated conversions")
+@Suite("Repeated conversions", .timeLimit(.minutes(1)))
 struct RepeatedConversions {
     /// What a newer export has: one more message, and a changed name.
     private static let news: [ChatSystem: (file: String, old: String, new: String)] = [

@@ -10,7 +10,7 @@ import Testing
 /// Fast enough for tests: 0.1 ms.
 let cheap = ScryptCost(logN: 4, r: 8, p: 1)
 
-@Suite("The password hasher")
+@Suite("The password hasher", .timeLimit(.minutes(1)))
 struct HashingPasswords {
     @Test("recognizes the password, and no other")
     func verify() async throws {

@@ -2,7 +2,7 @@
 import Credentials
 import Testing
 
-@Suite("Hook tokens")
+@Suite("Hook tokens", .timeLimit(.minutes(1)))
 struct HookTokens {
     @Test("are read back from their text, and nothing else is")
     func reads() throws {

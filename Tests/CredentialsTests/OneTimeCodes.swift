@@ -3,7 +3,7 @@ import Testing
 
 @testable import Credentials
 
-@Suite("One-time codes")
+@Suite("One-time codes", .timeLimit(.minutes(1)))
 struct OneTimeCodes {
     @Test("are six digits, all equally frequent in each place")
     func spread() {

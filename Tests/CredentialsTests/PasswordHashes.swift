@@ -9,7 +9,7 @@ func bytes(hex: String) -> [UInt8] {
     return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
 }
 
-@Suite("A password's hash")
+@Suite("A password's hash", .timeLimit(.minutes(1)))
 struct PasswordHashes {
     struct Vector: Sendable {
         let password: String
@@ -81,7 +81,7 @@ struct PasswordHashes {
     }
 }
 
-@Suite("A password as typed")
+@Suite("A password as typed", .timeLimit(.minutes(1)))
 struct TypedPasswords {
     @Test(
         "is the same however it was composed or spaced",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Credentials
 
-@Suite("A session token")
+@Suite("A session token", .timeLimit(.minutes(1)))
 struct SessionTokens {
     @Test("is read back from its text, with the same digest")
     func roundTrip() throws {
@@ -60,7 +60,7 @@ struct SessionTokens {
     }
 }
 
-@Suite("SHA-256")
+@Suite("SHA-256", .timeLimit(.minutes(1)))
 struct SHA256Digests {
     @Test(
         "returns the digests of FIPS 180-4's examples",
@@ -81,7 +81,7 @@ struct SHA256Digests {
     }
 }
 
-@Suite("CRC-32")
+@Suite("CRC-32", .timeLimit(.minutes(1)))
 struct CRC32Checksums {
     @Test("returns the check value of its catalogue entry")
     func check() {

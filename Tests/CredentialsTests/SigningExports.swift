@@ -4,7 +4,7 @@ import Testing
 
 @testable import Credentials
 
-@Suite("Signing exports")
+@Suite("Signing exports", .timeLimit(.minutes(1)))
 struct SigningExports {
     @Test("the key of RFC 8032's second test has its public half and signature")
     func vector() throws {

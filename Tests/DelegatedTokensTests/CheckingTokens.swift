@@ -6,7 +6,7 @@ import Testing
 
 @testable import DelegatedTokens
 
-@Suite("Checking delegated tokens")
+@Suite("Checking delegated tokens", .timeLimit(.minutes(1)))
 struct CheckingTokens {
     static let now = 1_800_000_000.0
     static let claims = #"{"sub":"u1","exp":1800000600}"#

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DelegatedTokens
 
-@Suite("Reading keys")
+@Suite("Reading keys", .timeLimit(.minutes(1)))
 struct ReadingKeys {
     private func set(_ text: String) async throws -> KeySet { try await KeySet(Array(text.utf8)) }
 

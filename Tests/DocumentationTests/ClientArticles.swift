@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The articles on the client")
+@Suite("The articles on the client", .timeLimit(.minutes(1)))
 struct ClientArticles {
     static let snippets = "Tests/SDKSample/Sources/Snippets"
     static let articles = "Sources/ParleyClient/ParleyClient.docc/Articles"

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Yams
 
-@Suite("The documentation")
+@Suite("The documentation", .timeLimit(.minutes(1)))
 struct Documentation {
     @Test("has no link to a file or heading that does not exist")
     func links() throws {

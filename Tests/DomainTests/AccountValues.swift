@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Account values")
+@Suite("Account values", .timeLimit(.minutes(1)))
 struct AccountValues {
     @Test(
         "accept usernames of 1 to 64 plain characters",
@@ -113,7 +113,7 @@ struct AccountValues {
     }
 }
 
-@Suite("E-mail addresses")
+@Suite("E-mail addresses", .timeLimit(.minutes(1)))
 struct EmailAddresses {
     @Test(
         "are kept as typed before the @, and in the DNS form after it",

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("A query of the changes feed")
+@Suite("A query of the changes feed", .timeLimit(.minutes(1)))
 struct ChangesQueries {
     @Test("has defaults")
     func defaults() throws {

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Commands")
+@Suite("Commands", .timeLimit(.minutes(1)))
 struct CommandAnswers {
     private func answer(_ body: String) -> String {
         var limits = Limits()

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("A cursor")
+@Suite("A cursor", .timeLimit(.minutes(1)))
 struct CursorTexts {
     @Test("is read back from its text", arguments: [(1, 0), (1, 1), (7, 1 << 40), (Int32.max, Int64.max)])
     func roundTrip(epoch: Int32, position: Int64) {

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Names that mislead")
+@Suite("Names that mislead", .timeLimit(.minutes(1)))
 struct DeceivingNames {
     /// The errors of a text as a name, a title, a device name and a status text.
     private func refusals(_ text: String) -> [String?] {
@@ -110,7 +110,7 @@ struct DeceivingNames {
     func unreserved(_ text: String) throws { #expect(try Username.chosen(.string(text)).text == text) }
 }
 
-@Suite("Keys of rooms")
+@Suite("Keys of rooms", .timeLimit(.minutes(1)))
 struct KeysOfRooms {
     private func key(_ text: String) -> String { RoomKey(text).text }
 

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Emoji")
+@Suite("Emoji", .timeLimit(.minutes(1)))
 struct Emojis {
     @Test(
         "are single characters, however many code points one is of",

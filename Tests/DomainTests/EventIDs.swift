@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("An event's id")
+@Suite("An event's id", .timeLimit(.minutes(1)))
 struct EventIDs {
     @Test("is read back from its text")
     func roundTrip() {

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Posts to hooks")
+@Suite("Posts to hooks", .timeLimit(.minutes(1)))
 struct HookPosts {
     private func text(_ body: String, limits: Limits = Limits()) throws -> String {
         let post = try HookPost(JSONReader.read(Array(body.utf8)), limits: limits)

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Message drafts")
+@Suite("Message drafts", .timeLimit(.minutes(1)))
 struct MessageDrafts {
     private static let id = "018f3c2a-1234-7abc-8def-0123456789ab"
 

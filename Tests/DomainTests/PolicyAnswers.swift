@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Answers of the policy")
+@Suite("Answers of the policy", .timeLimit(.minutes(1)))
 struct PolicyAnswers {
     private static func read(
         _ json: String, about type: MessageType = .message, attachments: [AttachmentID] = []

@@ -3,7 +3,7 @@ import Basics
 import Domain
 import Testing
 
-@Suite("Public addresses")
+@Suite("Public addresses", .timeLimit(.minutes(1)))
 struct PublicAddresses {
     @Test(
         "are those of hosts on the internet",
@@ -32,7 +32,7 @@ struct PublicAddresses {
     func unreadable(_ text: String) { #expect(IPAddress(parsing: text) == nil) }
 }
 
-@Suite("Hosts of URLs")
+@Suite("Hosts of URLs", .timeLimit(.minutes(1)))
 struct HostsOfURLs {
     @Test(
         "on the internet are names, and public addresses in any spelling",

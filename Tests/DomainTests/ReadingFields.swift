@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Reading fields")
+@Suite("Reading fields", .timeLimit(.minutes(1)))
 struct ReadingFields {
     private func body(_ text: String) throws -> Fields<JSONValue> { try Fields(JSONReader.read(Array(text.utf8))) }
 
@@ -66,7 +66,7 @@ struct ReadingFields {
     }
 }
 
-@Suite("Reading a query")
+@Suite("Reading a query", .timeLimit(.minutes(1)))
 struct ReadingAQuery {
     @Test("undoes percent-encoding and reads plus as a space")
     func decodes() throws {

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Reading JSON")
+@Suite("Reading JSON", .timeLimit(.minutes(1)))
 struct ReadingJSON {
     private func read(_ text: String) throws(JSONError) -> JSONValue { try JSONReader.read(Array(text.utf8)) }
 

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("The retention of the service")
+@Suite("The retention of the service", .timeLimit(.minutes(1)))
 struct RetentionOfTheService {
     private func read(_ text: String, _ limits: Limits) throws -> Retention {
         try Retention(JSONReader.read(Array(text.utf8)), limits: limits)

@@ -3,7 +3,7 @@ import Domain
 import FoundationEssentials
 import Testing
 
-@Suite("Server-made ids")
+@Suite("Server-made ids", .timeLimit(.minutes(1)))
 struct ServerMadeIDs {
     @Test("are UUIDv7: milliseconds, version 7, variant 10")
     func layout() {
@@ -26,7 +26,7 @@ struct ServerMadeIDs {
     }
 }
 
-@Suite("Cursors")
+@Suite("Cursors", .timeLimit(.minutes(1)))
 struct Cursors {
     @Test("are read again as they were written")
     func roundTrip() throws {

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Timestamps")
+@Suite("Timestamps", .timeLimit(.minutes(1)))
 struct Timestamps {
     @Test(
         "reads RFC 3339 with any fraction and offset",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EmbedFilesTool
 
-@Suite("Embedded text")
+@Suite("Embedded text", .timeLimit(.minutes(1)))
 struct SwiftSourceTests {
     @Test(
         "is a literal on one line that means exactly the text",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("postmaster.pid")
+@Suite("postmaster.pid", .timeLimit(.minutes(1)))
 struct PostmasterFiles {
     @Test(
         "returns process and status",
@@ -37,7 +37,7 @@ struct PostmasterFiles {
     }
 }
 
-@Suite("The socket's directory")
+@Suite("The socket's directory", .timeLimit(.minutes(1)))
 struct SocketDirectories {
     let temporary: TemporaryDirectory
 
@@ -74,7 +74,7 @@ struct SocketDirectories {
     }
 }
 
-@Suite("The server's log")
+@Suite("The server's log", .timeLimit(.minutes(1)))
 struct ServerLogs {
     @Test(
         "returns PostgreSQL's own message",

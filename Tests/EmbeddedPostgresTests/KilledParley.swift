@@ -7,7 +7,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("After a kill -9 the embedded PostgreSQL")
+@Suite("After a kill -9 the embedded PostgreSQL", .timeLimit(.minutes(1)))
 struct KilledParley {
     let temporary: TemporaryDirectory
     let directory: String

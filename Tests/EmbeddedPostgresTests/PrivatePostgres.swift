@@ -10,7 +10,7 @@ import Testing
 
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-@Suite("The embedded PostgreSQL")
+@Suite("The embedded PostgreSQL", .timeLimit(.minutes(1)))
 struct PrivatePostgres {
     let temporary: TemporaryDirectory
     let directory: String

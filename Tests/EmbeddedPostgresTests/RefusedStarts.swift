@@ -6,7 +6,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("The embedded PostgreSQL refuses, in a sentence,")
+@Suite("The embedded PostgreSQL refuses, in a sentence,", .timeLimit(.minutes(1)))
 struct RefusedStarts {
     let temporary: TemporaryDirectory
     let directory: String

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A test cluster")
+@Suite("A test cluster", .timeLimit(.minutes(1)))
 struct TestClusters {
     @Test("creates separate databases from a template")
     func databases() async throws {

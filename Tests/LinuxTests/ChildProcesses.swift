@@ -4,7 +4,7 @@ import Testing
 
 @testable import Linux
 
-@Suite("A child process")
+@Suite("A child process", .timeLimit(.minutes(1)))
 struct ChildProcesses {
     @Test(
         "reports how it ended",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite("Addressing buckets")
+@Suite("Addressing buckets", .timeLimit(.minutes(1)))
 struct AddressingBuckets {
     private func place(_ endpoint: String, pathStyle: Bool) -> String {
         let place = ObjectStore.place(

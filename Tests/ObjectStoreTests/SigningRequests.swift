@@ -4,7 +4,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-@Suite("Signing S3 requests")
+@Suite("Signing S3 requests", .timeLimit(.minutes(1)))
 struct SigningRequests {
     @Test("signs the presigned example of AWS's documentation")
     func published() {

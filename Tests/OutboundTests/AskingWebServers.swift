@@ -60,7 +60,7 @@ extension Asking {
     }
 }
 
-@Suite("Asking web servers", .serialized)
+@Suite("Asking web servers", .serialized, .timeLimit(.minutes(1)))
 struct AskingWebServers: Asking {
     let sinks: PushSinks
 
@@ -231,7 +231,7 @@ struct AskingWebServers: Asking {
 }
 
 // Each test has its own servers, because a server may count another test's connection late.
-@Suite("Connections to web servers", .serialized)
+@Suite("Connections to web servers", .serialized, .timeLimit(.minutes(1)))
 struct ConnectingToWebServers: Asking {
     let sinks: PushSinks
 

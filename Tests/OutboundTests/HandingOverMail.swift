@@ -5,7 +5,7 @@ import Testing
 
 @testable import Outbound
 
-@Suite("Handing mail to a relay")
+@Suite("Handing mail to a relay", .timeLimit(.minutes(1)))
 struct HandingOverMail {
     let relay: TestRelay
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Outbound
 
-@Suite("Opening origins")
+@Suite("Opening origins", .timeLimit(.minutes(1)))
 struct OpeningOrigins {
     /// `#expect` cannot call a mutating method, so this class does.
     private final class Gate {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Outbound
 
-@Suite("Reading an answer")
+@Suite("Reading an answer", .timeLimit(.minutes(1)))
 struct ReadingAnswers {
     private func read(_ lines: [String], body: [Int] = []) -> AnswerReader {
         var reader = AnswerReader(bodyByteCountMax: 100)

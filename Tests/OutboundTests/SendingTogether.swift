@@ -5,7 +5,7 @@ import Testing
 
 @testable import Outbound
 
-@Suite("Sending together")
+@Suite("Sending together", .timeLimit(.minutes(1)))
 struct SendingTogether {
     @Test("bytes written together leave together, and not before")
     func together() throws {

@@ -74,7 +74,7 @@ private final class Count: Sendable {
     func add(_ count: Int) { number.add(count, ordering: .acquiringAndReleasing) }
 }
 
-@Suite("Streaming bodies")
+@Suite("Streaming bodies", .timeLimit(.minutes(1)))
 struct StreamingBodies {
     private static let pieceByteCount = 256 << 10
     private let client: Outbound

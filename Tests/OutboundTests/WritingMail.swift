@@ -4,7 +4,7 @@ import Testing
 
 @testable import Outbound
 
-@Suite("Writing mail")
+@Suite("Writing mail", .timeLimit(.minutes(1)))
 struct WritingMail {
     private func message(
         name: String? = "Parley", subject: String = "Your code", text: String = "Hello\n", html: String = "<p>Hello\n"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("The store, by the client vectors")
+@Suite("The store, by the client vectors", .timeLimit(.minutes(1)))
 struct ClientVectors {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../ClientVectors")
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Pictures
 
 /// Other programs judge: Pillow decodes pixels, exiftool searches metadata.
-@Suite("Cleaning pictures")
+@Suite("Cleaning pictures", .timeLimit(.minutes(1)))
 struct CleaningPictures {
     private static let originals = Result { try TestPictures() }
     private static let cleaned = Result { try originals.get().map { try cleaning($1) } }

@@ -5,7 +5,7 @@ import Testing
 @testable import Pictures
 
 /// Nearly legal pictures. PARLEY_FUZZ_INPUTS=1000000 tries a million; FUZZ_SEED=7 repeats a run.
-@Suite("Fuzzing pictures")
+@Suite("Fuzzing pictures", .timeLimit(.minutes(1)))
 struct FuzzingPictures {
     private static let inputCount =
         ProcessInfo.processInfo.environment["PARLEY_FUZZ_INPUTS"].flatMap { Int($0) } ?? 2_000

@@ -4,7 +4,7 @@ import Testing
 @testable import Pictures
 
 /// Pictures made by hand, byte by byte.
-@Suite("Hostile and unusual pictures")
+@Suite("Hostile and unusual pictures", .timeLimit(.minutes(1)))
 struct HostilePictures {
     private static let jpegStart: [UInt8] = [0xff, 0xd8]
     private static let jpegEnd: [UInt8] = [0xff, 0xd9]

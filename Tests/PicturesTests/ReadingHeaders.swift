@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pictures
 
-@Suite("Reading headers of pictures")
+@Suite("Reading headers of pictures", .timeLimit(.minutes(1)))
 struct ReadingHeaders {
     private static let originals = Result { try TestPictures() }
 

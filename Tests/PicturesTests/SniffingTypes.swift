@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pictures
 
-@Suite("Sniffing types")
+@Suite("Sniffing types", .timeLimit(.minutes(1)))
 struct SniffingTypes {
     private static func box(_ brands: String...) -> [UInt8] {
         [0, 0, 0, UInt8(12 + 4 * brands.count)] + Array("ftyp".utf8) + Array(brands[0].utf8) + [0, 0, 2, 0]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("Behind PgBouncer")
+@Suite("Behind PgBouncer", .timeLimit(.minutes(1)))
 struct BehindPgBouncer {
     @Test("in transaction mode statements run on any session, and find their settings there")
     func transactions() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("Encoding")
+@Suite("Encoding", .timeLimit(.minutes(1)))
 struct Encoding {
     /// The bytes of one parameter; nil is NULL.
     func encode(_ parameter: Parameter) throws -> [UInt8]? {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("Errors")
+@Suite("Errors", .timeLimit(.minutes(1)))
 struct Errors {
     @Test("show code and constraint, never values, however they are printed")
     func redaction() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("The listener's state")
+@Suite("The listener's state", .timeLimit(.minutes(1)))
 struct ListenerDecisions {
     let start = ContinuousClock.now
     var state: ListenerState

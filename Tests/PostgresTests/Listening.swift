@@ -6,7 +6,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("The listener")
+@Suite("The listener", .timeLimit(.minutes(1)))
 struct Listening {
     /// Runs a listener on `channel` while `body` reads its events.
     func withListener(

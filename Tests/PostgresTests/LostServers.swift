@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A client that loses its server")
+@Suite("A client that loses its server", .timeLimit(.minutes(1)))
 struct LostServers {
     /// The outcome of a load: each statement was answered, or failed with an allowed error.
     final class Tally: Sendable {

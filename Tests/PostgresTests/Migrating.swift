@@ -4,7 +4,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@Suite("The migrator")
+@Suite("The migrator", .timeLimit(.minutes(1)))
 struct Migrating {
     let settings: PostgresSettings
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("A migration plan")
+@Suite("A migration plan", .timeLimit(.minutes(1)))
 struct MigrationPlans {
     static func file(_ name: String, breaking: String = "no") -> Migrator.SQLFile {
         Migrator.SQLFile(

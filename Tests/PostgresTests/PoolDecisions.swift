@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("The pool")
+@Suite("The pool", .timeLimit(.minutes(1)))
 struct PoolDecisions {
     var pool = PoolState<String>(limits: PoolState.Limits(connectionCountMax: 2))
     let start = ContinuousClock.now

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("The pool in trouble")
+@Suite("The pool in trouble", .timeLimit(.minutes(1)))
 struct PoolFailures {
     var base = PoolDecisions()
     var start: Instant { base.start }

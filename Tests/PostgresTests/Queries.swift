@@ -5,7 +5,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@Suite("The client")
+@Suite("The client", .timeLimit(.minutes(1)))
 struct Queries {
     @Test("returns to each of a hundred concurrent callers its own answer, over two connections")
     func pipelines() async throws {

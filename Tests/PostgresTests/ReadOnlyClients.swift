@@ -5,7 +5,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("A client that only reads")
+@Suite("A client that only reads", .timeLimit(.minutes(1)))
 struct ReadOnlyClients {
     private func expectRefusedWrite(_ client: PostgresClient) async throws {
         do {

@@ -5,7 +5,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@Suite("A value")
+@Suite("A value", .timeLimit(.minutes(1)))
 struct RoundTrips {
     /// Sends one parameter, cast to `type`, and returns the row with it.
     func roundTrip(_ client: PostgresClient, _ type: String, _ parameter: Parameter) async throws -> Row {

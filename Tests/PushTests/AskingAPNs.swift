@@ -7,7 +7,7 @@ import Testing
 
 @testable import Push
 
-@Suite("Asking APNs")
+@Suite("Asking APNs", .timeLimit(.minutes(1)))
 struct AskingAPNs {
     @Test("sends all of a message, with the same ids on every try")
     func message() throws {

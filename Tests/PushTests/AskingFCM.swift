@@ -8,7 +8,7 @@ import Testing
 
 @testable import Push
 
-@Suite("Asking FCM")
+@Suite("Asking FCM", .timeLimit(.minutes(1)))
 struct AskingFCM {
     private func fcm(url: String? = nil) throws -> FCM { try FCM(account: testAccount(), url: url) }
 

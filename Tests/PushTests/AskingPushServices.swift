@@ -9,7 +9,7 @@ import Testing
 
 @testable import Push
 
-@Suite("Asking push services")
+@Suite("Asking push services", .timeLimit(.minutes(1)))
 struct AskingPushServices {
     private let keys = VAPIDKeyPair.make()
     private var webPush: WebPush { WebPush(keys: keys, subject: "mailto:ops@chat.example") }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Push
 
-@Suite("Judging answers")
+@Suite("Judging answers", .timeLimit(.minutes(1)))
 struct JudgingAnswers {
     private let alert = PushAlert.make(.phone)
 

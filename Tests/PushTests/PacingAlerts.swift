@@ -3,7 +3,7 @@ import Push
 import TestSupport
 import Testing
 
-@Suite("Pacing alerts")
+@Suite("Pacing alerts", .timeLimit(.minutes(1)))
 struct PacingAlerts {
     private let start = ContinuousClock.now
     private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }

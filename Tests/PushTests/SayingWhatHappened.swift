@@ -4,7 +4,7 @@ import Testing
 
 @testable import Push
 
-@Suite("Saying what happened")
+@Suite("Saying what happened", .timeLimit(.minutes(1)))
 struct SayingWhatHappened {
     @Test(
         "reveals no more than the preference allows",

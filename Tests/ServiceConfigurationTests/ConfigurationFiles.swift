@@ -6,7 +6,7 @@ import Testing
 
 @testable import ServiceConfiguration
 
-@Suite("The configuration file on disk")
+@Suite("The configuration file on disk", .timeLimit(.minutes(1)))
 struct ConfigurationFiles {
     private func reading(_ bytes: [UInt8]) throws -> String {
         let path = FileManager.default.temporaryDirectory.appending(path: "parley-\(UUID()).conf")

@@ -2,7 +2,7 @@
 import FoundationEssentials
 import Testing
 
-@Suite("The troubleshooting list in docs/operations.md")
+@Suite("The troubleshooting list in docs/operations.md", .timeLimit(.minutes(1)))
 struct DocumentedLogLines {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

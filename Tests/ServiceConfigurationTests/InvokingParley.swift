@@ -5,7 +5,7 @@ import FoundationEssentials
 import ServiceConfiguration
 import Testing
 
-@Suite("Invoking parley")
+@Suite("Invoking parley", .timeLimit(.minutes(1)))
 struct InvokingParley {
     private func parse(_ arguments: String...) throws -> Invocation {
         try Invocation.parse(arguments: arguments, environment: [:])

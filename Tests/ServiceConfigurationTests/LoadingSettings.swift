@@ -5,7 +5,7 @@ import Logging
 import ServiceConfiguration
 import Testing
 
-@Suite("Loading settings")
+@Suite("Loading settings", .timeLimit(.minutes(1)))
 struct LoadingSettings {
     private func load(
         _ arguments: [String] = [], _ environment: [String: String] = [:], for command: Command = .serve,

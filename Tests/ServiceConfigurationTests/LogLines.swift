@@ -7,7 +7,7 @@ import Testing
 
 @testable import ServiceConfiguration
 
-@Suite("A log line")
+@Suite("A log line", .timeLimit(.minutes(1)))
 struct LogLines {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])

@@ -3,7 +3,7 @@ import CommandLineFlags
 import ServiceConfiguration
 import Testing
 
-@Suite("Mail settings")
+@Suite("Mail settings", .timeLimit(.minutes(1)))
 struct MailSettings {
     @Test("parse a relay's URL: user, password, TLS, host and port")
     func servers() throws {

@@ -3,7 +3,7 @@ import CommandLineFlags
 import ServiceConfiguration
 import Testing
 
-@Suite("Outboxes in other databases")
+@Suite("Outboxes in other databases", .timeLimit(.minutes(1)))
 struct OutboxSettings {
     private func urls(_ text: String) -> [String]? {
         (try? Settings.load(arguments: [], environment: ["PARLEY_OUTBOX_URLS": text], for: .serve))?.outboxURLs

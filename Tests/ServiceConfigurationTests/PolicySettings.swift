@@ -3,7 +3,7 @@ import CommandLineFlags
 import ServiceConfiguration
 import Testing
 
-@Suite("The settings of the policy")
+@Suite("The settings of the policy", .timeLimit(.minutes(1)))
 struct PolicySettings {
     private func settings(_ url: String) throws(ConfigurationErrors) -> Settings {
         try Settings.load(arguments: [], environment: ["PARLEY_POLICY_URL": url], for: .serve)

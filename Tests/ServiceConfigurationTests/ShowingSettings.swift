@@ -2,7 +2,7 @@
 import ServiceConfiguration
 import Testing
 
-@Suite("Showing settings")
+@Suite("Showing settings", .timeLimit(.minutes(1)))
 struct ShowingSettings {
     private func shown(_ databaseURL: String) throws -> String {
         let settings = try Settings.load(arguments: [], environment: ["PARLEY_DATABASE_URL": databaseURL])

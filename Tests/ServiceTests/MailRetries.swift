@@ -3,7 +3,7 @@ import Testing
 
 @testable import Service
 
-@Suite("Retries of mails")
+@Suite("Retries of mails", .timeLimit(.minutes(1)))
 struct MailRetries {
     @Test(
         "wait twice as long after each attempt, a minute at most",

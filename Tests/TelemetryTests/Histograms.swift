@@ -3,7 +3,7 @@ import Testing
 
 @testable import Telemetry
 
-@Suite("A histogram")
+@Suite("A histogram", .timeLimit(.minutes(1)))
 struct Histograms {
     @Test("counts a value in the first bucket whose bound it does not exceed")
     func bounds() {

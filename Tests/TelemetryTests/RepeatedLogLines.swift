@@ -4,7 +4,7 @@ import Testing
 
 @testable import Telemetry
 
-@Suite("Repeated log lines")
+@Suite("Repeated log lines", .timeLimit(.minutes(1)))
 struct RepeatedLogLines {
     private let start = ContinuousClock.now
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Telemetry
 
-@Suite("The text of metrics")
+@Suite("The text of metrics", .timeLimit(.minutes(1)))
 struct WritingMetrics {
     @Test("follows the Prometheus text format")
     func text() throws {

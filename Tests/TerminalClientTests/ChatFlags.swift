@@ -5,7 +5,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("The flags of parley chat")
+@Suite("The flags of parley chat", .timeLimit(.minutes(1)))
 struct ChatFlags {
     private func parse(_ arguments: String..., environment: [String: String] = ["HOME": "/home/ann"]) throws
         -> ChatInvocation

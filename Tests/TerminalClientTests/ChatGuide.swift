@@ -4,7 +4,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("docs/chat.md")
+@Suite("docs/chat.md", .timeLimit(.minutes(1)))
 struct ChatGuide {
     private let text: String
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Transfer
 
-@Suite("An archive in the database")
+@Suite("An archive in the database", .timeLimit(.minutes(1)))
 struct ApplyingArchives {
     /// A new database with one archive, or more.
     private struct Stage {

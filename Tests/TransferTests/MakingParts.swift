@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Transfer
 
-@Suite("Parts of an archive")
+@Suite("Parts of an archive", .timeLimit(.minutes(1)))
 struct MakingParts {
     private func place(_ byteCount: Int = 0, _ lineCount: Int = 0) -> ImportPlace {
         ImportPlace(id: .make(), byteCount: byteCount, lineCount: lineCount)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Transfer
 
-@Suite("Lines of an archive")
+@Suite("Lines of an archive", .timeLimit(.minutes(1)))
 struct ReadingLines {
     private func parse(_ text: String, line: Int = 1) throws -> ArchiveLine? {
         var parser = LineParser(limits: Limits())

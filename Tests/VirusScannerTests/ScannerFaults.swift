@@ -7,7 +7,7 @@ import Testing
 
 @testable import VirusScanner
 
-@Suite("A faulty virus scanner")
+@Suite("A faulty virus scanner", .timeLimit(.minutes(1)))
 struct ScannerFaults {
     private struct SourceFailure: Error {}
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import VirusScanner
 
-@Suite("Scanning with clamd")
+@Suite("Scanning with clamd", .timeLimit(.minutes(1)))
 struct Scanning {
     private static let clamd = Task { try await Clamd.start(byteCountMax: 2 << 20) }
 

@@ -5,7 +5,7 @@ import Outbound
 import Testing
 import Webhooks
 
-@Suite("Answering commands")
+@Suite("Answering commands", .timeLimit(.minutes(1)))
 struct AnsweringCommands {
     private let thread = ThreadID.make()
 

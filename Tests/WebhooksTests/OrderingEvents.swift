@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Webhooks
 
-@Suite("Ordering the events of a webhook")
+@Suite("Ordering the events of a webhook", .timeLimit(.minutes(1)))
 struct OrderingEvents {
     private static let threads = (0..<8).map { _ in ThreadID.make() }
     private let a = threads[0]

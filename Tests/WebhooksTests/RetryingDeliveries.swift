@@ -4,7 +4,7 @@ import Outbound
 import Testing
 import Webhooks
 
-@Suite("Retrying deliveries to a webhook")
+@Suite("Retrying deliveries to a webhook", .timeLimit(.minutes(1)))
 struct RetryingDeliveries {
     private let start = ContinuousClock.now
     private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Webhooks
 
-@Suite("Signing requests to a webhook")
+@Suite("Signing requests to a webhook", .timeLimit(.minutes(1)))
 struct SigningRequests {
     private static let thread = ThreadID.make()
     private static let user = UserID.make()

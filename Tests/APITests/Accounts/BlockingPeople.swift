@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Blocking people")
+@Suite("Blocking people", .timeLimit(.minutes(1)))
 struct BlockingPeople {
     private static func pair() async throws -> (ann: Person, bob: Person) {
         (try await .make("Ann"), try await .make("Bob"))

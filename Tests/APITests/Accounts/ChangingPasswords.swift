@@ -4,7 +4,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Changing passwords")
+@Suite("Changing passwords", .timeLimit(.minutes(1)))
 struct ChangingPasswords {
     private static let path = "/v1/users/me/password"
 

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Choosing names")
+@Suite("Choosing names", .timeLimit(.minutes(1)))
 struct ChoosingNames {
     private static let reversed = #"A\u202enn"#
 
@@ -52,7 +52,7 @@ struct ChoosingNames {
     }
 }
 
-@Suite("Rooms whose titles look alike")
+@Suite("Rooms whose titles look alike", .timeLimit(.minutes(1)))
 struct LookalikeRooms {
     private func join(_ title: String, as person: Person) async throws -> Reply {
         try await person.client.post("/v1/rooms", #"{"title":"\#(title)"}"#)

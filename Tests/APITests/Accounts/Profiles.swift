@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Profiles")
+@Suite("Profiles", .timeLimit(.minutes(1)))
 struct Profiles {
     @Test("returns the caller's own account with preferences, other accounts without")
     func showsAccounts() async throws {

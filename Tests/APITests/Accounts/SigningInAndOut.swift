@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Signing in and out")
+@Suite("Signing in and out", .timeLimit(.minutes(1)))
 struct SigningInAndOut {
     @Test("registers, and returns the account and a session whose token is shown once")
     func registers() async throws {

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Downloading a file")
+@Suite("Downloading a file", .timeLimit(.minutes(1)))
 struct DownloadingFiles {
     @Test("returns the bytes with safe headers")
     func whole() async throws {

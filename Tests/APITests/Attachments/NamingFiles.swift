@@ -4,7 +4,7 @@ import Testing
 
 @testable import API
 
-@Suite("Names of files")
+@Suite("Names of files", .timeLimit(.minutes(1)))
 struct NamingFiles {
     @Test(
         "lose what could mislead or leave a folder",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import API
 
-@Suite("Headers of uploads")
+@Suite("Headers of uploads", .timeLimit(.minutes(1)))
 struct ReadingUploadHeaders {
     @Test(
         "have booleans of structured fields",
@@ -67,7 +67,7 @@ struct ReadingUploadHeaders {
     }
 }
 
-@Suite("Headers of downloads")
+@Suite("Headers of downloads", .timeLimit(.minutes(1)))
 struct ReadingDownloadHeaders {
     @Test(
         "ask for one range, for the whole file, or for nothing that exists",

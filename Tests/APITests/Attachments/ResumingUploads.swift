@@ -4,7 +4,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("Resuming an upload")
+@Suite("Resuming an upload", .timeLimit(.minutes(1)))
 struct ResumingUploads {
     @Test("goes on from the offset that the service names, part by part")
     func parts() async throws {

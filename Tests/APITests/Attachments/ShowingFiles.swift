@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Showing a file without a token")
+@Suite("Showing a file without a token", .timeLimit(.minutes(1)))
 struct ShowingFiles {
     private func path(_ url: String) -> String { String(url.dropFirst("http://localhost".count)) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import API
 
-@Suite("A signed text")
+@Suite("A signed text", .timeLimit(.minutes(1)))
 struct SigningLinks {
     private let signer = AccessSigner(key: RandomBytes.make(count: 32))
     private let caller = Identity(user: .make(), session: .make())

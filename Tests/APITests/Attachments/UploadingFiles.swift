@@ -4,7 +4,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("Uploading a file")
+@Suite("Uploading a file", .timeLimit(.minutes(1)))
 struct UploadingFiles {
     @Test("answers with the attachment, ready, under the client's id")
     func whole() async throws {

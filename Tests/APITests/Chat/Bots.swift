@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Bots")
+@Suite("Bots", .timeLimit(.minutes(1)))
 struct Bots {
     private static func admin() async throws -> Client { try await Client(token: TestNode.adminToken) }
 

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Changing messages")
+@Suite("Changing messages", .timeLimit(.minutes(1)))
 struct ChangingMessages {
     private let ann: Person
     private let bob: Person

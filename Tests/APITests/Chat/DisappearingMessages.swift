@@ -4,7 +4,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Disappearing messages")
+@Suite("Disappearing messages", .timeLimit(.minutes(1)))
 struct DisappearingMessages {
     private let ann: Person
     private let bob: Person

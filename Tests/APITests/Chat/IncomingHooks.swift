@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Incoming hooks")
+@Suite("Incoming hooks", .timeLimit(.minutes(1)))
 struct IncomingHooks {
     private let ann: Person
     private let thread: String

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Unread counts")
+@Suite("Unread counts", .timeLimit(.minutes(1)))
 struct LawOfCounts {
     /// A thread as its members should see it.
     private struct Model {

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Marking a thread unread")
+@Suite("Marking a thread unread", .timeLimit(.minutes(1)))
 struct MarkingUnread {
     /// Ann writes four messages, of which the third mentions Bob, who has read them all; then Bob writes one.
     private func conversation() async throws -> (ann: Person, bob: Person, thread: String) {

@@ -29,7 +29,7 @@ extension Person {
     }
 }
 
-@Suite("Membership")
+@Suite("Membership", .timeLimit(.minutes(1)))
 struct Membership {
     @Test("shows an invitation in the inbox with its author and time, and without messages")
     func showsInvitations() async throws {

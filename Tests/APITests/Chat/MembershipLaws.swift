@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Membership invariants")
+@Suite("Membership invariants", .timeLimit(.minutes(1)))
 struct MembershipLaws {
     /// Makes one random change as a person.
     private static func change(

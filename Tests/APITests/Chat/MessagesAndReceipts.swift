@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Messages and receipts")
+@Suite("Messages and receipts", .timeLimit(.minutes(1)))
 struct MessagesAndReceipts {
     @Test("returns the whole message, with the payload as it was written")
     func sends() async throws {

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Reacting to messages")
+@Suite("Reacting to messages", .timeLimit(.minutes(1)))
 struct ReactingToMessages {
     private let ann: Person
     private let bob: Person

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Receipts in large threads")
+@Suite("Receipts in large threads", .timeLimit(.minutes(1)))
 struct ReceiptsTogether {
     /// Returns the `receipt.updated` events after a cursor, once there are `count`.
     private func receipts(_ person: Person, _ start: String, count: Int) async throws -> [JSONValue] {

@@ -39,7 +39,7 @@ private let useless: [(String, String)] = [
     (web("https://a.example/", keys: goodKeys.replacing("AAAA\"", with: "\"")), "keys.auth"),
 ]
 
-@Suite("Registering for push")
+@Suite("Registering for push", .timeLimit(.minutes(1)))
 struct RegisteringForPush {
     private func targets(of person: Person) async throws -> String {
         try await Psql.run(

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Reporting")
+@Suite("Reporting", .timeLimit(.minutes(1)))
 struct Reporting {
     private let ann: Person
     private let bob: Person

@@ -4,7 +4,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Searching messages")
+@Suite("Searching messages", .timeLimit(.minutes(1)))
 struct SearchingMessages {
     /// Indexes up to `limit` of the messages that are not indexed, or all.
     private func index(_ limit: Int? = nil) async throws {

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Changing a thread")
+@Suite("Changing a thread", .timeLimit(.minutes(1)))
 struct ThreadChanges {
     @Test("changes and clears a group's title and image, and publishes the title")
     func changesGroups() async throws {
@@ -68,7 +68,7 @@ struct ThreadChanges {
     }
 }
 
-@Suite("Settings of a thread")
+@Suite("Settings of a thread", .timeLimit(.minutes(1)))
 struct ThreadSettings {
     @Test("apply to the caller alone, and null unmutes")
     func areOnesOwn() async throws {

@@ -2,7 +2,7 @@
 import Domain
 import Testing
 
-@Suite("Threads and members")
+@Suite("Threads and members", .timeLimit(.minutes(1)))
 struct ThreadsAndMembers {
     @Test("opens one direct thread for two people, whichever of them asks")
     func opensDirect() async throws {

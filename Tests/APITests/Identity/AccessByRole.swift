@@ -181,7 +181,7 @@ private let attempts: [String: Attempt] = [
     },
 ]
 
-@Suite("Access by role")
+@Suite("Access by role", .timeLimit(.minutes(2)))
 struct AccessByRole {
     /// The rows of the table: the first column and the cells after it.
     private static let table: [(call: String, cells: [String])] = {

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Access by token")
+@Suite("Access by token", .timeLimit(.minutes(1)))
 struct AccessByToken {
     private struct Row: Sendable, CustomTestStringConvertible {
         let call: String

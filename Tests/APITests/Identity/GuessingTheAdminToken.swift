@@ -11,7 +11,7 @@ import Transport
 
 @testable import API
 
-@Suite("Guessing the admin token")
+@Suite("Guessing the admin token", .timeLimit(.minutes(1)))
 struct GuessingTheAdminToken {
     private static let token = "the-right-token-of-the-test"
 

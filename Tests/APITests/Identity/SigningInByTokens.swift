@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Signing in by the host app's tokens")
+@Suite("Signing in by the host app's tokens", .timeLimit(.minutes(1)))
 struct SigningInByTokens {
     private func signIn(_ subject: String, _ more: String = "", device: String? = nil) async throws -> Reply {
         let token = try await TestNode.shared().hostApp.token(of: subject, more)

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Asking the policy")
+@Suite("Asking the policy", .timeLimit(.minutes(1)))
 struct AskingThePolicy {
     private let stage: PolicyStage
     private let ann: Person

@@ -4,7 +4,7 @@ import ServiceConfiguration
 import TestSupport
 import Testing
 
-@Suite("Failing policies")
+@Suite("Failing policies", .timeLimit(.minutes(1)))
 struct FailingPolicies {
     private static let words = ["slow", "500", "429", "302", "drop", "garbage", "unknown", "badrewrite", "norewrite"]
 

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Following changes")
+@Suite("Following changes", .timeLimit(.minutes(1)))
 struct FollowingChanges {
     private static let path = "/v1/admin/changes"
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Holding messages")
+@Suite("Holding messages", .timeLimit(.minutes(1)))
 struct HoldingMessages {
     private let stage: PolicyStage
     private let ann: Person

@@ -6,7 +6,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Legal holds")
+@Suite("Legal holds", .timeLimit(.minutes(1)))
 struct LegalHolds {
     private static let holds = "/v1/admin/holds"
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// One at a time: some tests count all commands of the node.
-@Suite("Managing commands", .serialized)
+@Suite("Managing commands", .serialized, .timeLimit(.minutes(1)))
 struct ManagingCommands {
     private static let all = "/v1/admin/commands"
     private static let url = "https://commands.example/parley"

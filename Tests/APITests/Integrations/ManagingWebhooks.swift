@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// One at a time: some tests count all webhooks of the node.
-@Suite("Managing webhooks", .serialized)
+@Suite("Managing webhooks", .serialized, .timeLimit(.minutes(1)))
 struct ManagingWebhooks {
     private static let all = "/v1/admin/webhooks"
     private static let url = "https://hooks.example/parley"

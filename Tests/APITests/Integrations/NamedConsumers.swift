@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Named consumers")
+@Suite("Named consumers", .timeLimit(.minutes(1)))
 struct NamedConsumers {
     private static let consumers = "/v1/admin/consumers"
     private static let changes = "/v1/admin/changes?wait=0"

@@ -2,7 +2,7 @@
 import API
 import Testing
 
-@Suite("Pausing the policy")
+@Suite("Pausing the policy", .timeLimit(.minutes(1)))
 struct PausingThePolicy {
     private static let start = ContinuousClock.now
 

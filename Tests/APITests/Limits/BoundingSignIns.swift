@@ -11,7 +11,7 @@ import Transport
 
 @testable import API
 
-@Suite("Concurrent sign-ins")
+@Suite("Concurrent sign-ins", .timeLimit(.minutes(1)))
 struct BoundingSignIns {
     private func attempt(
         _ account: String, from address: String = "192.0.2.1", _ way: SignInAttempt.Way = .password
@@ -92,7 +92,7 @@ struct BoundingSignIns {
     }
 }
 
-@Suite("Failing sign-ins")
+@Suite("Failing sign-ins", .timeLimit(.minutes(1)))
 struct SignInFailures {
     @Test("are logged once a minute when many accounts or addresses fail, and each counts once")
     func alarms() {

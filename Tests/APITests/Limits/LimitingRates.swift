@@ -9,7 +9,7 @@ import Transport
 
 @testable import API
 
-@Suite("Token buckets")
+@Suite("Token buckets", .timeLimit(.minutes(1)))
 struct BucketTables {
     /// Ten in ten seconds.
     private static let limit = RateLimit("test", quota: 10, windowS: 10)
@@ -103,7 +103,7 @@ struct BucketTables {
     }
 }
 
-@Suite("The address of a client")
+@Suite("The address of a client", .timeLimit(.minutes(1)))
 struct ClientAddresses {
     private func client(_ peer: String, _ forwarded: [String], trusting ranges: [String]) throws -> String? {
         let proxies = TrustedProxies(try ranges.map { try #require(AddressRange(parsing: $0)) })
@@ -157,7 +157,7 @@ struct ClientAddresses {
     }
 }
 
-@Suite("Rate limits")
+@Suite("Rate limits", .timeLimit(.minutes(1)))
 struct LimitingRates {
     @Test("are listed in docs/limits.md with their defaults and settings (make docs writes the table)")
     func document() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import API
 
-@Suite("Search limits")
+@Suite("Search limits", .timeLimit(.minutes(1)))
 struct SearchLimits {
     enum End: CaseIterable, Sendable { case done, failed }
 

@@ -4,7 +4,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Administering")
+@Suite("Administering", .timeLimit(.minutes(1)))
 struct Administering {
     private static func admin() async throws -> Client { try await Client(token: TestNode.adminToken) }
 

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("Request metrics", .serialized)
+@Suite("Request metrics", .serialized, .timeLimit(.minutes(1)))
 struct CountingRequests {
     private struct Figures {
         let page: PrometheusPage

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Exporting archives")
+@Suite("Exporting archives", .timeLimit(.minutes(1)))
 struct ExportingArchives {
     private static let path = "/v1/admin/export"
 

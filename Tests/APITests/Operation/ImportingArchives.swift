@@ -4,7 +4,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("Importing archives")
+@Suite("Importing archives", .timeLimit(.minutes(1)))
 struct ImportingArchives {
     private static let type = "application/x-ndjson"
 

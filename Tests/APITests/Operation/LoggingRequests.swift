@@ -3,7 +3,7 @@ import Testing
 
 @testable import API
 
-@Suite("The request log")
+@Suite("The request log", .timeLimit(.minutes(1)))
 struct LoggingRequests {
     @Test("is limited in lines a second, and counts dropped lines")
     func budget() {

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Failures of the outbox, for operators")
+@Suite("Failures of the outbox, for operators", .timeLimit(.minutes(1)))
 struct OutboxFailures {
     @Test("are listed by page, retried and deleted")
     func calls() async throws {

@@ -6,7 +6,7 @@ import WebClient
 
 @testable import API
 
-@Suite("The web client")
+@Suite("The web client", .timeLimit(.minutes(1)))
 struct ServingTheWebClient {
     private static let page = WebPage.embedded
     private static let main = "/app/\(page.version)/main.js"

@@ -4,7 +4,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Random requests")
+@Suite("Random requests", .timeLimit(.minutes(1)))
 struct RandomRequests {
     /// A person, a thread of theirs, and valid bodies for all calls.
     private struct Ground {

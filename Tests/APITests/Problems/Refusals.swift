@@ -3,7 +3,7 @@ import API
 import Domain
 import Testing
 
-@Suite("Refusals")
+@Suite("Refusals", .timeLimit(.minutes(1)))
 struct Refusals {
     @Test(
         "answer 404 for unknown paths",

@@ -8,7 +8,7 @@ import Transport
 
 @testable import API
 
-@Suite("Header values")
+@Suite("Header values", .timeLimit(.minutes(1)))
 struct ReadingHeaders {
     @Test(
         "show whether a client accepts event streams",
@@ -47,7 +47,7 @@ struct ReadingHeaders {
     }
 }
 
-@Suite("The cost of hostile headers", .serialized)
+@Suite("The cost of hostile headers", .serialized, .timeLimit(.minutes(1)))
 struct CostOfHeaders {
     private static let byteCount = 32 * 1024
     /// The limit, in passes over the bytes by a plain loop. A regular expression for each part would need thousands.

@@ -5,7 +5,7 @@ import Yams
 
 @testable import API
 
-@Suite("The OpenAPI document")
+@Suite("The OpenAPI document", .timeLimit(.minutes(1)))
 struct DescriptionOfTheAPI {
     private func description() throws -> Node { try #require(try Yams.compose(yaml: OpenAPI.text)) }
 
@@ -125,7 +125,7 @@ struct DescriptionOfTheAPI {
     }
 }
 
-@Suite("The route table")
+@Suite("The route table", .timeLimit(.minutes(1)))
 struct TableOfRoutes {
     @Test("returns the methods of a path, literals before parameters")
     func tellsMethods() async throws {

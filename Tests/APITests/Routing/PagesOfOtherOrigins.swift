@@ -3,7 +3,7 @@ import API
 import Domain
 import Testing
 
-@Suite("A page of another origin")
+@Suite("A page of another origin", .timeLimit(.minutes(1)))
 struct PagesOfOtherOrigins {
     private static let origin = "Origin: \(TestNode.origin)"
     private static let asks = "Access-Control-Request-Method: PUT"

@@ -3,7 +3,7 @@ import Domain
 import TestSupport
 import Testing
 
-@Suite("Presence")
+@Suite("Presence", .timeLimit(.minutes(1)))
 struct ShowingPresence {
     /// A group of Ann's with Bob, Cleo invited to it, and a stranger. Bob polls somewhere.
     private static func people() async throws -> (ann: Person, bob: Person, cleo: Person, eve: Person, thread: String) {

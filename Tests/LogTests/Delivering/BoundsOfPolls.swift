@@ -6,7 +6,7 @@ import Testing
 
 @testable import Log
 
-@Suite("The bounds of waiting polls")
+@Suite("The bounds of waiting polls", .timeLimit(.minutes(1)))
 struct BoundsOfPolls {
     private let ann = UserID.make()
     private let thread = ThreadID.make()

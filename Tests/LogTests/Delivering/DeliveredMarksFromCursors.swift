@@ -5,7 +5,7 @@ import Testing
 
 @testable import Log
 
-@Suite("Delivered marks from cursors")
+@Suite("Delivered marks from cursors", .timeLimit(.minutes(1)))
 struct DeliveredMarksFromCursors {
     let ann = UserID.make()
     let ben = UserID.make()

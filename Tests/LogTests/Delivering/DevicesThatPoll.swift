@@ -6,7 +6,7 @@ import Testing
 
 @testable import Log
 
-@Suite("Devices that poll")
+@Suite("Devices that poll", .timeLimit(.minutes(1)))
 struct DevicesThatPoll {
     private let ann = UserID.make()
     private let thread = ThreadID.make()

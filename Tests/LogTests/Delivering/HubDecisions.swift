@@ -5,7 +5,7 @@ import Testing
 
 @testable import Log
 
-@Suite("A hub")
+@Suite("A hub", .timeLimit(.minutes(1)))
 struct HubDecisions {
     let ann = UserID.make()
     let ben = UserID.make()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Log
 
-@Suite("The law of mailboxes")
+@Suite("The law of mailboxes", .timeLimit(.minutes(1)))
 struct MailboxLaws {
     @Test(
         "each device gets exactly its user's events of the log, from any node", arguments: UInt64(1)...300)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Log
 
-@Suite("A hub whose log continues in a new epoch")
+@Suite("A hub whose log continues in a new epoch", .timeLimit(.minutes(1)))
 struct NewEpochs {
     let ann = Identity(user: UserID.make(), session: SessionID.make())
     let ben = Identity(user: UserID.make(), session: SessionID.make())

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Log
 
-@Suite("Passing events")
+@Suite("Passing events", .timeLimit(.minutes(1)))
 struct PassingEvents {
     let ann = UserID.make()
     let ben = UserID.make()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Log
 
-@Suite("Alerts")
+@Suite("Alerts", .timeLimit(.minutes(1)))
 struct LawsOfAlerts {
     private struct Device: Hashable {
         var identity: Identity

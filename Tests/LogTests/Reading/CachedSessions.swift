@@ -7,7 +7,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("The cache of sessions")
+@Suite("The cache of sessions", .timeLimit(.minutes(1)))
 struct CachedSessions {
     private static let dayMicros: Int64 = 86_400 * 1_000_000
 

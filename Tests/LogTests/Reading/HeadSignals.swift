@@ -5,7 +5,7 @@ import Testing
 
 @testable import Log
 
-@Suite("Waiting for the log's head")
+@Suite("Waiting for the log's head", .timeLimit(.minutes(1)))
 struct HeadSignals {
     private static let long = Duration.seconds(60)
 

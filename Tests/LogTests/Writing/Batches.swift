@@ -7,7 +7,7 @@ import Testing
 
 @testable import Log
 
-@Suite("Batches")
+@Suite("Batches", .timeLimit(.minutes(1)))
 struct Batches {
     private typealias Numbers = Batcher<Int, Int, Int>
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("A download")
+@Suite("A download", .timeLimit(.minutes(1)))
 struct Downloads {
     private static let part = AttachmentDownload.partByteCountMax
     private static let large = sampleBytes(2 * part + 5)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("An upload")
+@Suite("An upload", .timeLimit(.minutes(1)))
 struct Uploads {
     private static let part = AttachmentUpload.partByteCountMax
     private static let large = sampleBytes(3 * part + 5)

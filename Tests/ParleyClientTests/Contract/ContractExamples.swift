@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("The examples in the documentation")
+@Suite("The examples in the documentation", .timeLimit(.minutes(1)))
 struct ContractExamples {
     @Test("of schemas are read whole", arguments: ContractType.all)
     func schemas(_ type: ContractType) throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("JSON text")
+@Suite("JSON text", .timeLimit(.minutes(1)))
 struct JSONText {
     @Test(
         "is read as Foundation reads it",

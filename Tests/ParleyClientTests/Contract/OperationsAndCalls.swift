@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("The operations of docs/openapi.yaml")
+@Suite("The operations of docs/openapi.yaml", .timeLimit(.minutes(1)))
 struct OperationsAndCalls {
     let description: Description
 

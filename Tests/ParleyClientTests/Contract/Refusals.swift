@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("A refusal")
+@Suite("A refusal", .timeLimit(.minutes(1)))
 struct Refusals {
     private func response(_ status: Int, _ body: String, _ headers: [String: String] = [:]) -> HTTPResponse {
         HTTPResponse(status: status, headers: headers, body: Data(body.utf8))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("The schemas of docs/openapi.yaml")
+@Suite("The schemas of docs/openapi.yaml", .timeLimit(.minutes(1)))
 struct SchemasAndTypes {
     let description: Description
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("A time")
+@Suite("A time", .timeLimit(.minutes(1)))
 struct Times {
     @Test("is what Foundation reads", arguments: [-11_600_000_000, -1, 0, 951_782_399, 951_868_800, 1_795_255_200])
     func foundation(_ second: Int) throws {

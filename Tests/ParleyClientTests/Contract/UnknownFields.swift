@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("What the client does not know")
+@Suite("What the client does not know", .timeLimit(.minutes(1)))
 struct UnknownFields {
     private static let new: JSONValue = ["list": [1, .null, true, "x", 1.5, -7], "large": 9_007_199_254_740_993]
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("The system's transport")
+@Suite("The system's transport", .timeLimit(.minutes(1)))
 struct Transport {
     @Test(
         "Every method arrives with its body and headers, and the answer comes back",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("Edits of a list")
+@Suite("Edits of a list", .timeLimit(.minutes(1)))
 struct ListEdits {
     struct Row: Identifiable, Equatable, Sendable {
         let id: Int

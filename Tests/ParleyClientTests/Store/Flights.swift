@@ -4,7 +4,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("Answers that events have overtaken")
+@Suite("Answers that events have overtaken", .timeLimit(.minutes(1)))
 struct Overtaking {
     @Test("A page does not overwrite a message that an event has changed since the call")
     func page() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("Ranges of a thread")
+@Suite("Ranges of a thread", .timeLimit(.minutes(1)))
 struct Ranges {
     @Test("Ranges that touch or overlap become one, and gaps are what lies between")
     func joining() async throws {

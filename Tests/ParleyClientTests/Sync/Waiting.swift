@@ -4,7 +4,7 @@ import Testing
 
 @testable import ParleyClient
 
-@Suite("Waiting")
+@Suite("Waiting", .timeLimit(.minutes(1)))
 struct Waiting {
     @Test("A signal that is set before the wait is not lost, and two become one")
     func signal() async {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Service
 
-@Suite("A lane of alerts")
+@Suite("A lane of alerts", .timeLimit(.minutes(1)))
 struct AlertLanes {
     @Test("sends what is due, once, and records it")
     func sends() async throws {

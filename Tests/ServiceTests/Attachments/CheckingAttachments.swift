@@ -8,7 +8,7 @@ import Testing
 
 @testable import Service
 
-@Suite("Checking an attachment")
+@Suite("Checking an attachment", .timeLimit(.minutes(1)))
 struct CheckingAttachments {
     private static let pictures = Task { try TestPictures() }
 

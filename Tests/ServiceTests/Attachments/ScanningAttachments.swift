@@ -8,7 +8,7 @@ import Testing
 
 @testable import Service
 
-@Suite("Scanning attachments", .serialized)
+@Suite("Scanning attachments", .serialized, .timeLimit(.minutes(1)))
 struct ScanningAttachments {
     private let harmful = [UInt8](repeating: 1, count: 300_000) + Clamd.harmfulContent
 

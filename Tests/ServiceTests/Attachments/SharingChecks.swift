@@ -7,7 +7,7 @@ import Testing
 
 @testable import Service
 
-@Suite("Nodes that check attachments")
+@Suite("Nodes that check attachments", .timeLimit(.minutes(1)))
 struct SharingChecks {
     private let bytes = [UInt8](repeating: 7, count: 600_000)
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Service
 
-@Suite("An outbox in another database")
+@Suite("An outbox in another database", .timeLimit(.minutes(1)))
 struct OutboxDatabases {
     /// Parley's database with accounts 1 to 4 and the group 100 of the first two, and a shop's database with an outbox.
     private struct Setup {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Workers
 
-@Suite("Ticks")
+@Suite("Ticks", .timeLimit(.minutes(1)))
 struct Ticks {
     @Test(
         "end sleeps at whole multiples of their length, whenever they began, so that different sleeps end together",

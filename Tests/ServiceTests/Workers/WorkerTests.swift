@@ -6,7 +6,7 @@ import Testing
 
 @testable import Workers
 
-@Suite("A worker")
+@Suite("A worker", .timeLimit(.minutes(1)))
 struct WorkerTests {
     private struct Fault: Error, CustomStringConvertible {
         var description = "the database is away"

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("The codes of an address")
+@Suite("The codes of an address", .timeLimit(.minutes(1)))
 struct CodesOfAnAddress {
     private static let functions = """
         create function asks(p_name text, p_device text default null) returns void language sql as $$

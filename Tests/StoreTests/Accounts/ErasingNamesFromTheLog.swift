@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("Erasing names from the log")
+@Suite("Erasing names from the log", .timeLimit(.minutes(1)))
 struct ErasingNamesFromTheLog {
     /// Twenty users, made a second apart, each named by their own event and by every later one.
     private static let ground = """

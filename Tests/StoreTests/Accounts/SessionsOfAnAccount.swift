@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("The sessions of an account")
+@Suite("The sessions of an account", .timeLimit(.minutes(1)))
 struct SessionsOfAnAccount {
     /// An account with sessions 1 to 5, of which 1 was used last and 5 first, each with a push target.
     private static let sessions = """

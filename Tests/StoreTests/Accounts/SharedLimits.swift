@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("Shared limits")
+@Suite("Shared limits", .timeLimit(.minutes(1)))
 struct SharedLimits {
     /// Three in an hour for `a`, five for `b`.
     private static let take = """

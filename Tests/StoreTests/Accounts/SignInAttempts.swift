@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("Attempts to sign in")
+@Suite("Attempts to sign in", .timeLimit(.minutes(1)))
 struct SignInAttempts {
     /// First a bucket of three an hour, then one of a hundred; the longest wait is a minute.
     private static let functions = """

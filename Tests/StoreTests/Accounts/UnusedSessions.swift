@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Unused sessions")
+@Suite("Unused sessions", .timeLimit(.minutes(1)))
 struct UnusedSessions {
     /// Six sessions of one account: 1 to 3 used today, 4 to 6 a hundred days ago.
     private static let sessions = """

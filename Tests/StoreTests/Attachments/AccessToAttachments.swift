@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Access to attachments")
+@Suite("Access to attachments", .timeLimit(.minutes(1)))
 struct AccessToAttachments {
     private enum Person: CaseIterable {
         case owner, member, stranger, invited, removed, left, joinedLater, blocked, deletedForMe, clearedHistory

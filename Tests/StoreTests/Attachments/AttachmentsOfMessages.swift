@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Attachments of messages")
+@Suite("Attachments of messages", .timeLimit(.minutes(1)))
 struct AttachmentsOfMessages {
     @Test("are stored and published with all that is needed to draw them")
     func embedded() async throws {

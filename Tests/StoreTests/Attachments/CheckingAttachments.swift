@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Checking attachments")
+@Suite("Checking attachments", .timeLimit(.minutes(1)))
 struct CheckingAttachments {
     @Test("is claimed by one node at a time, and by another when the lease has ended")
     func claims() async throws {

@@ -5,7 +5,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Deleting attachments")
+@Suite("Deleting attachments", .timeLimit(.minutes(1)))
 struct DeletingAttachments {
     /// A dump of all data, as text.
     private func dump(_ database: AttachmentDatabase) async throws -> String {

@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Files until delivered")
+@Suite("Files until delivered", .timeLimit(.minutes(1)))
 struct FilesUntilDelivered {
     /// Ann sends, Ben and Cal receive; Ben has two devices.
     private struct Thread {

@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Moving attachments")
+@Suite("Moving attachments", .timeLimit(.minutes(1)))
 struct MovingAttachments {
     private func move(_ database: AttachmentDatabase) async throws -> AttachmentMove {
         try #require(try await database.store.claimMoves(toObjectStore: true, limit: 1, leaseSeconds: 60).first)

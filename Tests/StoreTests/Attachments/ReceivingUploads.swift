@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Receiving uploads")
+@Suite("Receiving uploads", .timeLimit(.minutes(2)))
 struct ReceivingUploads {
     private typealias Upload = (id: AttachmentID, owner: UserID)
 

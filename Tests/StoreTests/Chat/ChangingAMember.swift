@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("A change of a member")
+@Suite("A change of a member", .timeLimit(.minutes(1)))
 struct ChangingAMember {
     @Test("keeps a read mark that a simultaneous receipt has moved")
     func keepsMarks() async throws {

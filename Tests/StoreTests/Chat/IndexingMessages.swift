@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("The search index")
+@Suite("The search index", .timeLimit(.minutes(1)))
 struct IndexingMessages {
     private static let ann = "00000000-0000-0000-0000-00000000000a"
     private static let thread = "00000000-0000-0000-0000-00000000000b"

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("The longest retention of the service")
+@Suite("The longest retention of the service", .timeLimit(.minutes(1)))
 struct LongestRetention {
     /// Two threads with seven messages each, a day apart. The last one is of today.
     private static let threads = """

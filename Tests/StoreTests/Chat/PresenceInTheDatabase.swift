@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Presence in the database")
+@Suite("Presence in the database", .timeLimit(.minutes(1)))
 struct PresenceInTheDatabase {
     /// Ann and Ben in a group, and Cleo outside of it.
     private static let people = """

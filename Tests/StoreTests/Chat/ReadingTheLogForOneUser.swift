@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("A read of the log for one user")
+@Suite("A read of the log for one user", .timeLimit(.minutes(1)))
 struct ReadingTheLogForOneUser {
     /// One user with 60 memberships, some of them over, some in two parts, and 4,000 events: of these threads, of
     /// others, of the user's own and of others' own.

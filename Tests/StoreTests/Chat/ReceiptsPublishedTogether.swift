@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Receipts published together")
+@Suite("Receipts published together", .timeLimit(.minutes(1)))
 struct ReceiptsPublishedTogether {
     /// A group of twelve with two messages of the first member; people are named by their last digits.
     private static let group = """

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("Reports during withdrawals")
+@Suite("Reports during withdrawals", .timeLimit(.minutes(1)))
 struct ReportsBesideWithdrawals {
     private static let id = "'00000000-0000-0000-0000-00000000000a'"
     /// A thread with one message whose time is over.

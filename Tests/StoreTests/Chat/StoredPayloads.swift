@@ -5,7 +5,7 @@ import Postgres
 import TestSupport
 import Testing
 
-@Suite("Stored payloads")
+@Suite("Stored payloads", .timeLimit(.minutes(1)))
 struct StoredPayloads {
     /// Pieces of JSON near and past the limits of PostgreSQL.
     private static let numbers = [

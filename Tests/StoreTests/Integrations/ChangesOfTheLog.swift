@@ -6,7 +6,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Changes of the log")
+@Suite("Changes of the log", .timeLimit(.minutes(1)))
 struct ChangesOfTheLog {
     /// 120 users; thread 1001 with users 1 and 2, and thread 1002 with users 1 to 110.
     private static let ground = """

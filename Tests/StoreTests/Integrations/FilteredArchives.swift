@@ -6,7 +6,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Filtered archives")
+@Suite("Filtered archives", .timeLimit(.minutes(1)))
 struct FilteredArchives {
     /// Two people with a thread each and one together, and a forwarded file.
     private struct Scene {

@@ -6,7 +6,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Finding commands in the log")
+@Suite("Finding commands in the log", .timeLimit(.minutes(1)))
 struct FindingCommands {
     private let database: String
     private let store: Store

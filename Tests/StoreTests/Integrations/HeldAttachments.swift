@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Attachments of held messages")
+@Suite("Attachments of held messages", .timeLimit(.minutes(1)))
 struct HeldAttachments {
     @Test("are as deleted to everyone and to the quota, and go with the release", arguments: Removal.allCases)
     func hidden(_ removal: Removal) async throws {

@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Holding content")
+@Suite("Holding content", .timeLimit(.minutes(1)))
 struct HoldingContent {
     @Test("every removal keeps what a hold of the thread or of the sender covers", arguments: Removal.allCases)
     func removals(_ removal: Removal) async throws {

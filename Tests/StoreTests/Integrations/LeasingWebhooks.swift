@@ -6,7 +6,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Leasing webhooks")
+@Suite("Leasing webhooks", .timeLimit(.minutes(1)))
 struct LeasingWebhooks {
     private let database: String
     private let store: Store

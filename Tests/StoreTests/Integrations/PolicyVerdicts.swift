@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("Verdicts of the policy")
+@Suite("Verdicts of the policy", .timeLimit(.minutes(1)))
 struct PolicyVerdicts {
     /// Users 1 and 2 in thread 1001, and short forms of the functions.
     private static let ground = """

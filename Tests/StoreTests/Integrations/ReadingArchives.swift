@@ -5,7 +5,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Reading archives")
+@Suite("Reading archives", .timeLimit(.minutes(1)))
 struct ReadingArchives {
     /// A message as a system message's sender sees it: only messages of people.
     private static func ofPeople(_ lines: ArchivedLines) -> [JSONValue] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Failures of the outbox")
+@Suite("Failures of the outbox", .timeLimit(.minutes(1)))
 struct OutboxFailures {
     @Test("have a code and do not delay the rows after them", arguments: [1, 100])
     func codes(limit: Int) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-@Suite("The rights of the role parley_sender")
+@Suite("The rights of the role parley_sender", .timeLimit(.minutes(1)))
 struct RightsOfSenders {
     /// Functions that the role may call, and tables, sequences and schemas that it may use in any way.
     private static let rights = """

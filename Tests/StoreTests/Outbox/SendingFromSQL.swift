@@ -6,7 +6,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Sending from SQL")
+@Suite("Sending from SQL", .timeLimit(.minutes(1)))
 struct SendingFromSQL {
     @Test("appears after the commit, in the order of the calls, once; a rolled back one never does")
     func order() async throws {

@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("The badge of an alert")
+@Suite("The badge of an alert", .timeLimit(.minutes(1)))
 struct BadgeOfAnAlert {
     /// Four people, each with a device, in a direct thread, three groups and a room.
     private static let people = """

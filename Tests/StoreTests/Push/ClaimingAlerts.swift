@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Claiming alerts")
+@Suite("Claiming alerts", .timeLimit(.minutes(1)))
 struct ClaimingAlerts {
     /// Ann and Ben in a group, where Ann has sent five messages; Ben's device has a job for each of them.
     private static let people = """

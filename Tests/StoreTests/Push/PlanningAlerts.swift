@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Planning alerts")
+@Suite("Planning alerts", .timeLimit(.minutes(1)))
 struct PlanningAlerts {
     /// Ann (1), Ben (2) and Cleo (3) in a group. Ben and Cleo have each registered a device, of their own number.
     private static let people = """

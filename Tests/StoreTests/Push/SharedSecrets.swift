@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("Secrets that nodes share")
+@Suite("Secrets that nodes share", .timeLimit(.minutes(1)))
 struct SharedSecrets {
     private func run(_ sql: String) async throws -> [String] {
         let output = try await Psql.run(sql, conninfo: try await MigratedDatabase.create())

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Store
 
-@Suite("The pools of connections")
+@Suite("The pools of connections", .timeLimit(.minutes(1)))
 struct ConnectionPools {
     @Test("share the connections, with at least one for each")
     func share() {

@@ -5,7 +5,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("The schema")
+@Suite("The schema", .timeLimit(.minutes(1)))
 struct DatabaseSchema {
     private static let directory = URL(filePath: #filePath)
         .deletingLastPathComponent().appending(path: "../../../sql").standardizedFileURL

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@Suite("A feature has one name in every layer")
+@Suite("A feature has one name in every layer", .timeLimit(.minutes(1)))
 struct OneNameInEveryLayer {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         .standardizedFileURL

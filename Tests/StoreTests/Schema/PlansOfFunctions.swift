@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Plans of the database's functions")
+@Suite("Plans of the database's functions", .timeLimit(.minutes(1)))
 struct PlansOfFunctions {
     private static let ann = "00000000-0000-0000-0000-000000000001"
     private static let thread = "00000000-0000-0000-0000-000000000002"

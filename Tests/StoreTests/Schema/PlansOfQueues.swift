@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Plans of queues: alerts, receipts and presence")
+@Suite("Plans of queues: alerts, receipts and presence", .timeLimit(.minutes(1)))
 struct PlansOfQueues {
     /// `fill(a, b)`: accounts a to b with a device each, in a thread each where the service's user has written one
     /// message.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("Signing in")
+@Suite("Signing in", .timeLimit(.minutes(1)))
 struct SigningIn {
     @Test("asks for a password without showing it, and waits for the answer")
     func password() {
@@ -56,7 +56,7 @@ struct SigningIn {
     }
 }
 
-@Suite("Dialogs")
+@Suite("Dialogs", .timeLimit(.minutes(1)))
 struct Dialogs {
     @Test("a search marks the words that match, and opens the message in its place")
     func search() {

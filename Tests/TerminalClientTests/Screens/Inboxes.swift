@@ -5,7 +5,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("The inbox")
+@Suite("The inbox", .timeLimit(.minutes(1)))
 struct Inboxes {
     private func inbox(_ conversations: [Conversation]) -> InboxScreen {
         var screen = InboxScreen()
@@ -82,7 +82,7 @@ struct Inboxes {
     }
 }
 
-@Suite("The frame of all screens")
+@Suite("The frame of all screens", .timeLimit(.minutes(1)))
 struct Frames {
     private func interface(_ connection: Connection) -> Interface {
         var interface = Interface()

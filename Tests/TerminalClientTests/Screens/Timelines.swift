@@ -5,7 +5,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("A timeline")
+@Suite("A timeline", .timeLimit(.minutes(1)))
 struct Timelines {
     @Test("shows days, names, times, and how far own messages are")
     func conversation() {

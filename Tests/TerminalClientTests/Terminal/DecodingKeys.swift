@@ -3,7 +3,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("Decoding keys")
+@Suite("Decoding keys", .timeLimit(.minutes(1)))
 struct DecodingKeys {
     private func keys(_ bytes: String, flushing: Bool = true) -> [Key] {
         var decoder = KeyDecoder()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("Drawing")
+@Suite("Drawing", .timeLimit(.minutes(1)))
 struct DrawingFrames {
     private func canvas(_ lines: String...) -> Canvas {
         var canvas = Canvas(Size(columns: 10, rows: 3))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("Pictures")
+@Suite("Pictures", .timeLimit(.minutes(1)))
 struct ShowingPictures {
     @Test("are sent in parts of at most 4,096 characters, at their place")
     func parts() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("Editing a text")
+@Suite("Editing a text", .timeLimit(.minutes(1)))
 struct EditingText {
     private func edited(_ text: String = "", hasLines: Bool = false, _ keys: Key...) -> (String, Int) {
         var field = TextField(text, hasLines: hasLines)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TerminalClient
 
-@Suite("Text in columns")
+@Suite("Text in columns", .timeLimit(.minutes(1)))
 struct MeasuringText {
     @Test(
         "knows how many columns a character fills",
@@ -47,7 +47,7 @@ struct MeasuringText {
     }
 }
 
-@Suite("Text of strangers")
+@Suite("Text of strangers", .timeLimit(.minutes(1)))
 struct CleaningText {
     @Test("shows control characters instead of obeying them")
     func controls() {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Thumbnailing
 
-@Suite("A thumbnail")
+@Suite("A thumbnail", .timeLimit(.minutes(1)))
 struct DrawingPictures {
     @Test("looks like Pillow's of the same picture, for every format and orientation")
     func pillow() async throws {

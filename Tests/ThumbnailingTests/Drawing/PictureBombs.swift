@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Thumbnailing
 
-@Suite("A picture bomb")
+@Suite("A picture bomb", .timeLimit(.minutes(1)))
 struct PictureBombs {
     @Test("costs at most one process: it is refused, killed or drawn within the limits")
     func bombs() async throws {

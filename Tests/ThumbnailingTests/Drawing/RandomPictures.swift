@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Thumbnailing
 
-@Suite("A picture with random changes")
+@Suite("A picture with random changes", .timeLimit(.minutes(1)))
 struct RandomPictures {
     /// A process each, so one for 200 of the inputs that PicturesTests read. PARLEY_FUZZ_INPUTS=1000000 starts 5,000
     /// processes; FUZZ_SEED repeats a run.

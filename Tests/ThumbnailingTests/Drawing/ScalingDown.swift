@@ -4,7 +4,7 @@ import Testing
 
 @testable import parley_thumbnailer
 
-@Suite("Scaling down")
+@Suite("Scaling down", .timeLimit(.minutes(1)))
 struct ScalingDown {
     @Test("averages exactly the area under each pixel, with transparent pixels left out of colours")
     func averages() {
@@ -70,7 +70,7 @@ struct ScalingDown {
     }
 }
 
-@Suite("An orientation in EXIF")
+@Suite("An orientation in EXIF", .timeLimit(.minutes(1)))
 struct Orientations {
     private static let littleEndian: [UInt8] = [
         0x49, 0x49, 0x2a, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import parley_thumbnailer
 
-@Suite("A thumbhash")
+@Suite("A thumbhash", .timeLimit(.minutes(1)))
 struct Thumbhashes {
     /// Computed with thumbhash.js (https://github.com/evanw/thumbhash, a652ce6).
     private static let known: [(width: Int, height: Int, isTransparent: Bool, hash: String)] = [

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Thumbnailing
 
-@Suite("A process that draws")
+@Suite("A process that draws", .timeLimit(.minutes(1)))
 struct RunningProcesses {
     /// More than the pipe holds.
     private let large = [UInt8](repeating: 1, count: 4 << 20)

@@ -11,7 +11,7 @@ func builtExecutable(_ name: String) throws -> String {
     try Files.resolve("/proc/self/exe").split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
 }
 
-@Suite("The sandbox")
+@Suite("The sandbox", .timeLimit(.minutes(1)))
 struct Sandboxing {
     @Test("lets a process read its input and write its output")
     func allowed() async throws {

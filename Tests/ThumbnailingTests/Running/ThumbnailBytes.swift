@@ -2,7 +2,7 @@
 import Testing
 import ThumbnailFormat
 
-@Suite("An encoded thumbnail")
+@Suite("An encoded thumbnail", .timeLimit(.minutes(1)))
 struct ThumbnailBytes {
     private let thumbnail = Thumbnail(
         format: .webP, width: 640, height: 1, thumbhash: Array(1...25), bytes: Array(repeating: 7, count: 70_000))

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite("Comparing archives")
+@Suite("Comparing archives", .timeLimit(.minutes(1)))
 struct ComparingArchives {
     private static let head = #"{"type":"archive","data":{"created_at":"A"}}"# + "\n"
     private static let end = #"{"type":"end","data":{"lines":3}}"# + "\n"

@@ -3,7 +3,7 @@ import Crypto
 import Testing
 import Transfer
 
-@Suite("The last line of an archive")
+@Suite("The last line of an archive", .timeLimit(.minutes(1)))
 struct LastLine {
     @Test("counts the lines of each type, and has the digest of all bytes before it")
     func counts() {

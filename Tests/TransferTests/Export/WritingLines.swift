@@ -3,7 +3,7 @@ import Domain
 import Testing
 import Transfer
 
-@Suite("Writing lines of archives")
+@Suite("Writing lines of archives", .timeLimit(.minutes(1)))
 struct WritingLines {
     @Test(
         "leaves out white space between values, and nothing within strings",

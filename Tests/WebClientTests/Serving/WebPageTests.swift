@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebClient
 
-@Suite("The files of the web client")
+@Suite("The files of the web client", .timeLimit(.minutes(1)))
 struct WebPageTests {
     private static let sources = [
         ("index.html", "<!-- modules -->\n<script type=\"module\" src=\"/app/dev/main.js\"></script>"),
