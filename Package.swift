@@ -97,7 +97,8 @@ let package = Package(
 
         // Events as Standard Webhooks has them, what endpoints answer, in which order and when they get events. No I/O.
         .target(
-            name: "Webhooks", dependencies: ["Basics", "Domain", "Outbound", "Push", crypto], swiftSettings: settings),
+            name: "Webhooks", dependencies: ["Basics", "Domain", "Outbound", "Push", crypto, deque],
+            swiftSettings: settings),
 
         // What a file is, and pictures without metadata: reads bytes of strangers. Pure, no I/O, no decoder.
         .target(name: "Pictures", swiftSettings: settings),

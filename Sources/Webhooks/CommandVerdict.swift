@@ -31,6 +31,11 @@ package enum CommandFailure: Sendable, Equatable {
     /// The text of the bot's reply.
     package func text(of word: String) -> String { "The command \(word) failed: \(cause)." }
 
+    /// The payload of the bot's reply.
+    package func payload(of word: String) -> JSONText {
+        JSONText(.object([.init("text", .string(text(of: word)))]))
+    }
+
     private var cause: String {
         switch self {
         case .status(let status): "its server answered with status \(status)"

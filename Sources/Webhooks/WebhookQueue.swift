@@ -1,4 +1,5 @@
 // The order in which one endpoint gets its events. Decisions only: no I/O, no content, and time is a parameter.
+import DequeModule
 import Domain
 
 /// The events of one endpoint that are neither delivered nor parked.
@@ -29,34 +30,17 @@ package struct WebhookQueue: Sendable {
         var isStored: Bool
     }
 
-    private struct Events {
-        var positions: [Position] = []
-        var first = 0
-        var head: Position? { first < positions.count ? positions[first] : nil }
-        var isEmpty: Bool { first >= positions.count }
-        /// The events behind the head.
-        var rest: ArraySlice<Position> { positions[min(first + 1, positions.count)...] }
-
-        mutating func removeHead() {
-            first += 1
-            // Moves the rest once for many removals.
-            if first > 32, first * 2 > positions.count {
-                positions.removeFirst(first)
-                first = 0
-            }
-        }
-    }
-
     private let isOrdered: Bool
     private var entries: [Position: Entry] = [:]
-    private var lines: [Line: Events] = [:]
+    /// The events of each line in order. No line is empty.
+    private var lines: [Line: Deque<Position>] = [:]
     /// Lines whose first event may be sent, in the order of their turn.
-    private var ready = FIFO<Line>()
+    private var ready: Deque<Line> = []
     /// Lines whose first event failed, by the time of its retry in ms since 1970.
     private var delayed: [(dueMs: Int64, line: Line)] = []
     private var inFlight: Set<Position> = []
     /// Events that hold the cursor, in order. Some of them may be done.
-    private var unstored = FIFO<Position>()
+    private var unstored: Deque<Position> = []
     /// Lines that got an event behind a failed one since the last call of `takeWaiting`.
     private var waitingLines: Set<Line> = []
 
@@ -70,9 +54,8 @@ package struct WebhookQueue: Sendable {
     package private(set) var storedCount = 0
     /// When the next failed event is to be retried, in ms since 1970.
     package var nextDueMs: Int64? { delayed.last?.dueMs }
-    package var hasReady: Bool { !ready.isEmpty }
 
-    package func contains(_ position: Position) -> Bool { entries[position] != nil }
+    package func isInFlight(_ position: Position) -> Bool { inFlight.contains(position) }
 
     /// Tries of an event that failed.
     package func tryCount(of position: Position) -> Int { entries[position]?.tryCount ?? 0 }
@@ -89,13 +72,12 @@ package struct WebhookQueue: Sendable {
         let line: Line = isOrdered ? .thread(thread) : .event(position)
         entries[position] = Entry(line: line, thread: thread, tryCount: tryCount, isStored: isStored)
         if isStored { storedCount += 1 } else { unstored.append(position) }
-        let wasEmpty = lines[line]?.isEmpty ?? true
-        lines[line, default: Events()].positions.append(position)
-        if wasEmpty {
+        if let head = lines[line]?.first {
+            if let first = entries[head], first.tryCount > 0 { waitingLines.insert(line) }
+        } else {
             begin(line, dueMs: dueMs)
-        } else if let head = lines[line]?.head, let first = entries[head], first.tryCount > 0 {
-            waitingLines.insert(line)
         }
+        lines[line, default: []].append(position)
     }
 
     /// Returns the next event to send, which then counts as under way.
@@ -105,7 +87,7 @@ package struct WebhookQueue: Sendable {
             ready.append(last.line)
         }
         while let line = ready.popFirst() {
-            guard let head = lines[line]?.head, !inFlight.contains(head) else { continue }
+            guard let head = lines[line]?.first, !inFlight.contains(head) else { continue }
             inFlight.insert(head)
             return head
         }
@@ -117,10 +99,9 @@ package struct WebhookQueue: Sendable {
         inFlight.remove(position)
         guard let entry = entries.removeValue(forKey: position) else { return }
         if entry.isStored { storedCount -= 1 }
-        guard var events = lines[entry.line], events.head == position else { return }
-        events.removeHead()
-        lines[entry.line] = events.isEmpty ? nil : events
-        if !events.isEmpty { begin(entry.line, dueMs: nil) }
+        guard lines[entry.line]?.first == position else { return }
+        lines[entry.line]?.removeFirst()
+        if lines[entry.line]?.isEmpty == true { lines[entry.line] = nil } else { begin(entry.line, dueMs: nil) }
     }
 
     /// Keeps an event for a retry.
@@ -153,14 +134,15 @@ package struct WebhookQueue: Sendable {
     package mutating func takeWaiting(limit: Int) -> [Waiting] {
         var found: [Waiting] = []
         for line in waitingLines {
-            guard let events = lines[line], let head = events.head, entries[head].map({ $0.tryCount > 0 }) == true
+            guard let events = lines[line], let head = events.first, entries[head].map({ $0.tryCount > 0 }) == true
             else {
                 waitingLines.remove(line)
                 continue
             }
             // The stored ones come first: events enter in order, and are stored in order.
-            let unstoredCount = events.rest.reversed().prefix { entries[$0]?.isStored == false }.count
-            for position in events.rest.suffix(unstoredCount) {
+            let behind = events.dropFirst()
+            let unstoredCount = behind.reversed().prefix { entries[$0]?.isStored == false }.count
+            for position in behind.suffix(unstoredCount) {
                 guard found.count < limit else { return found }
                 found.append(Waiting(position: position, thread: entries[position]?.thread))
             }
@@ -175,7 +157,7 @@ package struct WebhookQueue: Sendable {
     package mutating func cursor(readTo: Position) -> Position {
         while let first = unstored.first {
             if entries[first]?.isStored == false { return Position(first.value - 1) }
-            _ = unstored.popFirst()
+            unstored.removeFirst()
         }
         return readTo
     }
@@ -192,28 +174,5 @@ package struct WebhookQueue: Sendable {
             if delayed[middle].dueMs > dueMs { low = middle + 1 } else { high = middle }
         }
         delayed.insert((dueMs, line), at: low)
-    }
-}
-
-/// A queue with removals at the front in constant time.
-struct FIFO<Element: Sendable>: Sendable {
-    private var items: [Element] = []
-    private var start = 0
-
-    var isEmpty: Bool { start >= items.count }
-    var first: Element? { isEmpty ? nil : items[start] }
-
-    mutating func append(_ item: Element) { items.append(item) }
-
-    mutating func popFirst() -> Element? {
-        guard start < items.count else { return nil }
-        defer {
-            start += 1
-            if start > 64, start * 2 > items.count {
-                items.removeFirst(start)
-                start = 0
-            }
-        }
-        return items[start]
     }
 }

@@ -1,22 +1,10 @@
 // The metrics of commands.
 import Synchronization
 import Telemetry
+import Webhooks
 
 final class CommandMetrics: Sendable {
-    /// How a try ended.
-    enum Outcome: String, CaseIterable, Sendable {
-        case replied
-        /// The answer has no text.
-        case silent
-        /// It failed, and is retried.
-        case retried
-        /// It failed for the last time, or was refused.
-        case failed
-        /// 410, which disables the command.
-        case gone
-    }
-
-    let runs = LabelledCounters<Outcome>()
+    let runs = LabelledCounters<CommandOutcome>()
     let failures = Counter()
     let delays = Histogram(.seconds)
     /// Requests under way.

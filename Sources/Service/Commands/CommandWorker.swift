@@ -4,21 +4,22 @@ import Logging
 import Outbound
 import ServiceConfiguration
 import Store
+import Synchronization
 import Telemetry
 import Webhooks
 import Workers
 
 /// Runs on every node. A node claims each run by a lease, so nodes share the work and finish what a dead node started.
-/// The address may get a message twice, the thread gets one reply.
-struct CommandWorker: Sendable {
+/// The address may get a message twice, the thread gets one reply. `CommandSchedule` decides; this type performs.
+final class CommandWorker: Sendable {
     /// How long requests under way may continue while the node stops.
     private static let closeMax = Duration.seconds(2)
-    private static let unsentWait = Duration.seconds(1)
 
-    let store: Store
-    let limits: Limits
-    let metrics: CommandMetrics
+    private let store: Store
+    private let limits: Limits
+    private let metrics: CommandMetrics
     private let clients: CommandClients
+    private let schedule = Mutex(CommandSchedule<CommandRunKey>())
     private let searching: Worker
     private let recording: Worker
     private let log: RateLimitedLog
@@ -36,10 +37,10 @@ struct CommandWorker: Sendable {
     }
 
     /// Runs until cancelled. Requests under way then have two seconds to end.
-    func run() async throws {
+    @Sendable func run() async throws {
         try await withTaskCancellationHandler {
             try await withThrowingDiscardingTaskGroup { group in
-                group.addTask {
+                group.addTask { [wakeUps] in
                     while true {
                         wakeUps.wake()
                         try await Ticker.sleep()
@@ -47,34 +48,51 @@ struct CommandWorker: Sendable {
                 }
                 for await _ in wakeUps {
                     for run in try await claim() {
-                        metrics.running.add(1, ordering: .relaxed)
-                        group.addTask { await answer(run) }
+                        group.addTask { await self.answer(run) }
                     }
                 }
             }
         } onCancel: {
+            schedule.withLock { $0.close() }
             clients.close(within: Self.closeMax)
         }
     }
 
     /// Claims as many runs as there is room for. After a failure the next tick repeats the call.
-    private func claim() async throws -> [CommandRun] {
-        let room = CommandLimits.nodeRunningCountMax - metrics.running.load(ordering: .relaxed)
+    private func claim() async throws -> [(run: CommandRun, settlement: CommandSettlement?)] {
+        let room = schedule.withLock { $0.room }
         guard room > 0 else { return [] }
-        return try await searching.attempt { try await store.stepCommands(limit: room) } ?? []
+        let runs = try await searching.attempt { try await store.stepCommands(limit: room) } ?? []
+        return schedule.withLock { schedule in
+            defer { metrics.running.store(schedule.count, ordering: .relaxed) }
+            return runs.map { ($0, schedule.claimed(.init($0))) }
+        }
     }
 
-    /// Performs one try, and records what became of it.
-    private func answer(_ run: CommandRun) async {
-        defer {
-            metrics.running.subtract(1, ordering: .relaxed)
-            // There is room for the next one.
-            wakeUps.wake()
+    /// Performs one try, and records its outcome.
+    private func answer(_ claimed: (run: CommandRun, settlement: CommandSettlement?)) async {
+        let run = claimed.run
+        var settlement = claimed.settlement
+        if settlement == nil {
+            let verdict = await verdict(on: run)
+            settlement = schedule.withLock { $0.answered(run.key, verdict) }
         }
-        let verdict =
-            if let refusal = run.refusal { CommandVerdict.failed(.init(refusal)) } else { await verdict(on: run) }
-        // Cancelled: the node stops. Another node claims the run when the lease ends.
-        _ = try? await recording.retry { try await record(verdict, of: run) }
+        guard let settlement else { return }
+        report(settlement, of: run)
+        // Nil if cancelled: the node stops. Another node claims the run when the lease ends.
+        let isRecorded = try? await recording.retry { try await record(settlement.change, of: run) }
+        let outcome = schedule.withLock { schedule in
+            defer { metrics.running.store(schedule.count, ordering: .relaxed) }
+            return schedule.settled(run.key, isRecorded: isRecorded ?? false)
+        }
+        if let outcome {
+            metrics.runs.add(outcome)
+            if outcome != .retried {
+                metrics.delays.record(.milliseconds(UnixTime.nowMs - run.sentAt.microsSince1970 / 1_000))
+            }
+        }
+        // There is room for the next one.
+        wakeUps.wake()
     }
 
     private func verdict(on run: CommandRun) async -> CommandVerdict {
@@ -90,60 +108,42 @@ struct CommandWorker: Sendable {
         }
     }
 
-    private func record(_ verdict: CommandVerdict, of run: CommandRun) async throws {
-        switch verdict {
-        case .answered(let payload):
-            try await end(run, payload, as: payload == nil ? .silent : .replied)
-        case .gone:
+    private func report(_ settlement: CommandSettlement, of run: CommandRun) {
+        switch (settlement.outcome, settlement.failure) {
+        case (.gone, _):
             log.warning(
                 "a command is disabled: its address answered 410; enable it when it works again", reason: run.word)
-            try await end(run, CommandFailure.disabled.payload(of: run.word), as: .gone)
-        case .failed(let failure):
-            if run.refusal == nil, run.tryCount < CommandLimits.retryWaits.count {
-                log.warning("a command failed; it is retried", reason: "\(run.word): \(failure.reason)")
-                try await putOff(run, CommandLimits.retryWaits[run.tryCount])
-            } else {
-                log.warning(
-                    "a command failed for the last time; its bot replied with the reason",
-                    reason: "\(run.word): \(failure.reason)")
-                try await end(run, failure.payload(of: run.word), as: .failed)
+        case (.retried, let failure?):
+            log.warning("a command failed; it is retried", reason: "\(run.word): \(failure.reason)")
+        case (_, let failure?):
+            log.warning(
+                "a command failed for the last time; its bot replied with the reason",
+                reason: "\(run.word): \(failure.reason)")
+        case (_, nil): break
+        }
+    }
+
+    /// Returns whether the claim lasted; otherwise nothing was recorded.
+    private func record(_ change: CommandSettlement.Change, of run: CommandRun) async throws -> Bool {
+        switch change {
+        case .end(let reply, let isGone):
+            try await store.settleCommandRun(
+                run.key, reply: MessageID(replyTo: run.key.message, of: run.key.command), payload: reply,
+                isGone: isGone)
+        case .putOff(let wait, let isTried):
+            try await store.putOffCommandRun(run.key, waitMs: Int(wait / .milliseconds(1)), isTried: isTried)
+        }
+    }
+}
+
+extension CommandSchedule<CommandRunKey>.Run {
+    fileprivate init(_ run: CommandRun) {
+        let refusal: CommandFailure? =
+            switch run.refusal {
+            case .disabled: .disabled
+            case .busy: .busy
+            case nil: nil
             }
-        case .unsent:
-            _ = try await store.putOffCommandRun(
-                run.key, waitMs: Task.isCancelled ? 0 : Self.unsentWait.milliseconds, isTried: false)
-        }
-    }
-
-    private func end(_ run: CommandRun, _ payload: JSONText?, as outcome: CommandMetrics.Outcome) async throws {
-        let reply = MessageID(replyTo: run.key.message, of: run.key.command)
-        guard
-            try await store.settleCommandRun(run.key, reply: reply, payload: payload, isGone: outcome == .gone)
-        else { return }
-        metrics.runs.add(outcome)
-        metrics.delays.record(.milliseconds(UnixTime.nowMs - run.sentAt.microsSince1970 / 1_000))
-    }
-
-    private func putOff(_ run: CommandRun, _ wait: Duration) async throws {
-        if try await store.putOffCommandRun(run.key, waitMs: wait.milliseconds, isTried: true) {
-            metrics.runs.add(.retried)
-        }
-    }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int { Int(self / .milliseconds(1)) }
-}
-
-extension CommandFailure {
-    fileprivate init(_ refusal: CommandRun.Refusal) {
-        switch refusal {
-        case .disabled: self = .disabled
-        case .busy: self = .busy
-        }
-    }
-
-    /// The payload of the bot's message.
-    fileprivate func payload(of word: String) -> JSONText {
-        JSONText(.object([.init("text", .string(text(of: word)))]))
+        self.init(key: run.key, word: run.word, tryCount: run.tryCount, refusal: refusal)
     }
 }

@@ -12,15 +12,8 @@ import Webhooks
 import Workers
 
 /// Runs on every node. Each endpoint has one node at a time, by a lease. When a node dies, another one claims its
-/// endpoints and goes on from the database.
+/// endpoints and continues from the database.
 struct WebhookDispatcher: Sendable {
-    private static let leaseSeconds = 25
-    /// The share of a lease that is left at least, whenever it was looked after: see webhook_tend.
-    private static let leaseSafe = Duration.seconds(15)
-    /// Endpoints that a node claims at once, so that nodes that start together share them.
-    private static let claimMax = 8
-    /// Between two looks at the leases, in ticks of the lanes.
-    private static let tickCount = 4
     private static let testsInFlightMax = 8
     private static let inFlightMax = WebhookPace.windowMax
     /// Ids of test events begin with this; they are in no log.
@@ -57,17 +50,15 @@ struct WebhookDispatcher: Sendable {
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             let worker = Worker("looking after webhooks", failures: metrics.failures, logger: logger)
-            var tick = 0
             while true {
-                if tick.isMultiple(of: Self.tickCount), let started = try await worker.attempt({ try await tend() }) {
+                if lanes.isTendDue(), let started = try await worker.attempt({ try await tend() }) {
                     for lane in started {
                         group.addTask {
                             await lane.run()
-                            lanes.remove(lane)
+                            lanes.remove(lane.id)
                         }
                     }
                 }
-                tick += 1
                 lanes.wake()
                 try await Ticker.sleep()
             }
@@ -78,19 +69,31 @@ struct WebhookDispatcher: Sendable {
     private func tend() async throws -> [WebhookLane] {
         let began = ContinuousClock.now
         let held = try await store.tendWebhooks(
-            node: node, held: lanes.ids, limit: Self.claimMax, leaseSeconds: Self.leaseSeconds)
-        let leaseEnd = began + Self.leaseSafe
-        let unserved = lanes.update(held, leaseEnd: leaseEnd)
-        return try unserved.map { webhook in
-            let lane = WebhookLane(
-                webhook, leaseEnd: leaseEnd, retries: retries, store: store,
-                outbound: try Outbound(
-                    caFile: caFile, allowPrivate: allowsPrivate, inFlightMax: Self.inFlightMax,
-                    waitingCountMax: Self.inFlightMax),
-                metrics: metrics, head: head, logger: logger)
-            lanes.add(lane)
-            return lane
+            node: node, held: lanes.ids, limit: WebhookLeases.claimMax, leaseSeconds: WebhookLeases.leaseSeconds)
+        let (unserved, leaseEnd) = lanes.update(held, began: began)
+        return unserved.compactMap { webhook in
+            do {
+                let lane = try lane(of: webhook, leaseEnd: leaseEnd)
+                lanes.add(lane)
+                return lane
+            } catch {
+                metrics.failures.add()
+                lanes.remove(webhook.id)
+                logger.warning(
+                    "delivering to a webhook cannot begin; retrying in 1 s",
+                    metadata: ["webhook": "\(webhook.id)", "reason": "\(error)"])
+                return nil
+            }
         }
+    }
+
+    private func lane(of webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant) throws -> WebhookLane {
+        WebhookLane(
+            webhook, leaseEnd: leaseEnd, retries: retries, store: store,
+            outbound: try Outbound(
+                caFile: caFile, allowPrivate: allowsPrivate, inFlightMax: Self.inFlightMax,
+                waitingCountMax: Self.inFlightMax),
+            metrics: metrics, head: head, logger: logger)
     }
 
     /// Sends a test event at once, and returns what the endpoint answered.
@@ -116,38 +119,51 @@ struct WebhookDispatcher: Sendable {
     }
 }
 
-/// The lanes of a node by their endpoints. From any thread.
+/// The lanes of a node by their endpoints. `WebhookLeases` decides which there are. From any thread.
 private final class Lanes: Sendable {
-    private let all = Mutex<[WebhookID: WebhookLane]>([:])
+    private struct State {
+        var leases = WebhookLeases()
+        var lanes: [WebhookID: WebhookLane] = [:]
+    }
 
-    var ids: [WebhookID] { all.withLock { Array($0.keys) } }
+    private let state = Mutex(State())
+
+    var ids: [WebhookID] { state.withLock { $0.leases.ids } }
+
+    func isTendDue() -> Bool { state.withLock { $0.leases.isTendDue(now: .now) } }
 
     func add(_ lane: WebhookLane) {
-        all.withLock { $0[lane.id] = lane }
+        state.withLock { $0.lanes[lane.id] = lane }
         lane.wake()
     }
 
-    func remove(_ lane: WebhookLane) { all.withLock { $0[lane.id] = nil } }
-
-    func wake() {
-        for lane in all.withLock({ Array($0.values) }) { lane.wake() }
+    func remove(_ id: WebhookID) {
+        state.withLock { state in
+            state.lanes[id] = nil
+            state.leases.ended(id)
+        }
     }
 
-    /// Renews the lanes of `held`, and stops the others. Returns the endpoints without a lane. An endpoint whose lane
-    /// is ending gets the next one after that.
-    func update(_ held: [LeasedWebhook], leaseEnd: ContinuousClock.Instant) -> [LeasedWebhook] {
-        let lanes = all.withLock { $0 }
-        let heldIDs = Set(held.map(\.id))
-        for (id, lane) in lanes where !heldIDs.contains(id) { lane.stop() }
-        return held.filter { webhook in
-            lanes[webhook.id]?.renew(webhook, leaseEnd: leaseEnd)
-            return lanes[webhook.id] == nil
+    func wake() {
+        for lane in state.withLock({ Array($0.lanes.values) }) { lane.wake() }
+    }
+
+    /// Renews the lanes of `held`, and stops the others. Returns the endpoints without a lane.
+    func update(
+        _ held: [LeasedWebhook], began: ContinuousClock.Instant
+    ) -> (unserved: [LeasedWebhook], leaseEnd: ContinuousClock.Instant) {
+        let (changes, lanes) = state.withLock { ($0.leases.tended(held.map(\.id), began: began), $0.lanes) }
+        for id in changes.stopped { lanes[id]?.stop() }
+        let started = Set(changes.started)
+        for webhook in held where !started.contains(webhook.id) {
+            lanes[webhook.id]?.renew(webhook, leaseEnd: changes.leaseEnd)
         }
+        return (held.filter { started.contains($0.id) }, changes.leaseEnd)
     }
 
     func lags() -> [WebhookMetrics.Lag] {
         let nowMs = UnixTime.nowMs
-        return all.withLock { Array($0.values) }.sorted { $0.id < $1.id }.map { lane in
+        return state.withLock { Array($0.lanes.values) }.sorted { $0.id < $1.id }.map { lane in
             let lag = lane.lag(nowMs: nowMs)
             return .init(webhook: lane.id.description, eventCount: lag.eventCount, seconds: lag.seconds)
         }

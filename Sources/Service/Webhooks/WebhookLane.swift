@@ -1,5 +1,5 @@
-// One endpoint's deliveries by this node: what it knows, and its loop. WebhookLane+reading.swift reads the log,
-// WebhookLane+sending.swift sends, WebhookLane+settling.swift records.
+// One endpoint's deliveries by this node. `WebhookSchedule` decides; the lane performs: WebhookLane+sending.swift sends,
+// WebhookLane+steps.swift reads the log and records.
 import Domain
 import Log
 import Logging
@@ -13,68 +13,20 @@ import Workers
 /// Delivers the events of the log to one endpoint, for one turn of its lease. It has an HTTP client of its own, so a
 /// slow endpoint delays no other one.
 final class WebhookLane: Sendable {
-    struct Limits: Sendable {
-        /// Events that were read and are not yet delivered, without those that have rows. When this node is killed, at
-        /// most this many are sent again.
-        var aheadCountMax = 512
-        /// Their bodies.
-        var aheadByteCountMax = 4 << 20
-        /// Events of one read.
-        var readCountMax = 256
-        /// Events that failed or wait behind one. With more, the endpoint gets nothing new.
-        var openCountMax = 10_000
-        /// Outcomes that are recorded without waiting for more.
-        var settleCountMin = 256
-        /// The longest time until an outcome is recorded.
-        var settleWaitMax = Duration.milliseconds(250)
-        /// The longest time until the cursor is recorded while the log has nothing for the endpoint.
-        var cursorWaitMax = Duration.seconds(5)
-        /// How long requests under way may continue while the node stops.
-        var closeMax = Duration.seconds(2)
-    }
+    /// How long requests under way may continue while the lane ends.
+    private static let closeMax = Duration.seconds(2)
 
-    /// What is known of an event that is neither delivered nor parked.
-    struct Item {
-        var event: String
-        var thread: ThreadID?
-        var atMs: Int64
-        /// Nil for an event with a row: it is read from the log again when its time comes.
-        var message: WebhookMessage?
-    }
-
-    enum Phase {
-        case running
-        /// Nothing more is sent. The lane ends when nothing is under way.
-        case stopping
-        /// Another turn has the endpoint: nothing can be recorded any more.
-        case over
-    }
-
+    /// The state that the task and the callbacks share. Decisions are made under the lock; their effects follow after
+    /// it.
     struct State {
+        var schedule: WebhookSchedule
         var webhook: LeasedWebhook
-        var queue: WebhookQueue
-        var pace: WebhookPace
-        var items: [Position: Item] = [:]
-        /// Bodies in memory.
-        var byteCount = 0
-        /// Nil until the place was read from the database.
-        var readTo: Cursor?
-        /// The log's end, when it was last read.
-        var head = Position.start
-        var hasMore = true
-        /// Events under way whose content is to be read first.
-        var missing: [Position] = []
-        var outcomes = OutcomeBatch()
-        var settledCursor: Cursor?
-        var settledAt = ContinuousClock.now
-        var leaseEnd: ContinuousClock.Instant
-        var phase = Phase.running
+        /// Resumed when nothing is under way.
+        var ended: CheckedContinuation<Void, Never>?
     }
 
     let id: WebhookID
     let turn: Int64
-    let retries: WebhookRetries
-    let limits: Limits
     let store: Store
     let outbound: Outbound
     let metrics: WebhookMetrics
@@ -82,18 +34,15 @@ final class WebhookLane: Sendable {
     let head: @Sendable () -> Position
     let log: RateLimitedLog
     let state: Mutex<State>
-    let wakeUps = WakeUps()
     private let worker: Worker
+    private let wakeUps = WakeUps()
 
     init(
-        _ webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant, retries: WebhookRetries, limits: Limits = Limits(),
-        store: Store, outbound: Outbound, metrics: WebhookMetrics, head: @escaping @Sendable () -> Position,
-        logger: Logger
+        _ webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant, retries: WebhookRetries, store: Store,
+        outbound: Outbound, metrics: WebhookMetrics, head: @escaping @Sendable () -> Position, logger: Logger
     ) {
         id = webhook.id
         turn = webhook.turn
-        self.retries = retries
-        self.limits = limits
         self.store = store
         self.outbound = outbound
         self.metrics = metrics
@@ -103,27 +52,21 @@ final class WebhookLane: Sendable {
         log = RateLimitedLog(logger)
         worker = Worker(
             "delivering to a webhook", retryAfter: .seconds(1), failures: metrics.failures, logger: logger)
-        state = Mutex(
-            State(
-                webhook: webhook, queue: WebhookQueue(isOrdered: webhook.isOrdered),
-                pace: WebhookPace(longestWait: retries.longest), leaseEnd: leaseEnd))
+        let schedule = WebhookSchedule(
+            turn: webhook.turn, types: webhook.types, isOrdered: webhook.isOrdered, leaseEnd: leaseEnd,
+            retries: retries, now: .now)
+        state = Mutex(State(schedule: schedule, webhook: webhook))
     }
 
     /// Makes the lane look for work. From any thread.
     @Sendable func wake() { wakeUps.wake() }
 
-    /// Records that the lease was renewed, and what changed of the endpoint. If the lane cannot go on with it, it stops,
-    /// and the next lane begins from the recorded place.
+    /// Records that the lease was renewed, and what changed of the endpoint. If the lane cannot continue with it, it
+    /// stops, and the next lane begins from the recorded place.
     func renew(_ webhook: LeasedWebhook, leaseEnd: ContinuousClock.Instant) {
         state.withLock { state in
-            if webhook.turn != turn {
-                state.phase = .over
-            } else if webhook.types != state.webhook.types {
-                // What was read by the former filter is read again.
-                state.phase = .stopping
-            } else {
+            if state.schedule.renewed(turn: webhook.turn, types: webhook.types, leaseEnd: leaseEnd) {
                 state.webhook = webhook
-                state.leaseEnd = leaseEnd
             }
         }
         wake()
@@ -131,9 +74,7 @@ final class WebhookLane: Sendable {
 
     /// Sends nothing more, and ends when nothing is under way.
     func stop() {
-        state.withLock { state in
-            if case .running = state.phase { state.phase = .stopping }
-        }
+        state.withLock { $0.schedule.stop() }
         wake()
     }
 
@@ -154,72 +95,51 @@ final class WebhookLane: Sendable {
         await close()
     }
 
-    /// Reads, sends and records until there is nothing to do now. Returns whether the lane is done.
+    /// Sends, and performs one step after the other until there is nothing to do now. Returns whether the lane is done.
     private func work() async throws -> Bool {
         while true {
-            if state.withLock({ $0.readTo == nil }), try await !open() { return true }
-            pump()
-            try await readMissing()
-            let hasMore = try await read()
-            pump()
-            if state.withLock({ $0.isToSettle(limits) }) { try await settle() }
-            let (isDone, isOver) = state.withLock { state in
-                switch state.phase {
-                case .running: (false, false)
-                case .stopping: (state.queue.inFlightCount == 0 && state.outcomes.isEmpty, false)
-                case .over: (true, true)
-                }
+            send()
+            let head = head()
+            switch state.withLock({ $0.schedule.step(head: head, now: .now) }) {
+            case .open: try await open()
+            case .read(let cursor): try await read(after: cursor)
+            case .load(let position, let cursor): try await load(position, after: cursor)
+            case .settle(let settlement): try await settle(settlement)
+            case .wait: return false
+            case .end: return true
             }
-            if isDone || isOver { return true }
-            if !hasMore, !state.withLock({ $0.isToSettle(limits) || !$0.missing.isEmpty }) { return false }
         }
     }
 
-    /// Waits for what is under way, records it, and gives the endpoint back. Runs to its end although the task is
+    /// Waits for what is under way, records it, and releases the endpoint. Runs to its end although the task is
     /// cancelled.
     private func close() async {
         stop()
-        outbound.close(within: limits.closeMax)
-        let ending = Task {
-            let end = ContinuousClock.now + limits.closeMax + .milliseconds(500)
-            while state.withLock({ $0.queue.inFlightCount > $0.missing.count }), ContinuousClock.now < end {
-                try? await Task.sleep(for: .milliseconds(10))
+        // Calls back for every request within this time.
+        outbound.close(within: Self.closeMax)
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if !state.schedule.isIdle { state.ended = continuation }
+                return state.schedule.isIdle
             }
-            guard state.withLock({ if case .over = $0.phase { false } else { $0.readTo != nil } }) else { return }
-            do {
-                try await settle()
-                try await store.releaseWebhook(id, turn: turn)
-            } catch {
-                metrics.failures.add()
-                log.warning(
-                    "recording the last deliveries to a webhook failed; they are sent again", reason: "\(error)")
-            }
+            if isIdle { continuation.resume() }
         }
-        await ending.value
+        do {
+            if let last = state.withLock({ $0.schedule.lastSettlement() }) { try await settle(last) }
+            if state.withLock({ $0.schedule.isOurs }) { try await store.releaseWebhook(id, turn: turn) }
+        } catch {
+            metrics.failures.add()
+            log.warning("recording the last deliveries to a webhook failed; they are sent again", reason: "\(error)")
+        }
     }
 
     /// What the endpoint has not received: events of the log, and the age of the oldest one that is known.
     func lag(nowMs: Int64) -> (eventCount: Int, seconds: Double) {
         let head = head()
-        return state.withLock { state in
-            let unread = state.readTo.map { max(0, head.value - $0.position.value) } ?? 0
-            let oldest = state.items.values.lazy.map(\.atMs).min()
-            return (Int(unread) + state.queue.count, oldest.map { Double(max(0, nowMs - $0)) / 1_000 } ?? 0)
-        }
+        return state.withLock { $0.schedule.lag(head: head, nowMs: nowMs) }
     }
 }
 
-extension WebhookLane.State {
-    var isRunning: Bool { if case .running = phase { true } else { false } }
-
-    /// Whether outcomes are to be recorded now, or the cursor.
-    func isToSettle(_ limits: WebhookLane.Limits) -> Bool {
-        guard readTo != nil else { return false }
-        if case .over = phase { return false }
-        let wait = ContinuousClock.now - settledAt
-        if !outcomes.isEmpty {
-            return outcomes.count >= limits.settleCountMin || queue.inFlightCount == 0 || wait >= limits.settleWaitMax
-        }
-        return wait >= limits.cursorWaitMax && queue.inFlightCount == 0 && readTo != settledCursor
-    }
+extension WebhookSchedule.Now {
+    static var now: Self { Self(instant: .now, ms: UnixTime.nowMs) }
 }

@@ -16,75 +16,6 @@ package struct LeasedWebhook: Sendable, Equatable {
     package var isOrdered: Bool
 }
 
-/// An event that failed, or waits behind one.
-package struct OpenDelivery: Sendable, Equatable {
-    package var position: Position
-    package var event: String
-    package var thread: ThreadID?
-    /// When the event happened, in ms since 1970.
-    package var atMs: Int64
-    package var tryCount: Int
-    /// When it is retried, in ms since 1970; nil for an event that was not tried.
-    package var nextMs: Int64?
-
-    package init(
-        position: Position, event: String, thread: ThreadID?, atMs: Int64, tryCount: Int = 0, nextMs: Int64? = nil
-    ) {
-        self.position = position
-        self.event = event
-        self.thread = thread
-        self.atMs = atMs
-        self.tryCount = tryCount
-        self.nextMs = nextMs
-    }
-}
-
-/// What became of deliveries since the last call.
-package struct WebhookOutcomes: Sendable {
-    package struct Delivered: Sendable {
-        package var position: Position
-        package var event: String
-        package var status: Int
-        package var tryCount: Int
-
-        package init(position: Position, event: String, status: Int, tryCount: Int) {
-            self.position = position
-            self.event = event
-            self.status = status
-            self.tryCount = tryCount
-        }
-    }
-
-    package struct Open: Sendable {
-        package enum State: Int32, Sendable { case waiting, failed, parked }
-
-        package var delivery: OpenDelivery
-        package var state: State
-        /// Of the last answer.
-        package var status: Int?
-        package var reason: String?
-
-        package init(_ delivery: OpenDelivery, _ state: State, status: Int? = nil, reason: String? = nil) {
-            self.delivery = delivery
-            self.state = state
-            self.status = status
-            self.reason = reason
-        }
-    }
-
-    package var delivered: [Delivered] = []
-    /// At most one for each event.
-    package var open: [Open] = []
-    /// Events that the log no longer has.
-    package var removed: [Position] = []
-    /// Whether the endpoint answered 410.
-    package var isGone = false
-
-    package init() {}
-
-    package var count: Int { delivered.count + open.count + removed.count + (isGone ? 1 : 0) }
-}
-
 /// Where delivering goes on.
 package struct WebhookPlace: Sendable, Equatable {
     package var cursor: Cursor
@@ -104,10 +35,15 @@ extension Store {
         return try await decoded { try rows.map { try LeasedWebhook($0) } }
     }
 
-    /// Ends a lease: another node may claim the endpoint at once.
+    /// Ends a lease: another node may claim the endpoint at once. The call runs to its end even if its task is cancelled,
+    /// because a node releases its endpoints while it stops.
     package func releaseWebhook(_ id: WebhookID, turn: Int64) async throws {
-        _ = try await rows(
-            Statement("webhook_release", "select webhook_release($1, $2)"), [.id(id), .int8(turn)])
+        let result = await withCheckedContinuation { continuation in
+            changes.client.begin(
+                Statement("webhook_release", "select webhook_release($1, $2)"), [.id(id), .int8(turn)]
+            ) { continuation.resume(returning: $0) }
+        }
+        _ = try await decoded { try result.get() }
     }
 
     /// Returns where delivering goes on; nil if the turn is over.

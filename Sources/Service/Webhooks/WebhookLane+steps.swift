@@ -1,0 +1,86 @@
+// The steps of a lane that need the database: reading the place, the log and single events, and recording.
+import Domain
+import Store
+import Webhooks
+
+extension WebhookLane {
+    private static let openPageCount = 1_000
+    /// Events of one read.
+    private static let readCountMax = 256
+
+    /// Reads the place and the events that wait.
+    func open() async throws {
+        guard let place = try await store.openWebhook(id, turn: turn) else {
+            state.withLock { $0.schedule.turnEnded() }
+            return
+        }
+        if place.droppedCount > 0 { reportLoss(place.droppedCount) }
+        var waiting: [OpenDelivery] = []
+        while true {
+            let page = try await store.openDeliveries(
+                id, after: waiting.last?.position ?? .start, limit: Self.openPageCount)
+            waiting += page
+            if page.count < Self.openPageCount { break }
+        }
+        state.withLock { $0.schedule.opened(at: place.cursor, waiting: waiting) }
+    }
+
+    /// Reads the next events of the log.
+    func read(after cursor: Cursor) async throws {
+        let webhook = state.withLock { $0.webhook }
+        switch try await store.changes(after: cursor, types: webhook.types, limit: Self.readCountMax) {
+        case .expired:
+            // The log was trimmed, or has lost its tail: the database says where to continue.
+            state.withLock { $0.schedule.stop() }
+        case .part(let changes, let next, let end):
+            // Outside of the lock: rendering costs some microseconds an event.
+            let events = changes.map { WebhookSchedule.Event($0, isThin: webhook.isThin) }
+            state.withLock { $0.schedule.read(events, next: next, end: end.position) }
+        }
+    }
+
+    /// Reads the content of an event that failed earlier and whose time has come, and sends it.
+    func load(_ position: Position, after cursor: Cursor) async throws {
+        var found: Change?
+        if case .part(let changes, _, _) = try await store.changes(after: cursor, limit: 1) {
+            found = changes.first { $0.id.position == position }
+        }
+        let isThin = state.withLock { $0.webhook.isThin }
+        let message = found.map { WebhookSchedule.Event($0, isThin: isThin).message }
+        switch state.withLock({ $0.schedule.loaded(position, message, now: .now) }) {
+        case .send(let sending): send([sending])
+        case .putBack: break
+        case .lost: reportLoss(1)
+        }
+    }
+
+    /// Records outcomes, the events that wait behind failed ones, and the cursor.
+    func settle(_ settlement: WebhookSettlement) async throws {
+        do {
+            let isOurs = try await store.settleWebhook(
+                id, turn: turn, cursor: settlement.cursor, settlement.outcomes)
+            state.withLock { $0.schedule.settled(isOurs: isOurs, now: .now) }
+        } catch {
+            // What is not recorded is delivered again.
+            state.withLock { $0.schedule.settlementFailed() }
+            throw error
+        }
+    }
+
+    private func reportLoss(_ count: Int) {
+        metrics.lost.add(count)
+        log.error(
+            "events were not delivered to a webhook: the log no longer has them; check the endpoint and PARLEY_LOG_DAYS",
+            reason: "\(count) events")
+    }
+}
+
+extension WebhookSchedule.Event {
+    fileprivate init(_ change: Change, isThin: Bool) {
+        self.init(
+            position: change.id.position, thread: change.thread, atMs: change.at.microsSince1970 / 1_000,
+            message: WebhookMessage(
+                id: change.id.description, type: change.type, at: change.at, thread: change.thread, actor: change.actor,
+                data: change.data, isThin: isThin))
+    }
+}

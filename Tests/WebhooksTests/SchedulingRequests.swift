@@ -1,0 +1,288 @@
+// When events are sent to an endpoint, and when they are not. The test sets the clock.
+import Domain
+import Testing
+import Webhooks
+
+@Suite("Scheduling the requests to a webhook", .timeLimit(.minutes(1)))
+struct SchedulingRequests {
+    private let a = TestedEndpoint.a
+    private let b = TestedEndpoint.b
+    private let c = TestedEndpoint.c
+
+    @Test("sends one event of a thread at a time, and those of other threads meanwhile")
+    func order() {
+        var endpoint = TestedEndpoint()
+        endpoint.begin([(1, a), (2, a), (3, b)])
+        #expect(endpoint.sends() == [1, 3] && endpoint.sends() == [])
+        endpoint.answer(3)
+        #expect(endpoint.sends() == [])
+        endpoint.answer(1)
+        #expect(endpoint.sends() == [2])
+    }
+
+    @Test("keeps a thread waiting behind its failed event, and no other thread")
+    func failedThread() {
+        var endpoint = TestedEndpoint()
+        endpoint.begin([(1, a), (2, a), (3, b), (4, b)])
+        _ = endpoint.sends()
+        endpoint.fail(1)
+        endpoint.answer(3)
+        #expect(endpoint.sends() == [4])
+        endpoint.timeMs = 4_999
+        #expect(endpoint.sends() == [])
+    }
+
+    @Test("has at most 32 requests under way")
+    func window() {
+        var endpoint = TestedEndpoint()
+        endpoint.begin((1...40).map { (Int64($0), ThreadID.make()) })
+        #expect(endpoint.sends() == Array(1...32))
+        endpoint.answer(7)
+        #expect(endpoint.sends() == [33] && endpoint.schedule.inFlightCount == 32)
+    }
+
+    @Test("sends nothing while the endpoint has a pause, then one request at a time")
+    func pause() {
+        var endpoint = TestedEndpoint()
+        endpoint.begin([(1, a), (2, b), (3, c), (4, nil)])
+        #expect(endpoint.sends() == [1, 2, 3, 4])
+        endpoint.answer(1, .failed(status: 429, reason: .status, slows: true, asked: .seconds(10)))
+        for position in [Int64(2), 3, 4] { endpoint.answer(position) }
+        endpoint.read([(5, b), (6, c)])
+        endpoint.timeMs = 9_999
+        #expect(endpoint.sends() == [])
+        endpoint.timeMs = 10_000
+        #expect(endpoint.sends() == [5] && endpoint.sends() == [])
+        endpoint.answer(5)
+        // The accepted request doubles the bound: an event that was read and the failed one.
+        #expect(endpoint.sends() == [6] && endpoint.schedule.inFlightCount == 2)
+    }
+
+    @Test("does not slow the endpoint for a failure that is about one event")
+    func unslowed() {
+        var endpoint = TestedEndpoint()
+        endpoint.begin([(1, a), (2, b)])
+        _ = endpoint.sends()
+        endpoint.fail(1)
+        endpoint.read([(3, c)])
+        #expect(endpoint.sends() == [3])
+    }
+
+    @Test("retries by the schedule, with the content that the log has then")
+    func retries() {
+        var endpoint = TestedEndpoint(retries: [5, 300])
+        endpoint.begin([(1, a), (2, a)])
+        _ = endpoint.sends()
+        #expect(endpoint.fail(1).outcome == .retried(reason: "status 500"))
+        #expect(endpoint.settle() == "cursor 2: failed 1, waiting 2")
+        endpoint.timeMs = 4_999
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "wait")
+        endpoint.timeMs = 5_000
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0" && endpoint.load(1) == "send 1")
+        #expect(endpoint.schedule.inFlightCount == 1)
+        endpoint.fail(1)
+        endpoint.timeMs = 304_999
+        _ = endpoint.settle()
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "wait")
+        endpoint.timeMs = 305_000
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0" && endpoint.load(1) == "send 1")
+        #expect(endpoint.answer(1).outcome == .delivered(afterMs: 305_000))
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 2 after 1")
+    }
+
+    @Test("waits as long as the endpoint asks")
+    func asked() {
+        var endpoint = TestedEndpoint(retries: [5])
+        endpoint.begin([(1, a)])
+        _ = endpoint.sends()
+        endpoint.answer(1, .failed(status: 503, reason: .status, slows: true, asked: .seconds(60)))
+        _ = endpoint.settle()
+        endpoint.timeMs = 59_999
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "wait")
+        endpoint.timeMs = 60_000
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0")
+    }
+
+    @Test("parks an event after the last retry, and continues with the next one of its thread")
+    func parking() throws {
+        var endpoint = TestedEndpoint(retries: [1])
+        endpoint.begin([(1, a), (2, a)])
+        _ = endpoint.sends()
+        endpoint.fail(1)
+        endpoint.timeMs = 1_000
+        _ = endpoint.settle()
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0" && endpoint.load(1) == "send 1")
+        let answer = endpoint.answer(1, .failed(status: nil, reason: .timeout, slows: false, asked: nil))
+        #expect(answer.outcome == .parked(reason: "timeout"))
+        #expect(endpoint.sends() == [] && endpoint.schedule.inFlightCount == 1)
+        endpoint.timeMs = 1_250
+        let settlement = endpoint.settlement()
+        let parked = try #require(settlement?.outcomes.open.first)
+        #expect(parked.state == .parked && parked.delivery.tryCount == 2 && parked.delivery.nextMs == nil)
+        #expect(parked.status == nil && parked.reason == "timeout" && parked.delivery.position == Position(1))
+        // The next one waited behind it, so the database has its row, and the log its content.
+        endpoint.schedule.settled(isOurs: true, now: endpoint.now)
+        #expect(endpoint.stepName() == "load 2 after 1" && endpoint.load(2) == "send 2")
+    }
+
+    @Test("gives up an event that the log no longer has, and continues with the next one of its thread")
+    func lost() {
+        for isKept in [false, true] {
+            var endpoint = TestedEndpoint(retries: [1])
+            endpoint.begin([(1, a), (2, a)])
+            _ = endpoint.sends()
+            endpoint.fail(1)
+            _ = endpoint.settle()
+            endpoint.timeMs = 1_000
+            #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0")
+            if isKept {
+                // Another event at its position: the log has lost its tail.
+                let other = WebhookMessage(id: "evt_0_1_1", body: [])
+                guard case .lost = endpoint.schedule.loaded(Position(1), other, now: endpoint.now) else {
+                    Issue.record("another event is sent")
+                    return
+                }
+            } else {
+                #expect(endpoint.load(1, isKept: false) == "lost")
+            }
+            #expect(endpoint.sends() == [] && endpoint.settle() == "cursor 2: removed 1")
+            #expect(endpoint.stepName() == "load 2 after 1")
+        }
+    }
+
+    @Test("does not send what was read again during a pause, and reads it once more after the pause")
+    func loadedInPause() {
+        var endpoint = TestedEndpoint(retries: [1])
+        endpoint.begin([(1, a), (2, b)])
+        _ = endpoint.sends()
+        endpoint.fail(1)
+        _ = endpoint.settle()
+        endpoint.timeMs = 1_000
+        #expect(endpoint.sends() == [])
+        endpoint.answer(2, .failed(status: 503, reason: .status, slows: true, asked: .seconds(20)))
+        #expect(endpoint.load(1) == "put back" && endpoint.schedule.inFlightCount == 0)
+        endpoint.timeMs = 20_999
+        #expect(endpoint.sends() == [])
+        _ = endpoint.settle()
+        endpoint.timeMs = 21_000
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0" && endpoint.load(1) == "send 1")
+    }
+
+    @Test("sends again after a second what the node could not send, without counting a try")
+    func unsent() {
+        var endpoint = TestedEndpoint(retries: [])
+        endpoint.begin([(1, a), (2, a)])
+        _ = endpoint.sends()
+        #expect(endpoint.answer(1, .unsent).outcome == .unsent)
+        endpoint.timeMs = 999
+        #expect(endpoint.sends() == [])
+        endpoint.timeMs = 1_000
+        #expect(endpoint.sends() == [1])
+        endpoint.answer(1)
+        #expect(endpoint.sends() == [2])
+        endpoint.timeMs = 1_250
+        #expect(endpoint.settlement()?.outcomes.delivered.map(\.tryCount) == [1])
+    }
+
+    @Test("counts one answer for each request")
+    func answeredTwice() {
+        var endpoint = TestedEndpoint(retries: [5, 300])
+        endpoint.begin([(1, a), (2, b)])
+        _ = endpoint.sends()
+        endpoint.fail(1)
+        #expect(endpoint.fail(1).outcome == .unknown && endpoint.answer(1).outcome == .unknown)
+        endpoint.answer(2)
+        #expect(endpoint.fail(2).outcome == .unknown && endpoint.answer(9).outcome == .unknown)
+        #expect(endpoint.settle() == "cursor 2: delivered 2, failed 1")
+        endpoint.timeMs = 5_000
+        #expect(endpoint.sends() == [] && endpoint.stepName() == "load 1 after 0")
+        // It is not under way before its content was read.
+        #expect(endpoint.answer(1).outcome == .unknown)
+    }
+
+    @Test("reads at most 512 events ahead, and no more than 4 MiB of them")
+    func ahead() {
+        var endpoint = TestedEndpoint()
+        endpoint.open()
+        endpoint.head = 2_000
+        endpoint.read((1...511).map { (Int64($0), a) }, end: 2_000)
+        #expect(endpoint.stepName() == "read after 511")
+        endpoint.read([(512, a)], end: 2_000)
+        #expect(endpoint.stepName() == "wait")
+        _ = endpoint.sends()
+        endpoint.answer(1)
+        #expect(endpoint.sends() == [2] && endpoint.stepName() == "read after 512")
+
+        endpoint = TestedEndpoint()
+        endpoint.open()
+        endpoint.read([(1, a)], end: 9, byteCount: (4 << 20) - 1)
+        #expect(endpoint.stepName() == "read after 1")
+        endpoint.read([(2, a)], end: 9, byteCount: 1)
+        #expect(endpoint.stepName() == "wait" && endpoint.sends() == [1])
+        endpoint.answer(1)
+        #expect(endpoint.sends() == [2] && endpoint.stepName() == "read after 2")
+    }
+
+    @Test("reads nothing new while too many events have failed")
+    func openEvents() {
+        var limits = WebhookSchedule.Limits()
+        limits.openCountMax = 2
+        var endpoint = TestedEndpoint(limits: limits)
+        let failed = OpenDelivery(
+            position: Position(1), event: TestedEndpoint.name(of: 1), thread: a, atMs: 0, tryCount: 1,
+            nextMs: TestedEndpoint.wallMs(100))
+        endpoint.open(at: 3, waiting: [failed])
+        #expect(endpoint.stepName() == "read after 3")
+        endpoint.read([(4, a)], end: 9)
+        // Waits behind the failed event, and gets a row.
+        endpoint.timeMs = 5_000
+        #expect(endpoint.settle() == "cursor 4: waiting 4")
+        #expect(endpoint.stepName() == "wait")
+    }
+
+    @Test("compares the head once for each wake-up when a read finds less than the head")
+    func lateReads() {
+        var endpoint = TestedEndpoint()
+        #expect(endpoint.stepName() == "open")
+        endpoint.open(at: 5)
+        #expect(endpoint.stepName() == "read after 5")
+        endpoint.head = 7
+        endpoint.read([], next: 5, end: 5)
+        #expect(endpoint.stepName() == "wait" && endpoint.stepName() == "read after 5")
+        endpoint.read([(7, a)])
+        #expect(endpoint.stepName() == "wait" && endpoint.stepName() == "wait")
+    }
+
+    @Test("asks for a step when little is left to send, or nothing is under way")
+    func needsStep() {
+        var endpoint = TestedEndpoint()
+        endpoint.open()
+        endpoint.read((1...300).map { (Int64($0), ThreadID.make()) }, end: 900)
+        _ = endpoint.sends()
+        #expect(endpoint.answer(1).needsStep == false)
+        for position in 2...32 { endpoint.answer(Int64(position)) }
+        #expect(endpoint.sends() == Array(33...64))
+        // 255 are left, of which the node knows that the log has more.
+        for position in 33...44 { #expect(endpoint.answer(Int64(position)).needsStep == false) }
+        #expect(endpoint.answer(45).needsStep == true)
+
+        endpoint = TestedEndpoint()
+        endpoint.begin([(1, a), (2, b)])
+        _ = endpoint.sends()
+        #expect(endpoint.answer(1).needsStep == false && endpoint.answer(2).needsStep == true)
+    }
+
+    @Test("reports how far an endpoint is behind")
+    func lag() {
+        var endpoint = TestedEndpoint()
+        endpoint.head = 10
+        endpoint.open(at: 3)
+        endpoint.read([(4, a), (6, b)], next: 7, end: 10)
+        let lag = endpoint.schedule.lag(head: Position(10), nowMs: TestedEndpoint.wallMs(2_500))
+        #expect(lag.eventCount == 5 && lag.seconds == 2.5)
+        _ = endpoint.sends()
+        for position in [Int64(4), 6] { endpoint.answer(position) }
+        let later = endpoint.schedule.lag(head: Position(7), nowMs: TestedEndpoint.wallMs(2_500))
+        #expect(later.eventCount == 0 && later.seconds == 0)
+    }
+}
