@@ -2,20 +2,28 @@
 
 import Foundation
 
+/// New seeds. The environment variable `PARLEY_SEED`, a decimal number, replaces all of them.
 package enum Seed {
-    /// Returns a new seed and prints it with the test's name, so that the output of a failed run has it. The environment
-    /// variable `PARLEY_SEED`, a decimal number, replaces the seeds of all tests.
+    private static let given: UInt64? = {
+        guard let text = ProcessInfo.processInfo.environment["PARLEY_SEED"], !text.isEmpty else { return nil }
+        guard let seed = UInt64(text) else { fatalError("PARLEY_SEED is no decimal number: \(text)") }
+        return seed
+    }()
+
+    /// 32 bits: short enough to be typed.
+    private static func random() -> UInt64 { UInt64(UInt32.random(in: .min ... .max)) }
+
+    /// Returns a new seed and prints it with the test's name, so that the output of a failed run has it.
     package static func fresh(_ name: String) -> UInt64 {
-        let seed: UInt64
-        if let text = ProcessInfo.processInfo.environment["PARLEY_SEED"], !text.isEmpty {
-            guard let given = UInt64(text) else { fatalError("PARLEY_SEED is no decimal number: \(text)") }
-            seed = given
-        } else {
-            // 32 bits: short enough to be typed.
-            seed = UInt64(UInt32.random(in: .min ... .max))
-        }
+        let seed = given ?? random()
         print("◇ The seed of \"\(name)\" is \(seed): repeat with PARLEY_SEED=\(seed).")
         return seed
+    }
+
+    /// Returns new seeds as the arguments of a test, which a failure shows. With `PARLEY_SEED` it is only that one.
+    package static func fresh(count: Int) -> [UInt64] {
+        if let given { return [given] }
+        return (0..<count).map { _ in random() }
     }
 }
 

@@ -60,7 +60,9 @@ struct UploadingFiles {
         other[299_999] ^= 1
         for reply in [
             try await ann.client.upload(other, as: id), try await ann.client.upload(bytes + [0], as: id),
-            try await ann.client.upload([], as: id), try await bob.client.upload(bytes, as: id),
+            try await ann.client.upload(bytes.dropLast(), as: id), try await ann.client.upload([], as: id),
+            try await bob.client.upload(bytes, as: id),
+            try await bob.client.upload([], as: id, headers: ["Upload-Complete: ?0"]),
         ] {
             #expect(reply.status == 409 && reply.problemCode == "id_taken", "\(reply.text)")
         }

@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The admin API on two nodes")
+    @Suite("The admin API on two nodes", .timeLimit(.minutes(3)))
     struct AdminCalls {
         @Test("does not exist unless a token is configured")
         func isOff() async throws {
             let nodes = try await TestNodes.shared()
             for method in ["GET", "DELETE"] {
-                let answer = try await nodes.a.curl.call(method, "/v1/admin/users")
+                let answer = try await nodes.a.client.call(method, "/v1/admin/users")
                 #expect(answer.status == 404 && answer.code == "not_found")
             }
         }
@@ -28,10 +28,10 @@ extension SystemTests {
             let issued = try await admin("session", "--user", id, "--device-name", "support")
             let token = try #require(try JSON(parsing: Data(issued.output.utf8))["session"]["token"].string)
             let kim = Person(id: id, username: "", password: "", session: "", token: token)
-            #expect(try await nodes.a.curl.get("/v1/users/me", as: kim).json["id"].string == id)
+            #expect(try await nodes.a.client.get("/v1/users/me", as: kim).json["id"].string == id)
             #expect(try await admin("suspend", "--user", id, "--actor", "test").exit == .status(0))
             try await eventually("a dead session", within: .seconds(1)) {
-                try await nodes.a.curl.get("/v1/users/me", as: kim).status == 401 ? true : nil
+                try await nodes.a.client.get("/v1/users/me", as: kim).status == 401 ? true : nil
             }
             let refused = try await admin("session", "--user", id)
             #expect(refused.exit == .status(1) && refused.errors.contains("suspended"), "\(refused.errors)")
@@ -59,22 +59,19 @@ extension SystemTests {
             let token = "a token for the admins"
             let refused = try await Parley.run(["serve"], settings: ["PARLEY_ADMIN_TOKEN": token])
             #expect(refused.exit == .status(2) && !refused.errors.contains(token), "\(refused.errors)")
-            let secret = token.replacing(" ", with: "-")
-            let nodes = try await TestNodes.own(
-                on: try await TestCluster.shared(), settings: ["PARLEY_ADMIN_TOKEN": secret])
-            let ann = try await nodes.a.curl.register("Ann")
-            let admin = Person(id: "", username: "", password: "", session: "", token: secret)
-            let cursor = try await nodes.b.curl.cursor(of: ann)
-            async let poll = nodes.b.curl.sync(ann, from: cursor, wait: 25)
+            let nodes = try await TestNodes.administered()
+            let ann = try await nodes.a.client.register("Ann")
+            let cursor = try await nodes.b.client.cursor(of: ann)
+            async let poll = nodes.b.client.sync(ann, from: cursor, wait: 25)
             try await nodes.b.waitForPolls()
-            let answer = try await nodes.a.curl.call("PUT", "/v1/admin/users/\(ann.id)/suspension", as: admin)
+            let answer = try await nodes.a.client.call(
+                "PUT", "/v1/admin/users/\(ann.id)/suspension", as: TestNodes.admin)
             #expect(answer.status == 204, "\(answer)")
             try await eventually("a dead session", within: .seconds(1)) {
-                try await nodes.b.curl.get("/v1/users/me", as: ann).status == 401 ? true : nil
+                try await nodes.b.client.get("/v1/users/me", as: ann).status == 401 ? true : nil
             }
             #expect(try await [200, 401].contains(poll.status))
-            #expect(!nodes.a.program.errors.contains(secret))
-            try await nodes.stop()
+            #expect(!nodes.a.program.errors.contains(TestNodes.admin.token))
         }
     }
 }

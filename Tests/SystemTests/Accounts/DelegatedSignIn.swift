@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Delegated sign-in on two nodes")
+    @Suite("Delegated sign-in on two nodes", .timeLimit(.minutes(3)))
     struct DelegatedSignIn {
         @Test("creates one account for concurrent sign-ins on both nodes, and follows changes of the key file")
         func signsIn() async throws {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/jwks.json"
             func write(_ keys: String) throws { try Data(keys.utf8).write(to: URL(filePath: path), options: .atomic) }
-            let (old, new) = (try await HostApp(.rs256), try await HostApp(.edDSA))
+            let (old, new) = (try HostApp(.rs256), try HostApp(.edDSA))
             try write(HostApp.keySet(old.key([("kid", "old")])))
             let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(),
@@ -38,7 +38,7 @@ extension SystemTests {
                 id: ann.json["user"]["id"].string ?? "", username: "", password: "", session: "",
                 token: ann.json["session"]["token"].string ?? "")
             let cursor = try await connections[1].cursor(of: person)
-            async let poll = nodes.b.curl.sync(person, from: cursor, wait: 20)
+            async let poll = nodes.b.client.sync(person, from: cursor, wait: 20)
             try await nodes.b.waitForPolls()
             #expect(try await signIn(old, "user 0", #","name":"Ann C""#, on: 0).status == 200)
             #expect(try await poll.json["events"][0]["data"]["name"] == "Ann C")

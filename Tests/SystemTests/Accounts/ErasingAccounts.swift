@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Erasing an account, on two nodes")
+    @Suite("Erasing an account, on two nodes", .timeLimit(.minutes(3)))
     struct ErasingAccounts {
         /// Waits until all erasures have ended.
         private func waitUntilErased(_ person: Person, in database: String) async throws {
@@ -26,7 +26,7 @@ extension SystemTests {
             }
             var found: [String] = []
             for path in paths {
-                let answer = try await node.curl.get(path, as: person)
+                let answer = try await node.client.get(path, as: person)
                 try #require([200, 403, 404].contains(answer.status), "\(path): \(answer)")
                 for text in texts where answer.text.contains(text) { found.append("\(path): \(text)") }
             }
@@ -36,7 +36,7 @@ extension SystemTests {
         @Test("removes the user's name from every table and every answer, and keeps the messages")
         func leavesNoTrace() async throws {
             let nodes = try await TestNodes.shared()
-            let (a, b) = (nodes.a.curl, nodes.b.curl)
+            let (a, b) = (nodes.a.client, nodes.b.client)
             // Characters that make the name hard to find by text.
             let mark = unique("Trace")
             let ann = try await a.register("Ann")
@@ -124,7 +124,7 @@ extension SystemTests {
         private func checkWhatStays(
             _ group: String, _ direct: String, _ ann: Person, _ bob: Person, _ nodes: TestNodes
         ) async throws {
-            let b = nodes.b.curl
+            let b = nodes.b.client
             let messages = try await b.archive(of: group, as: bob)
             let said = messages.filter { $0["sender"]["id"].string == ann.id }
             #expect(said.map { $0["payload"]["text"] } == ["said again"])
@@ -148,17 +148,17 @@ extension SystemTests {
 
         @Test("with thousands of messages is finished by another node when the first is killed")
         func survivesKills() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let first = try await Node.start(database: database)
-            let ann = try await first.curl.register("Ann")
-            let bob = try await first.curl.register("Bob")
-            let thread = try await first.curl.thread("group", by: bob, with: [ann])
+            let ann = try await first.client.register("Ann")
+            let bob = try await first.client.register("Bob")
+            let thread = try await first.client.thread("group", by: bob, with: [ann])
             let text = unique("words")
             let count = 6_000
             try await fill(thread, by: ann.id, with: text, count: count, in: database)
             let clock = ContinuousClock()
             let start = clock.now
-            #expect(try await first.curl.delete("/v1/users/me?messages=erase", as: ann).status == 204)
+            #expect(try await first.client.delete("/v1/users/me?messages=erase", as: ann).status == 204)
             #expect(start.duration(to: clock.now) < .seconds(5))
             let gone = "select count(*) from messages where sender_id = '\(ann.id)' and deleted_at is not null"
             let before = try await eventually("tombstones") { () -> Int? in
@@ -175,7 +175,7 @@ extension SystemTests {
             let told =
                 "select count(*), count(distinct body::json -> 'data' ->> 'id') from events where type = 'message.deleted'"
             #expect(try await Psql.run(told, conninfo: database) == "\(count)|\(count)")
-            let inbox = try await second.curl.get("/v1/inbox", as: bob).json
+            let inbox = try await second.client.get("/v1/inbox", as: bob).json
             #expect(inbox["unread_total"] == 0)
             try await second.stop()
         }
@@ -183,11 +183,11 @@ extension SystemTests {
         @Test("refuses unknown parameters, and then erases nothing")
         func refuses() async throws {
             let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.curl.register("Ann")
+            let ann = try await nodes.a.client.register("Ann")
             for query in ["?messages=all", "?what=1"] {
-                #expect(try await nodes.a.curl.delete("/v1/users/me\(query)", as: ann).status == 422)
+                #expect(try await nodes.a.client.delete("/v1/users/me\(query)", as: ann).status == 422)
             }
-            #expect(try await nodes.b.curl.get("/v1/users/me", as: ann).status == 200)
+            #expect(try await nodes.b.client.get("/v1/users/me", as: ann).status == 200)
         }
     }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Exporting an account")
+    @Suite("Exporting an account", .timeLimit(.minutes(3)))
     struct ExportingAccounts {
         private func lines(_ answer: Answer) throws -> [JSON] {
             try #require(answer.status == 200, "\(answer)")
@@ -15,7 +15,7 @@ extension SystemTests {
         @Test("returns a line for everything stored about the caller, no secrets, and nothing about others")
         func isWhole() async throws {
             let nodes = try await TestNodes.shared()
-            let (a, b) = (nodes.a.curl, nodes.b.curl)
+            let (a, b) = (nodes.a.client, nodes.b.client)
             let ann = try await a.register("Ann")
             let bob = try await b.register("Bob")
             _ = try await b.logIn(again: ann)
@@ -64,10 +64,10 @@ extension SystemTests {
 
         @Test("of a large account needs no more memory than of a small one, even if the client stops reading")
         func isBounded() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let node = try await Node.start(database: database)
-            let ann = try await node.curl.register("Ann")
-            let thread = try await node.curl.thread("group", by: ann, with: [])
+            let ann = try await node.client.register("Ann")
+            let thread = try await node.client.thread("group", by: ann, with: [])
             let count = 24_000
             try await fill(
                 thread, by: ann.id, with: String(repeating: "x", count: 2_000), count: count, in: database)
@@ -81,7 +81,7 @@ extension SystemTests {
             #expect(try await idle.open(request).status == 200)
             // 50 MB. The node has had enough time to prepare as much of it as it ever does.
             var most = try await memory()
-            let answer = try await node.curl.get("/v1/users/me/export", as: ann, within: .seconds(60))
+            let answer = try await node.client.get("/v1/users/me/export", as: ann, within: .seconds(60))
             most = max(most, try await memory())
             let byteCount = answer.body.count
             #expect(byteCount > count * 2_000)

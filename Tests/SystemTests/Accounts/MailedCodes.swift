@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Mailed codes")
+    @Suite("Mailed codes", .timeLimit(.minutes(3)))
     struct MailedCodes {
         private struct Place: Sendable {
             let nodes: TestNodes
@@ -215,7 +215,7 @@ extension SystemTests {
         func stopping() async throws {
             var settings = Self.settings(relay)
             settings["PARLEY_DRAIN_SECONDS"] = "0"
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let node = try await Node.start(database: database, settings: settings)
             let ann = address("slow")
             try await register(ann, at: Connection(node.address))

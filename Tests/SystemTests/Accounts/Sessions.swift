@@ -5,24 +5,24 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Sessions on two nodes")
+    @Suite("Sessions on two nodes", .timeLimit(.minutes(3)))
     struct Sessions {
         let nodes: TestNodes
         let ann: Person
 
         init() async throws {
             nodes = try await TestNodes.shared()
-            ann = try await nodes.a.curl.register("Ann")
+            ann = try await nodes.a.client.register("Ann")
         }
 
         @Test("signing all other devices out ends their polls, streams and tokens on the other node within a second")
         func signsOutOthers() async throws {
             let (phone, tablet) = (
-                try await nodes.b.curl.logIn(again: ann), try await nodes.b.curl.logIn(again: ann)
+                try await nodes.b.client.logIn(again: ann), try await nodes.b.client.logIn(again: ann)
             )
-            let cursor = try await nodes.b.curl.cursor(of: phone)
+            let cursor = try await nodes.b.client.cursor(of: phone)
             let stream = try await EventSource(Connection(nodes.b.address), as: tablet, from: cursor)
-            async let poll = nodes.b.curl.sync(phone, from: cursor, wait: 25)
+            async let poll = nodes.b.client.sync(phone, from: cursor, wait: 25)
             try await nodes.b.waitForPolls(2)
             let (here, there) = (Connection(nodes.a.address), Connection(nodes.b.address))
             let clock = ContinuousClock()
@@ -40,16 +40,16 @@ extension SystemTests {
 
         @Test("a session unused for 90 days is ended by the node that finds it first, and its devices are notified")
         func endsUnused() async throws {
-            let old = try await nodes.a.curl.logIn(again: ann)
-            let cursor = try await nodes.b.curl.cursor(of: ann)
+            let old = try await nodes.a.client.logIn(again: ann)
+            let cursor = try await nodes.b.client.cursor(of: ann)
             _ = try await Psql.run(
                 "update sessions set last_used_at = now() - interval '91 days' where id = '\(old.session)'",
                 conninfo: nodes.database)
-            #expect(try await nodes.a.curl.get("/v1/users/me", as: old).status == 401)
-            let told = try await nodes.b.curl.sync(ann, from: cursor, wait: 15).json["events"][0]
+            #expect(try await nodes.a.client.get("/v1/users/me", as: old).status == 401)
+            let told = try await nodes.b.client.sync(ann, from: cursor, wait: 15).json["events"][0]
             #expect(told["type"] == "session.revoked")
             #expect(told["data"]["session_id"].string == old.session)
-            let left = try await nodes.a.curl.get("/v1/sessions", as: ann).json["sessions"].items
+            let left = try await nodes.a.client.get("/v1/sessions", as: ann).json["sessions"].items
             #expect(left.map { $0["id"].string } == [ann.session])
         }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Access to attachments")
+    @Suite("Access to attachments", .timeLimit(.minutes(3)))
     struct AttachmentAccess {
         @Test("every role gets exactly the status of its cell", arguments: AttachmentStage.allCases)
         func matrix(stage: AttachmentStage) async throws {
@@ -50,9 +50,9 @@ extension SystemTests {
             let id =
                 try await caller.uploaded(TestFile.random(1_000).bytes, name: "mine.bin", as: people.ann)["id"].string
                 ?? ""
-            let export = try await Curl(address: people.nodes.a.address).get("/v1/users/me/export", as: people.ann)
+            let export = try await Client(address: people.nodes.a.address).get("/v1/users/me/export", as: people.ann)
             #expect(export.text.contains(id) && export.text.contains("mine.bin"), "\(export.text.prefix(500))")
-            let other = try await Curl(address: people.nodes.a.address).get("/v1/users/me/export", as: people.bob)
+            let other = try await Client(address: people.nodes.a.address).get("/v1/users/me/export", as: people.bob)
             #expect(!other.text.contains(id))
         }
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Hostile files in a browser")
+    @Suite("Hostile files in a browser", .timeLimit(.minutes(3)))
     struct BrowserSafety {
         /// `.ci/deps test` installs both.
         static let hasBrowser: Bool = {
@@ -61,7 +61,7 @@ extension SystemTests {
 
         @Test(
             "run nothing, opened as pages, frames, objects, scripts and styles; pictures show with our cookie",
-            .enabled(if: hasBrowser, "needs Chromium and Playwright"))
+            .enabled(if: Tool.permits(hasBrowser), "needs Chromium and Playwright"))
         func runNothing() async throws {
             let nodes = try await TestNodes.shared()
             let caller = Connection(nodes.a.address)

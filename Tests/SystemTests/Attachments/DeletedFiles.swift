@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Deleted files")
+    @Suite("Deleted files", .timeLimit(.minutes(3)))
     struct DeletedFiles {
         private static let started = Task { try await TestNodes.own(on: try await TestCluster.shared()) }
 
@@ -17,8 +17,8 @@ extension SystemTests {
 
         init() async throws {
             nodes = try await Self.started.value
-            ann = try await nodes.a.curl.register("Ann")
-            bob = try await nodes.b.curl.register("Bob")
+            ann = try await nodes.a.client.register("Ann")
+            bob = try await nodes.b.client.register("Bob")
         }
 
         private var a: Connection { Connection(nodes.a.address) }
@@ -71,7 +71,7 @@ extension SystemTests {
             let first = try await a.shared([id], in: thread, as: ann)
             let second = try await b.shared([id], in: thread, as: bob)
             #expect(try await a.delete("/v1/threads/\(thread)/messages/\(first)?for=everyone", as: ann).status == 204)
-            try await Task.sleep(for: .seconds(3))
+            try await nodes.waitForAttachmentSweep()
             #expect(try await a.download(id, as: ann).status == 200)
             #expect(try await b.delete("/v1/threads/\(thread)/messages/\(second)?for=everyone", as: bob).status == 204)
             try await expectGone(id, for: ann)
@@ -132,6 +132,26 @@ extension SystemTests {
             }
         }
 
+        private func receipts(of id: String) async throws -> String {
+            try await Psql.run(
+                "select count(*) from attachment_receipts where attachment_id = '\(id)'", conninfo: nodes.database)
+        }
+
+        /// Waits until nodes have found that all devices have a thread's message but not its file, and have deleted what
+        /// was due before.
+        private func waitUntilFileWaits(in thread: String) async throws {
+            try await eventually("a message that is kept for its file") {
+                let isKept = try await Psql.run(
+                    """
+                    select not exists (select from undelivered u where u.thread_id = '\(thread)')
+                        and exists (select from undelivered_files f where f.thread_id = '\(thread)')
+                        and not exists (select from undelivered_checks c where c.thread_id = '\(thread)' and c.due_at <= now())
+                    """, conninfo: nodes.database)
+                return isKept == "t" ? true : nil
+            }
+            try await nodes.waitForAttachmentSweep()
+        }
+
         @Test("until delivered: wait for the file on every device of the recipients, and not for the sender's")
         func untilDelivered() async throws {
             let id = try await uploaded()
@@ -155,10 +175,12 @@ extension SystemTests {
                 #expect(part.status == 206 && part.headers["cache-control"] == "no-store")
                 _ = try await b.download(id, "/thumbnail", as: device)
             }
-            try await Task.sleep(for: .seconds(3))
+            try await waitUntilFileWaits(in: thread)
+            #expect(try await receipts(of: id) == "0", "a part, a head or a thumbnail is not the file")
             // One device has the whole file. The other still waits for it.
             #expect(try await b.download(id, as: bob).status == 200)
-            try await Task.sleep(for: .seconds(3))
+            try await eventually("the record of the download") { try await receipts(of: id) == "1" ? true : nil }
+            try await waitUntilFileWaits(in: thread)
             #expect(try await a.transfer("HEAD", Attachments.path(id), as: phone).status == 200)
             #expect(try await a.call("POST", Attachments.path(id, "/received"), as: phone).status == 204)
             try await expectGone(id, for: phone)

@@ -9,7 +9,6 @@ private enum Plan {
     private static let environment = ProcessInfo.processInfo.environment
 
     static let cutCount = environment["PARLEY_ATTACHMENT_CUTS"].flatMap { Int($0) } ?? 30
-    static let seed = environment["PARLEY_ATTACHMENT_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999)
     /// A cut takes up to 3 s if it kills the database, otherwise tenths of a second.
     static var minutesMax: Int { 2 + cutCount / 30 }
 }
@@ -19,10 +18,10 @@ extension SystemTests {
     struct InterruptedUploads {
         @Test("go on at the other node; offsets are durable, and every file arrives unchanged")
         func cuts() async throws {
-            print("uploads: \(Plan.cutCount) cuts, PARLEY_ATTACHMENT_SEED=\(Plan.seed)")
-            var stage = try await InterruptionStage(seed: Plan.seed)
+            let seed = Seed.fresh("uploads that break off")
+            var stage = try await InterruptionStage(seed: seed)
             while stage.tally.cutCount < Plan.cutCount { try await stage.uploadOneFile() }
-            print("uploads: \(stage.tally)")
+            print("uploads: \(Plan.cutCount) cuts, PARLEY_SEED=\(seed): \(stage.tally)")
             try await stage.nodes.stopAll()
         }
     }
@@ -58,7 +57,7 @@ struct InterruptionStage {
     init(seed: UInt64) async throws {
         cluster = try await StoppableCluster.running()
         nodes = try await RestartableNodes.start(2, on: try await cluster.createDatabase())
-        person = try await nodes[0].curl.register("Ann")
+        person = try await nodes[0].client.register("Ann")
         chance = SplitMix64(seed: seed)
     }
 

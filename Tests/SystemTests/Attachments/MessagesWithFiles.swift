@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Messages with files")
+    @Suite("Messages with files", .timeLimit(.minutes(3)))
     struct MessagesWithFiles: DirectThreadSuite {
         let direct: DirectThread
 

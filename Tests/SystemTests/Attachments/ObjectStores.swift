@@ -5,8 +5,8 @@ import Testing
 
 extension SystemTests {
     @Suite(
-        "Attachments in an object store", .serialized,
-        .enabled(if: TestObjectStore.isInstalled, "\(TestObjectStore.needed)"))
+        "Attachments in an object store", .serialized, .timeLimit(.minutes(4)),
+        .enabled(if: Tool.permits(TestObjectStore.isInstalled), "\(TestObjectStore.needed)"))
     struct ObjectStores {
         /// A file that a test has uploaded.
         private struct File {
@@ -20,8 +20,13 @@ extension SystemTests {
 
         init() async throws {
             server = try await TestObjectStore.start()
-            nodes = try await TestNodes.own(on: try await TestCluster.shared(), settings: Self.settings(server))
-            ann = try await nodes.a.curl.register("Ann")
+            let cluster = try await TestCluster.shared()
+            let database = try await MigratedDatabase.create(on: cluster)
+            // PostgreSQL counts the calls of functions, for `movers`.
+            try await cluster.psql(
+                "alter database \(TestCluster.databaseName(database)) set track_functions = 'pl'")
+            nodes = try await TestNodes.own(database: database, settings: Self.settings(server))
+            ann = try await nodes.a.client.register("Ann")
         }
 
         private static func settings(_ server: TestObjectStore) -> [String: String] {
@@ -42,11 +47,11 @@ extension SystemTests {
             request.headers = headers + [("Authorization", "Bearer \(ann.token)")]
             request.body = body
             request.waitMax = .seconds(60)
-            return try await (node ?? nodes.a).curl.send(request)
+            return try await (node ?? nodes.a).client.send(request)
         }
 
         private func upload(_ byteCount: Int, at node: Node? = nil) async throws -> File {
-            let file = File(id: newID(), bytes: Data((0..<byteCount).map { _ in UInt8.random(in: 0...255) }))
+            let file = File(id: newID(), bytes: TestFile.randomBytes(byteCount))
             let answer = try await call("PUT", "\(file.id)?name=a.bin", file.bytes, at: node)
             try #require(answer.status == 201, "\(answer)")
             return file
@@ -101,6 +106,18 @@ extension SystemTests {
             }
             #expect(try await sql("select count(*) from attachments where state = 2 and not is_moved") == "0")
             #expect(try await sql("select count(*) from attachment_chunks") == "0")
+        }
+
+        /// Waits until the nodes have looked for attachments to move so many times. Their four lanes look once a second.
+        private func movers(lookTimes count: Int) async throws {
+            func looks() async throws -> Int {
+                Int(try await sql("select calls from pg_stat_user_functions where funcname = 'attachment_move_claim'"))
+                    ?? 0
+            }
+            let before = try await looks()
+            try await eventually("\(count) looks of the movers", within: .seconds(60), every: .milliseconds(100)) {
+                try await looks() >= before + count ? true : nil
+            }
         }
 
         private func move(to place: String) async throws -> Parley.Outcome {
@@ -163,13 +180,13 @@ extension SystemTests {
             try await expectWhole([new])
             let answer = try await call("GET", old.id)
             #expect(answer.status == 503 && answer.headers["retry-after"] != nil, "\(answer)")
-            #expect(try await nodes.a.curl.get("/health/ready").status == 200)
+            #expect(try await nodes.a.client.get("/health/ready").status == 200)
             try await eventually("a failed move", within: .seconds(20), every: .milliseconds(100)) {
                 try await [nodes.a, nodes.b].asyncSum("parley_attachment_move_failures_total") > 0 ? true : nil
             }
             // A node starts without the store.
             let third = try await Node.start(database: nodes.database, settings: Self.settings(server))
-            #expect(try await third.curl.get("/health/ready").status == 200)
+            #expect(try await third.client.get("/health/ready").status == 200)
             try await third.stop()
             try server.set()
             try await expectWhole([old])
@@ -212,6 +229,10 @@ extension SystemTests {
 
             try server.set(.init(.drop, "GET", times: 2), .init(.slowDown, "GET", times: 2))
             async let leaving = move(to: "postgres")
+            // A node repeats a read once only, so clients wait until the command has met the faults.
+            try await eventually("four faults", within: .seconds(60)) {
+                try server.requests().count { $0.method == "GET" && $0.fault != nil } >= 4 ? true : nil
+            }
             // The objects are deleted a minute after the move.
             try await eventually("all files to be in PostgreSQL", within: .seconds(60), every: .milliseconds(100)) {
                 try await expectWhole([files[4], files[9]])
@@ -226,7 +247,7 @@ extension SystemTests {
 
             // Nodes with the settings obey the command's place.
             let more = try await upload(400_000)
-            try await Task.sleep(for: .seconds(3))
+            try await movers(lookTimes: 12)
             #expect(try await server.keys().isEmpty)
 
             let back = try await move(to: "s3")
@@ -271,7 +292,7 @@ extension SystemTests {
             let url = try #require(URL(string: location))
             let port = try #require(url.port)
             let target = location.dropFirst(server.endpoint.count)
-            let bytes = try await Curl(address: Address(port: port)).send(Request("GET", String(target)))
+            let bytes = try await Client(address: Address(port: port)).send(Request("GET", String(target)))
             #expect(bytes.status == 200 && bytes.body == file.bytes)
             #expect(bytes.headers["content-type"] == "application/octet-stream")
             #expect(bytes.headers["content-disposition"]?.hasPrefix("attachment") == true)

@@ -5,12 +5,12 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Pictures with private metadata")
+    @Suite("Pictures with private metadata", .timeLimit(.minutes(3)))
     struct PrivatePictures {
         @Test("lose location, serial number, previews, comments and trailers; pixels and orientation stay")
         func stripped() async throws {
             let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.curl.register("Ann")
+            let ann = try await nodes.a.client.register("Ann")
             let pictures = try await TestPictures.shared()
             let names = try pictures.names.filter { !$0.hasPrefix("small.") }
             #expect(names.count >= 20)
@@ -36,7 +36,7 @@ extension SystemTests {
         @Test("a thumbnail that the owner uploads loses its metadata, too")
         func ownThumbnail() async throws {
             let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.curl.register("Ann")
+            let ann = try await nodes.a.client.register("Ann")
             let connection = Connection(nodes.a.address)
             let directory = try TemporaryDirectory()
             for name in ["orientation-6.jpg", "texts.png", "with-lossy.webp"] {

@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Limits of uploads")
+    @Suite("Limits of uploads", .timeLimit(.minutes(3)))
     struct UploadLimits {
         private static let settings = [
             "PARLEY_ATTACHMENT_BYTES_MAX": "400000", "PARLEY_ATTACHMENT_QUOTA_BYTES": "1000000",
             "PARLEY_UNUSED_ATTACHMENTS_MAX": "5",
         ]
         private static let started = Task {
-            try await Node.start(database: try await TestCluster.shared().createDatabase(), settings: settings)
+            try await Node.start(database: try await MigratedDatabase.create(), settings: settings)
         }
 
         let node: Node
@@ -20,7 +20,7 @@ extension SystemTests {
 
         init() async throws {
             node = try await Self.started.value
-            ann = try await node.curl.register("Ann")
+            ann = try await node.client.register("Ann")
         }
 
         private var caller: Connection { Connection(node.address) }
@@ -70,7 +70,7 @@ extension SystemTests {
             let full = try await declare("PUT", Attachments.path(newID()), 300_000)
             #expect(full.status == 403 && full.code == "quota_exceeded", "\(full)")
             // Others have their own quota.
-            let ben = try await node.curl.register("Ben")
+            let ben = try await node.client.register("Ben")
             #expect(try await caller.put(TestFile.random(300_000).bytes, newID(), as: ben).status == 201)
             #expect(try await caller.delete(Attachments.path(ids[0]), as: ann).status == 204)
             try await eventually("room", within: .seconds(60), every: .milliseconds(200)) {

@@ -56,8 +56,8 @@ extension SystemTests {
 
         @Test("ten uploads of 50 MB at once grow the node by less than 64 MB")
         func uploads() async throws {
-            let node = try await Node.start(database: try await TestCluster.shared().createDatabase())
-            let ann = try await node.curl.register("Ann")
+            let node = try await Node.start(database: try await MigratedDatabase.create())
+            let ann = try await node.client.register("Ann")
             let directory = try TemporaryDirectory()
             let path = try sparseFile(50, in: directory)
             let began = ContinuousClock.now
@@ -86,8 +86,8 @@ extension SystemTests {
                 "PARLEY_ATTACHMENT_BYTES_MAX": "\(2 << 30)", "PARLEY_ATTACHMENT_QUOTA_BYTES": "\(4 << 30)",
             ]
             let node = try await Node.start(
-                database: try await TestCluster.shared().createDatabase(), settings: settings)
-            let ann = try await node.curl.register("Ann")
+                database: try await MigratedDatabase.create(), settings: settings)
+            let ann = try await node.client.register("Ann")
             let directory = try TemporaryDirectory()
             let path = try sparseFile(downloadMiB, in: directory)
             let id = newID()
@@ -97,7 +97,7 @@ extension SystemTests {
                     ["-T", path, "-o", "/dev/null", "-w", "%{http_code}", "-H", "Expect:", url], as: ann,
                     within: .seconds(300))
                 #expect(status == "201")
-                _ = try await node.curl.ready(id, as: ann)
+                _ = try await node.client.ready(id, as: ann)
             }
             #expect(uploadGrowth < Self.growthMiBMax, "\(uploadGrowth) MiB")
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The client's files")
+    @Suite("The client's files", .timeLimit(.minutes(3)))
     struct ClientFiles {
         private func bytes(_ count: Int) -> Data {
             Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
@@ -49,7 +49,7 @@ extension SystemTests {
 
         @Test("an upload that a killed node broke off goes on where it stopped, with growing progress")
         func resumes() async throws {
-            let nodes = try await RestartableNodes.start(1, on: try await TestCluster.shared().createDatabase())
+            let nodes = try await RestartableNodes.start(1, on: try await MigratedDatabase.create())
             let pair = try await AnnAndBen.meet(at: nodes.addresses[0])
             let content = bytes(4 << 20)
             pair.wire.meet("PATCH", "/upload", after: 1, with: .holdRequest)

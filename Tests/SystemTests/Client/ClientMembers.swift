@@ -5,7 +5,7 @@ import ParleyClient
 import Testing
 
 extension SystemTests {
-    @Suite("People in the client")
+    @Suite("People in the client", .timeLimit(.minutes(3)))
     struct ClientMembers {
         private func names(_ members: [Member]) -> [String] { members.map { "\($0.user.name) \($0.role)" } }
 

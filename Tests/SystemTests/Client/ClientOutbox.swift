@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The client's outbox")
+    @Suite("The client's outbox", .timeLimit(.minutes(3)))
     struct ClientOutbox {
         private func waitUntilStored(_ texts: [String], _ pair: AnnAndBen, within limit: Duration = .seconds(10))
             async throws
@@ -151,7 +151,7 @@ extension SystemTests {
 
         @Test("a node killed during sends: each message is stored once, in the order of its thread")
         func nodeKilled() async throws {
-            let nodes = try await RestartableNodes.start(1, on: try await TestCluster.shared().createDatabase())
+            let nodes = try await RestartableNodes.start(1, on: try await MigratedDatabase.create())
             let pair = try await AnnAndBen.meet(at: nodes.addresses[0])
             let other = try await pair.parley.createGroup(title: "Diary", members: [])
             let texts = (1...40).map(String.init)

@@ -6,14 +6,14 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The client and the policy")
+    @Suite("The client and the policy", .timeLimit(.minutes(3)))
     struct ClientReview {
         private static let adminToken = "admin-of-the-review"
 
         @Test("a held message waits, is not sent again, and is sent once it is approved; a denial shows its detail")
         func review() async throws {
             let policy = try await PolicyServer.start()
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let node = try await Node.start(
                 database: database,
                 settings: [
@@ -41,9 +41,9 @@ extension SystemTests {
             #expect(try policy.questions(about: "hold this").count == 1)
 
             let admin = Person(id: "", username: "", password: "", session: "", token: Self.adminToken)
-            let curl = Curl(address: node.address)
+            let client = Client(address: node.address)
             let path = "/v1/admin/held/\(held.id.rawValue)"
-            #expect(try await curl.put(path, ["action": "approve"], as: admin).status == 200)
+            #expect(try await client.put(path, ["action": "approve"], as: admin).status == 200)
             try await outbox.wait("only the denied message") { $0.map(\.text) == ["deny this"] }
             #expect(try await pair.storedTexts() == ["next", "hold this"])
 

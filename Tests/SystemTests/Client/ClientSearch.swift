@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The client's search")
+    @Suite("The client's search", .timeLimit(.minutes(3)))
     struct ClientSearch {
         @Test("search shows what the device has at once, and then what only the server has")
         func searches() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Signing in with the client")
+    @Suite("Signing in with the client", .timeLimit(.minutes(3)))
     struct ClientSigningIn {
         private func expectSignedOut(_ device: TestDevice) async throws -> Problem? {
             let status = try await device.parley.status.wait("signed out") {
@@ -39,11 +39,11 @@ extension SystemTests {
 
         @Test("the host app's token and a mailed code sign in, too")
         func otherWays() async throws {
-            let (app, relay, directory) = (try await HostApp(), try await TestRelay.shared(), try TemporaryDirectory())
+            let (app, relay, directory) = (try HostApp(), try await TestRelay.shared(), try TemporaryDirectory())
             let keys = directory.path + "/jwks.json"
             try Data(HostApp.keySet(app.key()).utf8).write(to: URL(filePath: keys))
             let node = try await Node.start(
-                database: try await TestCluster.shared().createDatabase(),
+                database: try await MigratedDatabase.create(),
                 settings: [
                     "PARLEY_JWT_KEYS": keys, "PARLEY_JWT_ISSUER": "app", "PARLEY_JWT_AUDIENCE": "chat",
                     "PARLEY_SMTP_URL": "smtp://127.0.0.1:\(relay.ports.plain)",

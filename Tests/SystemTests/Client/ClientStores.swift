@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The client's store")
+    @Suite("The client's store", .timeLimit(.minutes(3)))
     struct ClientStores {
         @Test("a second client on the same directory is refused, until the first one closes")
         func storeInUse() async throws {
@@ -83,12 +83,19 @@ extension SystemTests {
         @Test("a suspended client makes no call, catches up in the background, and goes on when it is resumed")
         func suspends() async throws {
             let pair = try await AnnAndBen.meet()
+            let tablet = try await TestDevice.signedIn(pair.ann, at: try await TestNodes.shared().a.address)
+            let own = try await pair.server.thread("group", by: pair.ann, with: [])
             await pair.parley.suspend()
             #expect(pair.parley.currentStatus == .suspended)
             let polls = pair.wire.sent("GET", "/sync").count
             try await pair.benSays("1")
             try await pair.thread.send(.text("2"))
-            try await Task.sleep(for: .milliseconds(200))
+            // Ann's other device receives the message and sends one, which the suspended one had the time to do, too.
+            try await tablet.parley.thread(ThreadID(pair.id)).summary.wait("1") { $0?.thread.lastMessage?.text == "1" }
+            try await tablet.parley.thread(ThreadID(own)).send(.text("from the tablet"))
+            try await eventually("the other device's message") {
+                try await pair.storedTexts(in: own) == ["from the tablet"] ? true : nil
+            }
             #expect(pair.wire.sent("GET", "/sync").count == polls)
             #expect(try await pair.storedTexts() == ["1"])
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The client's timelines")
+    @Suite("The client's timelines", .timeLimit(.minutes(3)))
     struct ClientTimelines {
         private func numbers(_ range: ClosedRange<Int>) -> [String] { range.map(String.init) }
 
@@ -135,9 +135,10 @@ extension SystemTests {
             let shown = Shown(pair.thread.timeline(around: .newest))
             try await shown.wait(for: [])
             var ids: [MessageID] = []
+            var random = SplitMix64(freshFor: "the client's timelines")
             for number in 1...40 {
                 let path = "/v1/threads/\(pair.id)/messages"
-                switch (Int.random(in: 0..<6), ids.randomElement()) {
+                switch (random.below(6), ids.randomElement(using: &random)) {
                 case (0, let id?):
                     _ = try await pair.server.delete("\(path)/\(id)?for=everyone", as: pair.ben)
                     ids.removeAll { $0 == id }

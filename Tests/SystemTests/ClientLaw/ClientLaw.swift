@@ -1,20 +1,22 @@
 // A client that follows events derives the same inbox as a fresh load, after any history.
 
 import Foundation
+import TestSupport
 import Testing
 
-/// `LAW_OPERATIONS=10000 LAW_SEED=7 swift test --filter ClientLaw` plays 10,000 operations. Without `LAW_SEED` the seed is
-/// random. The test prints the seed, and shortens a failing history for up to two minutes.
+/// `LAW_OPERATIONS=10000 PARLEY_SEED=7 swift test --filter ClientLaw` plays 10,000 operations. Without `PARLEY_SEED` the
+/// seed is new. The test prints the seed, and shortens a failing history for up to two minutes.
 private enum Law {
     private static let environment = ProcessInfo.processInfo.environment
     static let operationCount = environment["LAW_OPERATIONS"].map { Int($0) } ?? 1_200
-    static let seed = environment["LAW_SEED"].map { UInt64($0) } ?? .random(in: 1...999_999)
     /// The length of a history; the next one starts with new people.
     static let historyLength = 600
+    /// Includes the time to shorten a failing history.
+    static var minutesMax: Int { 6 + (operationCount ?? 0) / 1_000 }
 }
 
 extension SystemTests {
-    @Suite("A client that follows events")
+    @Suite("A client that follows events", .timeLimit(.minutes(Law.minutesMax)))
     struct ClientLaw {
         let nodes: TestNodes
         /// Together with one of the people these are more than ten.
@@ -23,14 +25,14 @@ extension SystemTests {
         init() async throws {
             nodes = try await TestNodes.shared()
             var population: [String] = []
-            for number in 0..<10 { population.append(try await nodes.a.curl.register("Population\(number)").id) }
+            for number in 0..<10 { population.append(try await nodes.a.client.register("Population\(number)").id) }
             self.population = population
         }
 
         @Test("derives the same inbox from an old inbox and its events as from a fresh load, after any random history")
         func holds() async throws {
             let count = try #require(Law.operationCount, "LAW_OPERATIONS is no number")
-            let seed = try #require(Law.seed, "LAW_SEED is no whole number")
+            let seed = Seed.fresh("a client that follows events")
             var doneCounts: [String: Int] = [:]
             var doneCount: Int { doneCounts.values.reduce(0, +) }
             var eventCount = 0
@@ -43,9 +45,9 @@ extension SystemTests {
                 doneCounts.merge(player.doneCounts, uniquingKeysWith: +)
                 eventCount += player.devices.reduce(0) { $0 + $1.eventCount }
             }
-            print("LAW_SEED=\(seed): \(doneCount) operations, \(eventCount) events applied; \(doneCounts)")
+            print("PARLEY_SEED=\(seed): \(doneCount) operations, \(eventCount) events applied; \(doneCounts)")
             // A short run may miss some kinds of events.
-            #expect(doneCount < 5_000 || doneCounts.count == Operation.nameCount, "LAW_SEED=\(seed)")
+            #expect(doneCount < 5_000 || doneCounts.count == Operation.nameCount, "PARLEY_SEED=\(seed)")
         }
 
         /// Plays a history until `count` operations were accepted; returns nil if a check failed.
@@ -60,7 +62,7 @@ extension SystemTests {
                     try await player.play(history[history.count - 1])
                 }
                 try await player.checkAll()
-                #expect(player.doneCount >= count, "LAW_SEED=\(seed)")
+                #expect(player.doneCount >= count, "PARLEY_SEED=\(seed)")
                 return player
             } catch let difference as Difference {
                 let first = try await withoutOthers(history, difference, player) ?? (history, difference)
@@ -68,7 +70,7 @@ extension SystemTests {
                 let operations = shortest.history.map { "- " + $0.map(\.description).joined(separator: "\n  ") }
                 Issue.record(
                     """
-                    LAW_SEED=\(seed): device \(shortest.failure.device) differs from a fresh inbox.
+                    PARLEY_SEED=\(seed): device \(shortest.failure.device) differs from a fresh inbox.
                     \(shortest.failure)
                     These of the \(history.count) rounds reproduce it:
                     \(operations.joined(separator: "\n"))

@@ -6,7 +6,7 @@ import Testing
 
 extension SystemTests {
     /// Records each vector and compares it with its file. `make vectors` replaces the files that differ.
-    @Suite("Client vectors")
+    @Suite("Client vectors", .timeLimit(.minutes(3)))
     struct ClientVectors {
         @Test(
             "record stories in which a device shows what a fresh inbox and the archive have",

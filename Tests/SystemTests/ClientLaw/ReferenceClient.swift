@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The reference client in Python")
+    @Suite("The reference client in Python", .timeLimit(.minutes(5)))
     struct ReferenceClient {
         @Test("replays all client vectors")
         func vectors() async throws {
@@ -32,13 +32,17 @@ extension SystemTests {
                 return program.output.starts(with: Data("started".utf8)) ? true : nil
             }
             for victim in [0, 1] {
-                try await Task.sleep(for: .seconds(1))
+                try await nodes[victim].waitForMoreMessages(20)
                 try await nodes.kill(victim)
-                try await Task.sleep(for: .seconds(1))
+                // The clients of the killed node have gone to the other one.
+                try await nodes[1 - victim].waitForMoreMessages(20)
                 try await nodes.restart(victim)
             }
             await cluster.stop(.immediate)
-            try await Task.sleep(for: .seconds(1))
+            try await eventually("calls that fail without PostgreSQL", every: .milliseconds(50)) {
+                try await nodes[0].count(of: "parley_http_requests_total", #"operation="sendMessage",status="5xx""#) > 0
+                    ? true : nil
+            }
             try await cluster.start()
             try await nodes.waitUntil(ready: true)
             // The oldest events are gone then: the device that was away has to reload.
@@ -62,6 +66,17 @@ extension SystemTests {
         private func start(_ name: String, _ arguments: [String]) async throws -> TestProcess {
             let file = Repository.file("Tests/ClientVectors/\(name)").path
             return try await TestProcess.start(["/usr/bin/python3", "-B", file] + arguments)
+        }
+    }
+}
+
+extension Node {
+    /// Waits until clients have sent `count` messages more through this node.
+    fileprivate func waitForMoreMessages(_ count: Int) async throws {
+        let (name, labels) = ("parley_http_requests_total", #"operation="sendMessage",status="2xx""#)
+        let before = try await self.count(of: name, labels)
+        try await eventually("\(count) more messages", within: .seconds(60), every: .milliseconds(50)) {
+            try await self.count(of: name, labels) >= before + count ? true : nil
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 extension SystemTests.Faults {
     @Test("slow readers of large answers: memory stays bounded, they are disconnected, and others are not delayed")
     func slowReaders() async throws {
-        let node = try await Node.start(database: try await TestCluster.shared().createDatabase())
+        let node = try await Node.start(database: try await MigratedDatabase.create())
         let outcome = try await Traffic.run(through: [node]) { traffic in
             try await traffic.flow(60)
             let pages = try await LargePages.write(at: Connection(node.address))
@@ -40,15 +40,15 @@ extension SystemTests.Faults {
     @Test("clients that vanish without closing: their polls end, their waiters are freed, their cursors stay valid")
     func clientsVanish() async throws {
         let node = try await Node.start(
-            database: try await TestCluster.shared().createDatabase(), settings: ["PARLEY_SESSION_POLLS_MAX": "25"])
+            database: try await MigratedDatabase.create(), settings: ["PARLEY_SESSION_POLLS_MAX": "25"])
         let proxy = try Proxy(to: .tcp(node.address.port))
         let outcome = try await Traffic.run(through: [node]) { traffic in
-            let (ann, bob) = (try await node.curl.register("Ann"), try await node.curl.register("Bob"))
+            let (ann, bob) = (try await node.client.register("Ann"), try await node.client.register("Bob"))
             // Neither person shares presence, because a presence event would answer the other's polls.
             let alone: JSON = ["preferences": ["share_presence": false]]
-            for person in [ann, bob] { _ = try await node.curl.call("PATCH", "/v1/users/me", alone, as: person) }
-            let thread = try await node.curl.thread("direct", by: ann, with: [bob])
-            let cursor = try await node.curl.cursor(of: bob)
+            for person in [ann, bob] { _ = try await node.client.call("PATCH", "/v1/users/me", alone, as: person) }
+            let thread = try await node.client.thread("direct", by: ann, with: [bob])
+            let cursor = try await node.client.cursor(of: bob)
             let pollCount = 50
             let path = "/v1/sync?cursor=\(cursor)&wait=5"
             let clients = try [ann, bob].map {
@@ -59,14 +59,14 @@ extension SystemTests.Faults {
                 try await node.metric("parley_polls_waiting") ?? 0 >= Double(pollCount) ? true : nil
             }
             proxy.strand()
-            let id = try await node.curl.sent("nobody is there", in: thread, as: ann)
+            let id = try await node.client.sent("nobody is there", in: thread, as: ann)
             try await traffic.flow(60)
             // All polls were answered, although no client reads; afterwards none is left.
             try await eventually("only the followers' polls to remain", within: .seconds(15)) {
                 try await node.metric("parley_polls_waiting") ?? 0 <= 10 ? true : nil
             }
             // A client that returns misses nothing.
-            let again = try await node.curl.sync(bob, from: cursor)
+            let again = try await node.client.sync(bob, from: cursor)
             #expect(again.told.map { $0["data"]["id"].string } == [id])
             clients.forEach { $0.close() }
         }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Fault injection")
+    @Suite("Fault injection", .timeLimit(.minutes(Chaos.minutesMax)))
     struct Faults {}
 }
 

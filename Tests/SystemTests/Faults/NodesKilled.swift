@@ -6,7 +6,7 @@ import Testing
 extension SystemTests.Faults {
     @Test("nodes killed with -9, one at a time and two at once, and restarted at the same address")
     func nodesKilled() async throws {
-        let nodes = try await RestartableNodes.start(3, on: try await TestCluster.shared().createDatabase())
+        let nodes = try await RestartableNodes.start(3, on: try await MigratedDatabase.create())
         let outcome = try await Traffic.run(through: nodes.addresses) { traffic in
             for victims in [[0], [1], [2], [0, 1], [2, 0]] {
                 try await traffic.flow(60)

@@ -29,7 +29,7 @@ extension SystemTests.Faults {
 
     /// Returns the median time, of five, from sending a message to its arrival at a waiting poll.
     private func delay(on node: Node) async throws -> Duration {
-        let (ann, bob) = (try await node.curl.register("Ann"), try await node.curl.register("Bob"))
+        let (ann, bob) = (try await node.client.register("Ann"), try await node.client.register("Bob"))
         let connections = (Connection(node.address), Connection(node.address))
         let thread = try await connections.0.thread("direct", by: ann, with: [bob])
         var delays: [Duration] = []

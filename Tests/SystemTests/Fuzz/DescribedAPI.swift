@@ -14,7 +14,7 @@ struct DescribedAPI: Sendable {
 
     /// Reads the document line by line: it is the project's own, so a full YAML parser would find nothing more.
     init(_ node: Node) async throws {
-        let text = try await node.curl.get("/openapi.yaml").text
+        let text = try await node.client.get("/openapi.yaml").text
         var path: String?
         var isInCodes = false
         var names: Set<String> = []

@@ -1,17 +1,21 @@
 // Ten thousand requests over all routes, most of them partly invalid: none causes a server fault, and memory does not
-// grow. For longer runs: FUZZ_REQUESTS=1000000 FUZZ_SEED=7 swift test --filter SystemTests/FuzzingRequests
+// grow. For longer runs: FUZZ_REQUESTS=1000000 PARLEY_SEED=7 swift test --filter SystemTests/FuzzingRequests
 
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
+/// The settings of the long form, from the environment.
+private enum Scale {
+    static let environment = ProcessInfo.processInfo.environment
+    static let requestCount = environment["FUZZ_REQUESTS"].flatMap { Int($0) } ?? 10_000
+    static var minutesMax: Int { 3 + requestCount / 5_000 }
+}
+
 extension SystemTests {
-    @Suite("Fuzzing all routes")
+    @Suite("Fuzzing all routes", .timeLimit(.minutes(Scale.minutesMax)))
     struct FuzzingRequests {
-        private static let environment = ProcessInfo.processInfo.environment
-        private static let requestCount = environment["FUZZ_REQUESTS"].flatMap { Int($0) } ?? 10_000
-        private static let seed = environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999)
         private static let connectionCount = 4
         /// The allowed growth after the first fifth of the requests. Memory that the allocator keeps after the largest
         /// bodies, and first uses of hash tables and plans. Measured: 1. A leak of 2 KiB a request would be 16.
@@ -19,29 +23,30 @@ extension SystemTests {
 
         @Test("returns only documented answers, and the node's memory does not grow")
         func overAllRoutes() async throws {
+            let seed = Seed.fresh("fuzzing all routes")
             let node = try await Node.start(
-                database: try await TestCluster.shared().createDatabase(),
+                database: try await MigratedDatabase.create(),
                 settings: [
                     "PARLEY_RATE_LIMITS": "off", "PARLEY_ADMIN_TOKEN": FuzzedRequests.adminToken,
                     "PARLEY_CORS_ORIGINS": "https://chat.example", "PARLEY_SLOW_REQUEST_MS": "0",
                 ])
             let api = try await DescribedAPI(node)
             let tally = FuzzTally(api)
-            let warmUp = Self.requestCount / 5
-            try await send(warmUp, seed: Self.seed, to: node, api, tally)
+            let warmUp = Scale.requestCount / 5
+            try await send(warmUp, seed: seed, to: node, api, tally)
             let before = node.residentMemoryMiB
-            try await send(Self.requestCount - warmUp, seed: ~Self.seed, to: node, api, tally)
+            try await send(Scale.requestCount - warmUp, seed: ~seed, to: node, api, tally)
             let after = node.residentMemoryMiB
             print(
-                "FUZZ_SEED=\(Self.seed): \(tally.description); \(before) MiB after \(warmUp), \(after) MiB in the end")
-            #expect(tally.mistakes.isEmpty, "FUZZ_SEED=\(Self.seed): \(tally.mistakes.joined(separator: "\n\n"))")
+                "PARLEY_SEED=\(seed): \(tally.description); \(before) MiB after \(warmUp), \(after) MiB in the end")
+            #expect(tally.mistakes.isEmpty, "PARLEY_SEED=\(seed): \(tally.mistakes.joined(separator: "\n\n"))")
             #expect(tally.missing.isEmpty, "no request got through to \(tally.missing)")
-            #expect(after - before <= Self.growthMaxMiB, "FUZZ_SEED=\(Self.seed): from \(before) to \(after) MiB")
+            #expect(after - before <= Self.growthMaxMiB, "PARLEY_SEED=\(seed): from \(before) to \(after) MiB")
             #expect(!node.program.errors.contains(" error "), "\(node.program.errors)")
             // The node still serves requests.
-            let ground = try await FuzzTargets(node.curl)
-            #expect(try await node.curl.sync(ground.bob, from: ground.cursor).status == 200)
-            #expect(try await node.curl.get("/health/ready").status == 200)
+            let ground = try await FuzzTargets(node.client)
+            #expect(try await node.client.sync(ground.bob, from: ground.cursor).status == 200)
+            #expect(try await node.client.get("/health/ready").status == 200)
             try await node.stop()
         }
 
@@ -79,7 +84,7 @@ extension SystemTests {
                         }
                     if isSignedOut { requests.ground = try await FuzzTargets(connection) }
                 } catch let error as Connection.Failure {
-                    tally.fail("\(error): \(Curl.reproduction(request, node.address))")
+                    tally.fail("\(error): \(Client.reproduction(request, node.address))")
                     await connection.close()
                 }
             }
@@ -120,7 +125,7 @@ final class FuzzTally: Sendable {
     func check(_ request: Request, _ answer: Answer, _ node: Node) {
         state.withLock { $0.byStatus[answer.status, default: 0] += 1 }
         if let mistake = mistake(in: answer, to: request) {
-            fail("\(mistake): \(Curl.reproduction(request, node.address))\n-> \(answer)")
+            fail("\(mistake): \(Client.reproduction(request, node.address))\n-> \(answer)")
         }
     }
 

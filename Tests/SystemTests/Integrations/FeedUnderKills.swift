@@ -6,8 +6,14 @@ import Synchronization
 import TestSupport
 import Testing
 
+/// The settings of the long form, from the environment.
+private enum Scale {
+    static let killCount = ProcessInfo.processInfo.environment["PARLEY_FEED_KILLS"].flatMap { Int($0) } ?? 6
+    static var minutesMax: Int { 4 + killCount / 20 }
+}
+
 extension SystemTests {
-    @Suite("The changes feed")
+    @Suite("The changes feed", .timeLimit(.minutes(Scale.minutesMax)))
     struct FeedUnderKills {
         private static let token = "admin-of-the-feed-tests"
         private static let settings = ["PARLEY_ADMIN_TOKEN": token, "PARLEY_DRAIN_SECONDS": "1"]
@@ -61,23 +67,23 @@ extension SystemTests {
         /// Reads until `isOver`, through any node, and then to the end.
         /// - Parameter consumer: acknowledges each part, and forgets where it was now and then.
         private static func read(
-            from start: String, consumer: String? = nil, through addresses: [Address],
+            from start: String, consumer: String? = nil, through addresses: [Address], _ random: SplitMix64,
             isOver: @Sendable () -> Bool
         ) async -> Seen {
-            var (seen, cursor, emptyCount) = (Seen(), start, 0)
+            var (seen, cursor, emptyCount, random) = (Seen(), start, 0, random)
             while emptyCount < 2 {
-                let connection = Connection(addresses.randomElement() ?? addresses[0])
+                let connection = Connection(addresses[random.below(addresses.count)])
                 let place = consumer.map { "consumer=\($0)" } ?? "cursor=\(cursor)"
                 do {
                     // Some parts on one connection, which its node's death ends.
-                    for _ in 0..<Int.random(in: 1...20) {
+                    for _ in 0..<random.below(20) + 1 {
                         let next = consumer == nil ? "cursor=\(cursor)" : place
                         let answer = try await connection.send(
-                            request("GET", "\(path)?\(next)&wait=2&limit=\(Int.random(in: 1...200))"))
+                            request("GET", "\(path)?\(next)&wait=2&limit=\(random.below(200) + 1)"))
                         guard answer.status == 200 else { break }
                         seen.add(answer.json)
                         cursor = answer.json["cursor"].string ?? cursor
-                        if let consumer, Bool.random() || isOver() {
+                        if let consumer, random.chance(2) || isOver() {
                             let body: JSON = ["consumer": .string(consumer), "cursor": .string(cursor)]
                             _ = try await connection.send(request("POST", "\(path)/ack", body))
                         }
@@ -95,13 +101,13 @@ extension SystemTests {
 
         /// Reads one stream after the other, until `isOver` and the last event has come.
         private static func stream(
-            from start: String, through addresses: [Address], isOver: @Sendable () -> Bool,
+            from start: String, through addresses: [Address], _ random: SplitMix64, isOver: @Sendable () -> Bool,
             isComplete: @Sendable (Seen) async -> Bool
         ) async -> Seen {
-            var (seen, cursor) = (Seen(), start)
+            var (seen, cursor, random) = (Seen(), start, random)
             let deadline = ContinuousClock.now + .seconds(300)
             while ContinuousClock.now < deadline {
-                let connection = Connection(addresses.randomElement() ?? addresses[0])
+                let connection = Connection(addresses[random.below(addresses.count)])
                 var opening = request("GET", path)
                 opening.headers += [("Accept", "text/event-stream"), ("Last-Event-ID", cursor)]
                 do {
@@ -135,25 +141,27 @@ extension SystemTests {
 
         @Test("has every event at least once, under one id and in order, while nodes are killed")
         func killed() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let nodes = try await RestartableNodes.start(2, on: database, settings: Self.settings)
-            let curl = await nodes[0].curl
+            let client = await nodes[0].client
             let people = [
-                try await curl.register("Ann"), try await curl.register("Ben"), try await curl.register("Cleo"),
+                try await client.register("Ann"), try await client.register("Ben"), try await client.register("Cleo"),
             ]
             let start = try #require(
-                try await curl.send(Self.request("GET", Self.path)).json["cursor"].string)
+                try await client.send(Self.request("GET", Self.path)).json["cursor"].string)
             let made = Self.request("PUT", "/v1/admin/consumers/crm", [:])
-            #expect(try await curl.send(made).status == 201)
+            #expect(try await client.send(made).status == 201)
             var threads: [String] = []
-            for person in people { threads.append(try await curl.thread("group", by: person, with: people)) }
+            for person in people { threads.append(try await client.thread("group", by: person, with: people)) }
             let addresses = nodes.addresses
             let progress = Progress()
             let over: @Sendable () -> Bool = { progress.isOver.load(ordering: .relaxed) }
 
-            async let polled = Self.read(from: start, through: addresses, isOver: over)
-            async let consumed = Self.read(from: start, consumer: "crm", through: addresses, isOver: over)
-            async let streamed = Self.stream(from: start, through: addresses, isOver: over) { seen in
+            var random = SplitMix64(freshFor: "the changes feed while nodes are killed")
+            let seeds = (0..<3).map { _ in SplitMix64(seed: random.next()) }
+            async let polled = Self.read(from: start, through: addresses, seeds[0], isOver: over)
+            async let consumed = Self.read(from: start, consumer: "crm", through: addresses, seeds[1], isOver: over)
+            async let streamed = Self.stream(from: start, through: addresses, seeds[2], isOver: over) { seen in
                 (try? await Self.stored(database).count == seen.ids.count) ?? false
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -173,11 +181,10 @@ extension SystemTests {
                         }
                     }
                 }
-                let killCount = ProcessInfo.processInfo.environment["PARLEY_FEED_KILLS"].flatMap { Int($0) } ?? 6
-                for number in 0..<killCount {
-                    try await Task.sleep(for: .milliseconds(Int.random(in: 300...900)))
+                for number in 0..<Scale.killCount {
+                    try await Task.sleep(for: .milliseconds(300 + random.below(600)))
                     try await nodes.kill(number % 2)
-                    try await Task.sleep(for: .milliseconds(Int.random(in: 0...300)))
+                    try await Task.sleep(for: .milliseconds(random.below(300)))
                     try await nodes.restart(number % 2)
                 }
                 progress.isOver.store(true, ordering: .relaxed)
@@ -194,7 +201,7 @@ extension SystemTests {
                 if name != "consumer" { #expect(seen.repeats == 0, "\(name)") }
             }
             #expect(stored.count > 100)
-            let lag = try await curl.send(Self.request("GET", "/v1/admin/consumers/crm")).json
+            let lag = try await client.send(Self.request("GET", "/v1/admin/consumers/crm")).json
             #expect(lag["lag_events"].int ?? -1 >= 0)
             try await nodes.stopAll()
         }
@@ -203,17 +210,17 @@ extension SystemTests {
         func isOff() async throws {
             let nodes = try await TestNodes.shared()
             for path in [Self.path, "/v1/admin/consumers"] {
-                let answer = try await nodes.a.curl.send(Self.request("GET", path))
+                let answer = try await nodes.a.client.send(Self.request("GET", path))
                 #expect(answer.status == 404 && answer.code == "not_found", "\(answer)")
             }
         }
 
         @Test("is answered when the node stops, and streams end")
         func stops() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let node = try await Node.start(database: database, settings: Self.settings)
             let cursor = try #require(
-                try await node.curl.send(Self.request("GET", Self.path)).json["cursor"].string)
+                try await node.client.send(Self.request("GET", Self.path)).json["cursor"].string)
             let (poll, stream) = (Connection(node.address), Connection(node.address))
             try await poll.begin(Self.request("GET", "\(Self.path)?cursor=\(cursor)&wait=50"))
             var opening = Self.request("GET", Self.path)

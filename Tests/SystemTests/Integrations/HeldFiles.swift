@@ -5,21 +5,20 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Legal holds on two nodes")
+    @Suite("Legal holds on two nodes", .timeLimit(.minutes(3)))
     struct HeldFiles {
-        private static let token = "admin-of-the-holds"
-        private static let settings = ["PARLEY_ADMIN_TOKEN": token]
-        private static let admin = Person(id: "", username: "", password: "", session: "", token: token)
+        private static let admin = TestNodes.admin
+        private static let settings = ["PARLEY_ADMIN_TOKEN": admin.token]
 
         private func hold(_ user: Person, at node: Node) async throws -> String {
             let body: JSON = ["name": "Case", "user_id": .string(user.id)]
-            let answer = try await node.curl.post("/v1/admin/holds", body, as: Self.admin)
+            let answer = try await node.client.post("/v1/admin/holds", body, as: Self.admin)
             #expect(answer.status == 201, "\(answer)")
             return answer.json["id"].string ?? ""
         }
 
         private func release(_ hold: String, at node: Node) async throws {
-            #expect(try await node.curl.delete("/v1/admin/holds/\(hold)", as: Self.admin).status == 204)
+            #expect(try await node.client.delete("/v1/admin/holds/\(hold)", as: Self.admin).status == 204)
         }
 
         private func number(_ query: String, in database: String) async throws -> Int {
@@ -28,8 +27,8 @@ extension SystemTests {
 
         @Test("the bytes of a deleted file stay under a hold, unreachable, and leave every table after the release")
         func bytes() async throws {
-            let nodes = try await TestNodes.own(on: try await TestCluster.shared(), settings: Self.settings)
-            let (a, b) = (nodes.a.curl, nodes.b.curl)
+            let nodes = try await TestNodes.administered()
+            let (a, b) = (nodes.a.client, nodes.b.client)
             let (ann, bob) = (try await a.register("Ann"), try await b.register("Bob"))
             let file = TestFile.marked(TestFile.randomBytes(24), byteCount: 300_000)
             let (first, second) = (Connection(nodes.a.address), Connection(nodes.b.address))
@@ -40,8 +39,7 @@ extension SystemTests {
             #expect(try await a.delete("/v1/threads/\(thread)/messages/\(message)", as: ann).status == 204)
             let chunks =
                 "select coalesce(sum(octet_length(data)), 0) from attachment_chunks where attachment_id = '\(id)'"
-            // Longer than the sweep of attachments waits.
-            try await Task.sleep(for: .seconds(5))
+            try await nodes.waitForAttachmentSweep()
             for (node, person) in [(first, ann), (second, bob)] {
                 #expect(try await node.download(id, as: person).status == 404)
             }
@@ -52,23 +50,25 @@ extension SystemTests {
             try await eventually("no bytes", within: .seconds(60), every: .milliseconds(200)) {
                 try await number(chunks, in: nodes.database) == 0 ? true : nil
             }
-            let left = "select (select count(*) from attachments) + (select count(*) from held_contents)"
+            let left = """
+                select (select count(*) from attachments where owner_id = '\(ann.id)')
+                    + (select count(*) from held_contents where thread_id = '\(thread)')
+                """
             #expect(try await number(left, in: nodes.database) == 0)
             let released = try await a.get("/v1/admin/holds/\(hold)", as: Self.admin).json
             #expect(released["erased_at"].string != nil)
-            try await nodes.stop()
         }
 
         @Test("an erasure whose node is killed keeps every message once, and the release erases them")
         func killed() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let first = try await Node.start(database: database, settings: Self.settings)
-            let (ann, bob) = (try await first.curl.register("Ann"), try await first.curl.register("Bob"))
-            let thread = try await first.curl.thread("group", by: bob, with: [ann])
+            let (ann, bob) = (try await first.client.register("Ann"), try await first.client.register("Bob"))
+            let thread = try await first.client.thread("group", by: bob, with: [ann])
             let (text, count) = (unique("words"), 6_000)
             try await fill(thread, by: ann.id, with: text, count: count, in: database)
             let hold = try await hold(ann, at: first)
-            #expect(try await first.curl.delete("/v1/users/me?messages=erase", as: ann).status == 204)
+            #expect(try await first.client.delete("/v1/users/me?messages=erase", as: ann).status == 204)
             let kept = "select count(distinct message_id) from held_contents where payload->>'text' = '\(text)'"
             try await eventually("held contents") { try await number(kept, in: database) > 0 ? true : nil }
             try await first.kill()
@@ -90,10 +90,10 @@ extension SystemTests {
         /// Has Python's cryptography verify an export, and refuse one with a changed byte.
         private func verify(_ hold: String, at node: Node, contents: Int) async throws {
             let directory = try TemporaryDirectory()
-            let export = try await node.curl.get(
+            let export = try await node.client.get(
                 "/v1/admin/holds/\(hold)/export", as: Self.admin, within: .seconds(60))
             #expect(export.status == 200)
-            let key = try await node.curl.get("/v1/admin/export-key", as: Self.admin).json["pem"].string ?? ""
+            let key = try await node.client.get("/v1/admin/export-key", as: Self.admin).json["pem"].string ?? ""
             let script = """
                 import base64, hashlib, json, sys
                 from cryptography.hazmat.primitives.serialization import load_pem_public_key

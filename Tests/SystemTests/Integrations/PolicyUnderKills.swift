@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The policy with killed nodes")
+    @Suite("The policy with killed nodes", .timeLimit(.minutes(3)))
     struct PolicyUnderKills {
         private static func settings(_ url: String, timeoutMs: Int = 10_000) -> [String: String] {
             ["PARLEY_POLICY_URL": url, "PARLEY_POLICY_TIMEOUT_MS": "\(timeoutMs)"]
@@ -14,7 +14,7 @@ extension SystemTests {
         private func send(_ text: String, _ id: String, to address: Address, in thread: String, as ann: Person) async
             -> Answer?
         {
-            try? await Curl(address: address).call(
+            try? await Client(address: address).call(
                 "POST", "/v1/threads/\(thread)/messages", ["id": .string(id), "payload": ["text": .string(text)]],
                 as: ann,
                 within: .seconds(5))
@@ -23,9 +23,9 @@ extension SystemTests {
         @Test("agrees on a verdict, whether a node is killed before or after the policy has answered")
         func verdicts() async throws {
             let policy = try await PolicyServer.start()
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let nodes = try await RestartableNodes.start(2, on: database, settings: Self.settings(policy.url))
-            let first = Curl(address: nodes.addresses[0])
+            let first = Client(address: nodes.addresses[0])
             let ann = try await first.register("Ann")
             let thread = try await first.thread("group", by: ann, with: [])
 
@@ -60,9 +60,9 @@ extension SystemTests {
         @Test("stores each rewritten message once, whatever is killed and repeated")
         func kills() async throws {
             let policy = try await PolicyServer.start()
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let nodes = try await RestartableNodes.start(2, on: database, settings: Self.settings(policy.url))
-            let first = Curl(address: nodes.addresses[0])
+            let first = Client(address: nodes.addresses[0])
             let ann = try await first.register("Ann")
             let thread = try await first.thread("group", by: ann, with: [])
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -104,23 +104,23 @@ extension SystemTests {
         @Test("refuses messages with 503 while a required policy is away, stores nothing, and says so in the log")
         func away() async throws {
             let port = try Sockets.freePort()
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             var settings = Self.settings("http://127.0.0.1:\(port)/policy?key=hidden", timeoutMs: 500)
             settings["PARLEY_POLICY_FAIL"] = "closed"
             let node = try await Node.start(database: database, settings: settings)
-            let curl = Curl(address: node.address)
-            let ann = try await curl.register("Ann")
-            let thread = try await curl.thread("group", by: ann, with: [])
+            let client = Client(address: node.address)
+            let ann = try await client.register("Ann")
+            let thread = try await client.thread("group", by: ann, with: [])
             for _ in 0..<10 {
-                let refused = try await curl.say("hi", in: thread, as: ann)
+                let refused = try await client.say("hi", in: thread, as: ann)
                 #expect(refused.status == 503 && refused.code == "unavailable", "\(refused)")
                 #expect(Int(refused.headers["retry-after"] ?? "") ?? 0 >= 1)
             }
             let secret: JSON = ["type": "encrypted", "payload": ["ciphertext": "aGk="]]
-            #expect(try await curl.post("/v1/threads/\(thread)/messages", secret, as: ann).status == 201)
-            let page = try await curl.get("/v1/threads/\(thread)/messages", as: ann).json
+            #expect(try await client.post("/v1/threads/\(thread)/messages", secret, as: ann).status == 201)
+            let page = try await client.get("/v1/threads/\(thread)/messages", as: ann).json
             #expect(page["messages"].items.filter { $0["type"] != "system" }.map { $0["type"] } == ["encrypted"])
-            #expect(try await curl.get("/health/ready").status == 200)
+            #expect(try await client.get("/health/ready").status == 200)
             let errors = node.program.errors
             #expect(errors.contains("asking the policy failed; the message is refused with 503"))
             #expect(errors.contains("the policy failed too often") && !errors.contains("key=hidden"))

@@ -3,16 +3,19 @@ import Foundation
 import TestSupport
 import Testing
 
-extension SystemTests {
-    @Suite("Running commands")
-    struct RunningCommands {
-        private static let faultSeconds =
-            ProcessInfo.processInfo.environment["COMMAND_SECONDS"].flatMap { Double($0) } ?? 14
+/// The settings of the long form, from the environment.
+private enum Scale {
+    static let faultSeconds = ProcessInfo.processInfo.environment["COMMAND_SECONDS"].flatMap { Double($0) } ?? 10
+    static var minutesMax: Int { 5 + Int(faultSeconds / 60) }
+}
 
+extension SystemTests {
+    @Suite("Running commands", .timeLimit(.minutes(Scale.minutesMax)))
+    struct RunningCommands {
         private static func start() async throws -> (Node, CommandStage) {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let node = try await Node.start(database: database, settings: CommandStage.settings)
-            return (node, try await CommandStage(try await WebhookSink.start(), at: node.curl))
+            return (node, try await CommandStage(try await WebhookSink.start(), at: node.client))
         }
 
         @Test("sends a signed request, and posts the answer as the bot's reply, in groups and direct threads")
@@ -20,11 +23,11 @@ extension SystemTests {
             let (node, stage) = try await Self.start()
             let echo = try await stage.command("/echo", ["description": "Repeats", "name": "Echo"])
             for thread in [try await stage.thread(), try await stage.thread("direct")] {
-                let message = try await node.curl.sent("/echo  hello you ", in: thread, as: stage.ann)
+                let message = try await node.client.sent("/echo  hello you ", in: thread, as: stage.ann)
                 let reply = try await stage.reply(to: message, in: thread)
                 #expect(reply["payload"]["text"] == "echo hello you" && reply["type"] == "message")
                 #expect(reply["sender"]["id"].string == echo.bot && reply["sender"]["name"] == "Echo")
-                let offered = try await node.curl.get("/v1/commands?thread_id=\(thread)", as: stage.ben)
+                let offered = try await node.client.get("/v1/commands?thread_id=\(thread)", as: stage.ben)
                 #expect(offered.json["commands"] == [["word": "/echo", "description": "Repeats"]])
 
                 let request = try #require(try stage.sink.requests("/echo").last)
@@ -37,11 +40,11 @@ extension SystemTests {
                 #expect(data["message"]["payload"]["text"] == "/echo  hello you ")
                 #expect(data["sender"]["id"].string == stage.ann.id && data["sender"]["name"] == "Ann")
             }
-            #expect(try await node.curl.get("/v1/users/\(echo.bot)", as: stage.ben).json["kind"] == "bot")
+            #expect(try await node.client.get("/v1/users/\(echo.bot)", as: stage.ben).json["kind"] == "bot")
             #expect(try stage.sink.requests("/echo").count == 2)
             #expect(try await node.metric("parley_command_runs_total{outcome=\"replied\"}") == 2)
 
-            let rotated = try await node.curl.post(
+            let rotated = try await node.client.post(
                 "/v1/admin/commands/\(echo.id)/rotate", [:], as: CommandStage.operatorPerson)
             try await stage.sink.expect([echo.secret, try #require(rotated.json["secret"].string)], of: "/echo")
             #expect(try await stage.answer(to: "/echo again", in: try await stage.thread()) == "echo again")
@@ -54,33 +57,33 @@ extension SystemTests {
         func others() async throws {
             let (node, stage) = try await Self.start()
             let thread = try await stage.thread()
-            _ = try await node.curl.sent("/echo before", in: thread, as: stage.ann)
+            _ = try await node.client.sent("/echo before", in: thread, as: stage.ann)
             let echo = try await stage.command("/echo")
             let other = try await stage.thread()
             let local = try await stage.command("/local", ["thread_id": .string(other)])
             for text in ["/echox", "echo", " /echo", "/Echo", "/echo!", "x /echo", "/", "/local a"] {
-                _ = try await node.curl.sent(text, in: thread, as: stage.ann)
+                _ = try await node.client.sent(text, in: thread, as: stage.ann)
             }
             let encrypted: JSON = ["type": "encrypted", "payload": ["ciphertext": "L2VjaG8="]]
             let custom: JSON = ["type": "x-note", "payload": ["text": "/echo"]]
             for body in [encrypted, custom] {
-                let sent = try await node.curl.post("/v1/threads/\(thread)/messages", body, as: stage.ann)
+                let sent = try await node.client.post("/v1/threads/\(thread)/messages", body, as: stage.ann)
                 #expect(sent.status == 201, "\(sent)")
             }
             // The bot of a hook, and a reply that is a command itself.
-            let hook = try await node.curl.post(
+            let hook = try await node.client.post(
                 "/v1/admin/hooks", ["thread_id": .string(thread), "name": "H"], as: CommandStage.operatorPerson)
             let url = try #require(hook.json["url"].string)
             let path = String(url.dropFirst(node.address.description.count))
-            #expect(try await node.curl.post(path, ["text": "/echo hook"]).status == 200)
+            #expect(try await node.client.post(path, ["text": "/echo hook"]).status == 200)
             try await stage.sink.mood(.answer(200, body: #"{"payload":{"text":"/echo loop","n":1}}"#), of: "/echo")
-            let message = try await node.curl.sent("/echo", in: thread, as: stage.ann)
+            let message = try await node.client.sent("/echo", in: thread, as: stage.ann)
             let reply = try await stage.reply(to: message, in: thread)
             #expect(reply["payload"] == ["text": "/echo loop", "n": 1])
             #expect(try await stage.answer(to: "/local b", in: other) == "echo b")
             // What is answered without a text ends in silence.
             try await stage.sink.mood(.answer(204), of: "/echo")
-            let silent = try await node.curl.sent("/echo\nquiet", in: thread, as: stage.ann)
+            let silent = try await node.client.sent("/echo\nquiet", in: thread, as: stage.ann)
             try await eventually("the request") { try stage.sink.requests("/echo").count == 2 ? true : nil }
             for command in [echo, local] { try await stage.settled(command) }
             #expect(try await stage.replies(to: silent, in: thread).isEmpty)
@@ -139,7 +142,7 @@ extension SystemTests {
                 }
                 try await group.waitForAll()
             }
-            let offered = try await node.curl.get("/v1/commands?thread_id=\(thread)", as: stage.ann)
+            let offered = try await node.client.get("/v1/commands?thread_id=\(thread)", as: stage.ann)
             #expect(!offered.json["commands"].items.contains { $0["word"] == "/gone" })
             #expect(try stage.sink.requests("/gone").count == 1)
             try await node.stop()
@@ -154,7 +157,7 @@ extension SystemTests {
             // libcurl waits for the first answer of a server without TLS before it opens another connection.
             #expect(try await stage.answer(to: "/slow first", in: thread) == "echo first")
             try await stage.sink.mood(.hang, of: "/slow", times: .max)
-            for number in 0..<20 { _ = try await node.curl.sent("/slow \(number)", in: thread, as: stage.ann) }
+            for number in 0..<20 { _ = try await node.client.sent("/slow \(number)", in: thread, as: stage.ann) }
             try await eventually("eight requests") { try stage.sink.requests("/slow").count >= 9 ? true : nil }
             for number in 0..<5 {
                 let began = ContinuousClock.now
@@ -166,7 +169,7 @@ extension SystemTests {
                 try await node.metric("parley_command_requests_running") == 8 ? true : nil
             }
             // What waits for a command that is deleted is not answered.
-            let deleted = try await node.curl.delete("/v1/admin/commands/\(slow.id)", as: CommandStage.operatorPerson)
+            let deleted = try await node.client.delete("/v1/admin/commands/\(slow.id)", as: CommandStage.operatorPerson)
             #expect(deleted.status == 204)
             #expect(try await stage.answer(to: "/fast end", in: thread) == "echo end")
             #expect(try stage.sink.requests("/slow").count == 9)
@@ -175,17 +178,17 @@ extension SystemTests {
 
         @Test("replies to each message exactly once while nodes are killed and servers fail")
         func kills() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             var settings = CommandStage.settings
             settings["PARLEY_DRAIN_SECONDS"] = "1"
             let nodes = try await RestartableNodes.start(2, on: database, settings: settings)
             let steady = try await Node.start(database: database, settings: settings)
-            let sink = try await WebhookSink.start()
+            let sink = try await WebhookSink.start(seed: Seed.fresh("commands while nodes are killed"))
             let stage = try await CommandStage(sink, at: Connection(steady.address))
             let command = try await stage.command("/echo")
             try await sink.mood(.faults(share: 0.3), of: "/echo", times: .max)
             let threads = [try await stage.thread(), try await stage.thread("direct")]
-            let end = ContinuousClock.now + .seconds(Self.faultSeconds)
+            let end = ContinuousClock.now + .seconds(Scale.faultSeconds)
             let sending = Task {
                 let writer = Connection(steady.address)
                 var sent: [(id: String, number: Int)] = []
@@ -199,7 +202,11 @@ extension SystemTests {
             }
             var round = 0
             while ContinuousClock.now < end {
-                try await Task.sleep(for: .seconds(2))
+                // Commands are answered between two kills.
+                let before = try sink.requests("/echo").count
+                try await eventually("ten more requests", within: .seconds(60)) {
+                    try sink.requests("/echo").count >= before + 10 ? true : nil
+                }
                 try await nodes.kill(round % 2)
                 // The leases of the killed node end now, and not after 30 s. Others are claimed a second time.
                 _ = try await Psql.run("update command_runs set due_at = now() where is_running", conninfo: database)

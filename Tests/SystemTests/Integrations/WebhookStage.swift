@@ -5,7 +5,7 @@ import Testing
 
 /// What tests of webhooks need: an endpoint, the operator's calls, and two people in a thread.
 struct WebhookStage: Sendable {
-    static let token = "admin-of-the-webhooks"
+    static let token = TestNodes.admin.token
 
     let sink: WebhookSink
     let database: String
@@ -13,7 +13,7 @@ struct WebhookStage: Sendable {
     let ann: Person
     let ben: Person
 
-    static let operatorPerson = Person(id: "", username: "", password: "", session: "", token: token)
+    static let operatorPerson = TestNodes.admin
 
     /// - Parameter retries: seconds between tries.
     static func settings(retries: String) -> [String: String] {
@@ -40,6 +40,13 @@ struct WebhookStage: Sendable {
         let secret = try #require(made.json["secret"].string)
         try await sink.expect([secret], of: path)
         return (try #require(made.json["id"].string), secret)
+    }
+
+    /// Deletes webhooks of a shared node, so that it delivers nothing more to an endpoint that will be gone.
+    func remove(_ ids: String...) async throws {
+        for id in ids {
+            #expect(try await caller.delete("/v1/admin/webhooks/\(id)", as: Self.operatorPerson).status == 204)
+        }
     }
 
     func get(_ id: String, _ rest: String = "") async throws -> JSON {

@@ -4,34 +4,38 @@ import Synchronization
 import TestSupport
 import Testing
 
+/// The settings of the long form, from the environment.
+private enum Scale {
+    static let faultSeconds = ProcessInfo.processInfo.environment["WEBHOOK_SECONDS"].flatMap { Double($0) } ?? 15
+    static var minutesMax: Int { 5 + Int(faultSeconds / 60) }
+}
+
 extension SystemTests {
-    /// `WEBHOOK_SECONDS` is the time with faults: 30 in CI; 3,600 for a consumer that misbehaves for an hour.
-    @Suite("Webhooks under faults")
+    /// `WEBHOOK_SECONDS` is the time with faults: 15 in CI; 3,600 for a consumer that misbehaves for an hour.
+    @Suite("Webhooks under faults", .timeLimit(.minutes(Scale.minutesMax)))
     struct WebhooksUnderFaults {
         private static let threadCount = 8
-        private static let faultSeconds =
-            ProcessInfo.processInfo.environment["WEBHOOK_SECONDS"].flatMap { Double($0) } ?? 30
         /// Enough tries that no event is parked.
         private static let retries = Array(repeating: "1", count: 30).joined(separator: ",")
 
         @Test(
             "get each event at least once under its id, in order in each thread, and a healthy endpoint is undisturbed")
         func faults() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             var settings = WebhookStage.settings(retries: Self.retries)
             settings["PARLEY_DRAIN_SECONDS"] = "1"
             let nodes = try await RestartableNodes.start(2, on: database, settings: settings)
             let steady = try await Node.start(
                 database: database, settings: WebhookStage.settings(retries: Self.retries))
             let connection = Connection(steady.address)
-            let sink = try await WebhookSink.start()
+            let sink = try await WebhookSink.start(seed: Seed.fresh("webhooks under faults"))
             let stage = try await WebhookStage(sink, database: database, at: connection)
             let bad = try await stage.webhook("/bad", ["types": ["message.created"]])
             let good = try await stage.webhook("/good", ["types": ["message.created"]])
             var threads: [String] = []
             for _ in 0..<Self.threadCount { threads.append(try await stage.thread()) }
 
-            let end = ContinuousClock.now + .seconds(Self.faultSeconds)
+            let end = ContinuousClock.now + .seconds(Scale.faultSeconds)
             let sending = Task { [threads] in
                 let writer = Connection(steady.address)
                 var sent: [String] = []
@@ -45,7 +49,9 @@ extension SystemTests {
             try await sink.mood(.faults(share: 0.3), of: "/bad", times: .max)
             var round = 0
             while ContinuousClock.now < end {
-                try await Task.sleep(for: .seconds(2))
+                // Deliveries go on between two kills.
+                let before = try sink.acceptedIDs("/good").count
+                try await stage.accepted("/good", count: before + 20)
                 // Whichever of the two has the lease of an endpoint: its end takes the other one's wait away.
                 let index = round % 2
                 try await nodes.kill(index)
@@ -72,7 +78,10 @@ extension SystemTests {
                 late.append(
                     try await connection.sent("late \(number)", in: threads[number % threads.count], as: stage.ann))
             }
-            try await Task.sleep(for: .seconds(3))
+            try await eventually("failed deliveries to both", within: .seconds(60), every: .milliseconds(100)) {
+                for hook in [bad, good] where try await stage.deliveries(hook.id, "failed").isEmpty { return false }
+                return true
+            }
             try await sink.open()
 
             let all = sent + late
@@ -100,7 +109,7 @@ extension SystemTests {
 
         @Test("survive the death of all nodes, with what failed and what waits")
         func allNodesDie() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let settings = WebhookStage.settings(retries: Self.retries)
             let nodes = try await RestartableNodes.start(2, on: database, settings: settings)
             let sink = try await WebhookSink.start()

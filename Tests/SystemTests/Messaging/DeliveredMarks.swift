@@ -4,33 +4,33 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Delivered marks from cursors, on two nodes")
+    @Suite("Delivered marks from cursors, on two nodes", .timeLimit(.minutes(3)))
     struct DeliveredMarks {
         @Test("the sender on one node is notified that a poll on the other node received the message")
         func tells() async throws {
             let nodes = try await TestNodes.shared()
-            let (ann, bob, thread) = try await people(nodes.a.curl)
-            let cursor = try await nodes.b.curl.cursor(of: bob)
-            let annFrom = try await nodes.a.curl.cursor(of: ann)
+            let (ann, bob, thread) = try await people(nodes.a.client)
+            let cursor = try await nodes.b.client.cursor(of: bob)
+            let annFrom = try await nodes.a.client.cursor(of: ann)
             let ids = [
-                try await nodes.a.curl.sent("one", in: thread, as: ann),
-                try await nodes.a.curl.sent("two", in: thread, as: ann),
+                try await nodes.a.client.sent("one", in: thread, as: ann),
+                try await nodes.a.client.sent("two", in: thread, as: ann),
             ]
-            let got = try await nodes.b.curl.sync(bob, from: cursor).json
+            let got = try await nodes.b.client.sync(bob, from: cursor).json
             #expect(got["events"].items.count == 2)
             // A returned message does not count as received: only the next poll acknowledges it.
-            _ = try await nodes.b.curl.sync(bob, from: got["cursor"].string ?? "", wait: 1)
+            _ = try await nodes.b.client.sync(bob, from: got["cursor"].string ?? "", wait: 1)
 
             let mark = try await firstMark(nodes.a, ann, from: annFrom)
             #expect(mark["user_id"].string == bob.id && mark["delivered_seq"] == 2 && mark["read_seq"] == 0, "\(mark)")
             #expect(mark["unread_count"] == 2 && mark["delivered_at"].string != nil)
             for node in [nodes.a, nodes.b] {
-                let receipts = try await node.curl.get("/v1/threads/\(thread)/messages/\(ids[1])/receipts", as: ann)
+                let receipts = try await node.client.get("/v1/threads/\(thread)/messages/\(ids[1])/receipts", as: ann)
                     .json
                 #expect(receipts["receipts"].items.map { $0["user"]["id"].string } == [bob.id])
                 #expect(receipts["receipts"][0]["delivered_at"].string != nil)
                 #expect(receipts["receipts"][0]["read_at"] == .null)
-                let view = try await node.curl.get("/v1/threads/\(thread)", as: bob).json
+                let view = try await node.client.get("/v1/threads/\(thread)", as: bob).json
                 #expect(view["me"]["delivered_seq"] == 2 && view["unread_count"] == 2)
             }
         }
@@ -38,42 +38,42 @@ extension SystemTests {
         @Test("a mark lost with its node is reported again by the next poll on any node")
         func survives() async throws {
             let nodes = try await TestNodes.own(on: try await TestCluster.shared())
-            let (ann, bob, thread) = try await people(nodes.a.curl)
-            let cursor = try await nodes.b.curl.cursor(of: bob)
-            let annFrom = try await nodes.a.curl.cursor(of: ann)
-            let id = try await nodes.a.curl.sent("one", in: thread, as: ann)
-            let got = try await nodes.b.curl.sync(bob, from: cursor).json
+            let (ann, bob, thread) = try await people(nodes.a.client)
+            let cursor = try await nodes.b.client.cursor(of: bob)
+            let annFrom = try await nodes.a.client.cursor(of: ann)
+            let id = try await nodes.a.client.sent("one", in: thread, as: ann)
+            let got = try await nodes.b.client.sync(bob, from: cursor).json
             let next = got["cursor"].string ?? ""
             // The mark cannot be written meanwhile, nor later by a statement that the killed node began.
             async let holding = Psql.run(
                 "begin; select 1 from members where user_id = '\(bob.id)' for update; \(Psql.sleep) commit;",
                 conninfo: nodes.database)
             #expect(try await Psql.isAsleep(in: nodes.database))
-            _ = try await nodes.b.curl.sync(bob, from: next)
+            _ = try await nodes.b.client.sync(bob, from: next)
             try await nodes.b.kill()
             try await Psql.endBlocked(in: nodes.database)
             try await Psql.wake(in: nodes.database)
             _ = try await holding
             let path = "/v1/threads/\(thread)/messages/\(id)/receipts"
-            #expect(try await nodes.a.curl.get(path, as: ann).json["receipts"] == [])
+            #expect(try await nodes.a.client.get(path, as: ann).json["receipts"] == [])
 
-            _ = try await nodes.a.curl.sync(bob, from: next, wait: 1)
+            _ = try await nodes.a.client.sync(bob, from: next, wait: 1)
             #expect(try await firstMark(nodes.a, ann, from: annFrom)["delivered_seq"] == 1)
-            #expect(try await nodes.a.curl.get(path, as: ann).json["receipts"].items.count == 1)
+            #expect(try await nodes.a.client.get(path, as: ann).json["receipts"].items.count == 1)
             try await nodes.a.stop()
         }
 
-        private func people(_ curl: Curl) async throws -> (ann: Person, bob: Person, thread: String) {
-            let ann = try await curl.register("Ann")
-            let bob = try await curl.register("Bob")
-            return (ann, bob, try await curl.thread("direct", by: ann, with: [bob]))
+        private func people(_ client: Client) async throws -> (ann: Person, bob: Person, thread: String) {
+            let ann = try await client.register("Ann")
+            let bob = try await client.register("Bob")
+            return (ann, bob, try await client.thread("direct", by: ann, with: [bob]))
         }
 
         /// Returns the first marks that a person receives, by polling.
         private func firstMark(_ node: Node, _ person: Person, from start: String) async throws -> JSON {
             var cursor = start
             return try await eventually("a delivered mark") {
-                let answer = try await node.curl.sync(person, from: cursor, wait: 5).json
+                let answer = try await node.client.sync(person, from: cursor, wait: 5).json
                 cursor = answer["cursor"].string ?? cursor
                 return answer["events"].items.first { $0["type"] == "receipt.updated" }?["data"]
             }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Disappearing messages, on two nodes")
+    @Suite("Disappearing messages, on two nodes", .timeLimit(.minutes(3)))
     struct DisappearingMessages {
         /// Returns the names of the tables that still contain a text.
         private func traces(of text: String, in database: String) async throws -> String {
@@ -33,7 +33,7 @@ extension SystemTests {
                 "/v1/inbox", "/v1/threads/\(thread)", "/v1/threads/\(thread)/messages",
                 "/v1/sync?wait=0&cursor=\(cursor)", "/v1/search?q=\(text)",
             ] {
-                let answer = try await node.curl.get(path, as: person)
+                let answer = try await node.client.get(path, as: person)
                 try #require(answer.status == 200, "\(answer)")
                 if answer.text.contains(text) { found.append(path) }
             }
@@ -44,7 +44,7 @@ extension SystemTests {
             _ nodes: TestNodes, _ retention: JSON, by ann: Person, with bob: Person
         ) async throws -> String {
             let body: JSON = ["kind": "group", "members": [.string(bob.id)], "retention": retention]
-            let made = try await nodes.a.curl.post("/v1/threads", body, as: ann)
+            let made = try await nodes.a.client.post("/v1/threads", body, as: ann)
             try #require(made.status == 201, "\(made)")
             return made.json["id"].string ?? ""
         }
@@ -52,19 +52,20 @@ extension SystemTests {
         @Test("an expired message leaves every table and the memory of every node")
         func expires() async throws {
             let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.curl.register("Ann")
-            let bob = try await nodes.b.curl.register("Bob")
+            let ann = try await nodes.a.client.register("Ann")
+            let bob = try await nodes.b.client.register("Bob")
             let thread = try await group(nodes, ["keep": "seconds", "seconds": 3], by: ann, with: bob)
-            let cursor = try await nodes.b.curl.cursor(of: bob)
+            let cursor = try await nodes.b.client.cursor(of: bob)
             let text = unique("evanescent")
-            let id = try await nodes.a.curl.sent(text, in: thread, as: ann)
+            let id = try await nodes.a.client.sent(text, in: thread, as: ann)
             let path = "/v1/threads/\(thread)/messages/\(id)"
             #expect(
-                try await nodes.a.curl.call("PATCH", path, ["payload": ["text": .string(text + " 2")]], as: ann).status
+                try await nodes.a.client.call("PATCH", path, ["payload": ["text": .string(text + " 2")]], as: ann)
+                    .status
                     == 200)
             // Both nodes have the text in memory.
             for (node, person) in [(nodes.a, ann), (nodes.b, bob)] {
-                #expect(try await node.curl.sync(person, from: cursor, wait: 5).text.contains(text))
+                #expect(try await node.client.sync(person, from: cursor, wait: 5).text.contains(text))
                 #expect(try await answers(with: text, on: node, person, in: thread, since: cursor).count == 5)
             }
             let follower = Follower(person: bob, addresses: [nodes.b.address])
@@ -77,38 +78,33 @@ extension SystemTests {
             #expect(try await traces(of: text, in: nodes.database) == "")
             for (node, person) in [(nodes.a, ann), (nodes.b, bob)] {
                 #expect(try await answers(with: text, on: node, person, in: thread, since: cursor) == [])
-                let message = try await node.curl.get(path, as: person).json
+                let message = try await node.client.get(path, as: person).json
                 #expect(message["payload"] == .null && message["deleted_at"].string != nil)
             }
-            #expect(try await nodes.a.curl.get("/v1/inbox", as: bob).json["unread_total"] == 0)
+            #expect(try await nodes.a.client.get("/v1/inbox", as: bob).json["unread_total"] == 0)
         }
 
         @Test("content is removed once the last device has it, no sooner, and the rest of the message stays")
         func untilDelivered() async throws {
             let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.curl.register("Ann")
-            let bob = try await nodes.b.curl.register("Bob")
+            let ann = try await nodes.a.client.register("Ann")
+            let bob = try await nodes.b.client.register("Bob")
             let phone = try await another(device: bob, on: nodes.a)
             let thread = try await group(nodes, ["keep": "until_delivered"], by: ann, with: bob)
-            let cursor = try await nodes.a.curl.cursor(of: ann)
+            let cursor = try await nodes.a.client.cursor(of: ann)
             let text = unique("ephemeral")
-            let id = try await nodes.a.curl.sent(text, in: thread, as: ann)
+            let id = try await nodes.a.client.sent(text, in: thread, as: ann)
             let path = "/v1/threads/\(thread)/messages/\(id)"
             // Two devices acknowledge the message with their next poll; Bob's phone has received it only.
-            let head = try await nodes.a.curl.sync(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
-            #expect(try await nodes.b.curl.sync(bob, from: cursor, wait: 5).text.contains(text))
-            #expect(try await nodes.a.curl.sync(phone, from: cursor, wait: 5).text.contains(text))
-            _ = try await nodes.a.curl.sync(ann, from: head)
-            _ = try await nodes.b.curl.sync(bob, from: head)
-            try await eventually("two devices' marks") {
-                try await Psql.run(
-                    "select count(*) from device_marks where thread_id = '\(thread)'", conninfo: nodes.database) == "2"
-                    ? true : nil
-            }
-            try await Task.sleep(for: .seconds(1))
-            #expect(try await nodes.a.curl.get(path, as: ann).json["payload"]["text"].string == text)
+            let head = try await nodes.a.client.sync(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
+            #expect(try await nodes.b.client.sync(bob, from: cursor, wait: 5).text.contains(text))
+            #expect(try await nodes.a.client.sync(phone, from: cursor, wait: 5).text.contains(text))
+            _ = try await nodes.a.client.sync(ann, from: head)
+            _ = try await nodes.b.client.sync(bob, from: head)
+            try await nodes.waitUntilChecked(thread, have: [ann, bob])
+            #expect(try await nodes.a.client.get(path, as: ann).json["payload"]["text"].string == text)
 
-            _ = try await nodes.b.curl.sync(phone, from: head)
+            _ = try await nodes.b.client.sync(phone, from: head)
             try await eventually("no trace of it") {
                 try await traces(of: text, in: nodes.database) == "" ? true : nil
             }
@@ -117,55 +113,57 @@ extension SystemTests {
                 try await eventually("no answer with it") {
                     try await answers(with: text, on: node, person, in: thread, since: cursor) == [] ? true : nil
                 }
-                let message = try await node.curl.get(path, as: person).json
+                let message = try await node.client.get(path, as: person).json
                 #expect(message["payload"] == .null && message["deleted_at"] == .null && message["seq"] == 1)
             }
             // The message stays unread, and no event reports the removal of the content.
-            #expect(try await nodes.a.curl.get("/v1/inbox", as: bob).json["unread_total"] == 1)
+            #expect(try await nodes.a.client.get("/v1/inbox", as: bob).json["unread_total"] == 1)
             for (node, person) in pages {
-                let types = try await node.curl.sync(person, from: cursor).json["events"].items.map {
+                let types = try await node.client.sync(person, from: cursor).json["events"].items.map {
                     $0["type"].string
                 }
                 #expect(types.filter { $0?.hasPrefix("message.") == true } == ["message.created"])
             }
-            let again = try await nodes.b.curl.say(text, in: thread, as: ann, id: id)
+            let again = try await nodes.b.client.say(text, in: thread, as: ann, id: id)
             #expect(again.status == 200 && again.json["payload"] == .null)
-            #expect(try await nodes.a.curl.call("PATCH", path, ["payload": ["text": "x"]], as: ann).status == 409)
+            #expect(try await nodes.a.client.call("PATCH", path, ["payload": ["text": "x"]], as: ann).status == 409)
         }
 
         @Test("an edit waits for devices that lack it, but not for devices that are signed out or silent")
         func laggards() async throws {
             let nodes = try await TestNodes.shared()
-            let ann = try await nodes.a.curl.register("Ann")
-            let bob = try await nodes.b.curl.register("Bob")
+            let ann = try await nodes.a.client.register("Ann")
+            let bob = try await nodes.b.client.register("Bob")
             let phone = try await another(device: bob, on: nodes.b)
             let tablet = try await another(device: bob, on: nodes.b)
             let thread = try await group(nodes, ["keep": "until_delivered"], by: ann, with: bob)
-            let cursor = try await nodes.a.curl.cursor(of: ann)
+            let cursor = try await nodes.a.client.cursor(of: ann)
             let text = unique("transient")
-            let id = try await nodes.a.curl.sent(text, in: thread, as: ann)
+            let id = try await nodes.a.client.sent(text, in: thread, as: ann)
             let path = "/v1/threads/\(thread)/messages/\(id)"
-            let created = try await nodes.a.curl.sync(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
+            let created = try await nodes.a.client.sync(ann, from: cursor, wait: 5).json["cursor"].string ?? ""
             #expect(
-                try await nodes.a.curl.call("PATCH", path, ["payload": ["text": .string(text)]], as: ann).status == 200)
-            let edited = try await nodes.a.curl.call("PATCH", path, ["payload": ["text": .string(text + "!")]], as: ann)
+                try await nodes.a.client.call("PATCH", path, ["payload": ["text": .string(text)]], as: ann).status
+                    == 200)
+            let edited = try await nodes.a.client.call(
+                "PATCH", path, ["payload": ["text": .string(text + "!")]], as: ann)
             #expect(edited.status == 200)
-            let head = try await nodes.a.curl.cursor(of: ann)
-            for person in [ann, phone, tablet] { _ = try await nodes.b.curl.sync(person, from: created) }
+            let head = try await nodes.a.client.cursor(of: ann)
+            for person in [ann, phone, tablet] { _ = try await nodes.b.client.sync(person, from: created) }
             // Receives the message, but not its edit.
-            _ = try await nodes.b.curl.sync(bob, from: created)
-            _ = try await nodes.a.curl.sync(ann, from: head)
-            try await Task.sleep(for: .seconds(2))
-            #expect(try await nodes.a.curl.get(path, as: ann).json["payload"]["text"].string == text + "!")
+            _ = try await nodes.b.client.sync(bob, from: created)
+            _ = try await nodes.a.client.sync(ann, from: head)
+            try await nodes.waitUntilChecked(thread, have: [ann])
+            #expect(try await nodes.a.client.get(path, as: ann).json["payload"]["text"].string == text + "!")
             // A delivered mark counts too: for its message and all before it.
             let mark: JSON = [
-                "delivered": .init(try await nodes.a.curl.say("next", in: thread, as: ann).json["seq"].int ?? 0)
+                "delivered": .init(try await nodes.a.client.say("next", in: thread, as: ann).json["seq"].int ?? 0)
             ]
-            #expect(try await nodes.b.curl.put("/v1/threads/\(thread)/receipts", mark, as: bob).status == 204)
+            #expect(try await nodes.b.client.put("/v1/threads/\(thread)/receipts", mark, as: bob).status == 204)
             // Two devices lack the edit: one signs out, the other has been silent for long.
-            #expect(try await nodes.a.curl.delete("/v1/sessions/\(phone.session)", as: bob).status == 204)
-            try await Task.sleep(for: .seconds(1))
-            #expect(try await nodes.a.curl.get(path, as: ann).json["payload"]["text"].string == text + "!")
+            #expect(try await nodes.a.client.delete("/v1/sessions/\(phone.session)", as: bob).status == 204)
+            try await nodes.waitUntilChecked(thread, have: [ann, bob], message: 1)
+            #expect(try await nodes.a.client.get(path, as: ann).json["payload"]["text"].string == text + "!")
             try await Psql.run(
                 """
                 update sessions set last_used_at = now() - interval '31 days' where id = '\(tablet.session)';
@@ -178,11 +176,11 @@ extension SystemTests {
 
         @Test("each expiry is handled once, whichever nodes are killed")
         func survivesKills() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let fleet = try await RestartableNodes.start(3, on: database)
-            let ann = try await fleet[0].curl.register("Ann")
-            let thread = try await fleet[0].curl.thread("group", by: ann, with: [])
-            let cursor = try await fleet[0].curl.cursor(of: ann)
+            let ann = try await fleet[0].client.register("Ann")
+            let thread = try await fleet[0].client.thread("group", by: ann, with: [])
+            let cursor = try await fleet[0].client.cursor(of: ann)
             let text = unique("fleeting")
             let count = 600
             let connection = Connection(fleet.addresses[2])
@@ -215,7 +213,7 @@ extension SystemTests {
 
         private func another(device person: Person, on node: Node) async throws -> Person {
             let body: JSON = ["username": .string(person.username), "password": .string(person.password)]
-            let answer = try await node.curl.post("/v1/auth/login", body)
+            let answer = try await node.client.post("/v1/auth/login", body)
             try #require(answer.status == 200 || answer.status == 201, "\(answer)")
             return Person(
                 id: person.id, username: person.username, password: person.password,

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("A stream of server-sent events")
+    @Suite("A stream of server-sent events", .timeLimit(.minutes(3)))
     struct EventStreams: DirectThreadSuite {
         let direct: DirectThread
 
@@ -37,7 +37,7 @@ extension SystemTests {
             let coming = try await say(2)
             events += try await source.events(2)
             #expect(events.map { $0.json["data"]["id"].string } == missed + coming)
-            let polled = try await nodes.a.curl.sync(bob, from: start).json["events"].items
+            let polled = try await nodes.a.client.sync(bob, from: start).json["events"].items
             #expect(events.map(\.json) == polled.filter { $0["type"] == "message.created" })
         }
 
@@ -49,7 +49,7 @@ extension SystemTests {
             for (index, event) in events.enumerated() {
                 let cursor = try #require(event.id)
                 let rest = Array(ids[(index + 1)...])
-                let polled = try await nodes.b.curl.sync(bob, from: cursor).json["events"].items
+                let polled = try await nodes.b.client.sync(bob, from: cursor).json["events"].items
                 #expect(messageIDs(polled) == rest)
                 let again = try await stream(nodes.b, from: start, lastEventID: cursor).events(rest.count)
                 #expect(again.map { $0.json["data"]["id"].string } == rest)
@@ -64,7 +64,7 @@ extension SystemTests {
             #expect(first.data == nil && first.id != nil)
             let ids = try await say(1)
             #expect(try await source.events(1).map { $0.json["data"]["id"].string } == ids)
-            let polled = try await nodes.a.curl.sync(bob, from: first.id ?? "").json["events"].items
+            let polled = try await nodes.a.client.sync(bob, from: first.id ?? "").json["events"].items
             #expect(messageIDs(polled) == ids)
         }
 
@@ -77,9 +77,9 @@ extension SystemTests {
             #expect(wrong.status == 422 && wrong.json["errors"][0]["field"] == "Last-Event-ID", "\(wrong)")
             #expect(try await EventSource(connection, as: bob, from: "x").answer.status == 422)
             let other = try await TestNodes.own(on: try await TestCluster.shared())
-            let cleo = try await other.a.curl.register("Cleo")
+            let cleo = try await other.a.client.register("Cleo")
             _ = try await say(20)
-            let ahead = try await nodes.a.curl.cursor(of: bob)
+            let ahead = try await nodes.a.client.cursor(of: bob)
             let lost = try await EventSource(Connection(other.b.address), as: cleo, lastEventID: ahead).answer
             #expect(lost.code == "cursor_expired" && lost.json["cursor"].string != nil, "\(lost)")
             try await other.stop()
@@ -100,7 +100,7 @@ extension SystemTests {
 
         @Test("ends when its session is signed out on any node, and other sessions' streams go on")
         func signedOut() async throws {
-            let phone = try await nodes.a.curl.post(
+            let phone = try await nodes.a.client.post(
                 "/v1/auth/login", ["username": .string(bob.username), "password": .string(bob.password)])
             let token = try #require(phone.json["session"]["token"].string)
             let other = Person(id: bob.id, username: bob.username, password: "", session: "", token: token)
@@ -109,7 +109,7 @@ extension SystemTests {
             let staying = try await stream(nodes.b, from: start)
             #expect(try await ending.next() != nil)
             let session = try #require(phone.json["session"]["id"].string)
-            #expect(try await nodes.a.curl.delete("/v1/sessions/\(session)", as: bob).status == 204)
+            #expect(try await nodes.a.client.delete("/v1/sessions/\(session)", as: bob).status == 204)
             while try await ending.next(within: .seconds(5)) != nil {}
             #expect(try await EventSource(connection, as: other, lastEventID: start).answer.status == 401)
             #expect(try await staying.events(1).first?.json["type"] == "session.revoked")
@@ -117,7 +117,7 @@ extension SystemTests {
 
         @Test("sends a heartbeat with the current position every 20 seconds")
         func heartbeat() async throws {
-            let cleo = try await nodes.a.curl.register("Cleo")
+            let cleo = try await nodes.a.client.register("Cleo")
             let source = try await EventSource(Connection(nodes.b.address), as: cleo)
             let first = try #require(try await source.next())
             let clock = ContinuousClock()
@@ -132,8 +132,8 @@ extension SystemTests {
         @Test("is counted, and freed when its client disconnects")
         func counted() async throws {
             let own = try await TestNodes.own(on: try await TestCluster.shared())
-            let cleo = try await own.a.curl.register("Cleo")
-            let cursor = try await own.a.curl.cursor(of: cleo)
+            let cleo = try await own.a.client.register("Cleo")
+            let cursor = try await own.a.client.cursor(of: cleo)
             var sources: [EventSource] = []
             for _ in 0..<5 {
                 let source = try await EventSource(Connection(own.a.address), as: cleo, from: cursor)
@@ -154,9 +154,9 @@ extension SystemTests {
             let own = try await TestNodes.own(
                 on: try await TestCluster.shared(),
                 settings: ["PARLEY_DRAIN_SECONDS": "2", "PARLEY_SESSION_POLLS_MAX": "10"])
-            let cleo = try await own.a.curl.register("Cleo")
-            let diary = try await own.a.curl.thread("group", by: cleo, with: [])
-            let cursor = try await own.a.curl.cursor(of: cleo)
+            let cleo = try await own.a.client.register("Cleo")
+            let diary = try await own.a.client.thread("group", by: cleo, with: [])
+            let cursor = try await own.a.client.cursor(of: cleo)
             let ends = try await withThrowingTaskGroup(of: (String, ContinuousClock.Instant).self) { tasks in
                 for _ in 0..<10 {
                     let source = try await EventSource(Connection(own.a.address), as: cleo, from: cursor)
@@ -173,7 +173,7 @@ extension SystemTests {
             let times = ends.map(\.1).sorted()
             #expect(times[0].duration(to: times[9]) > .milliseconds(250))
             #expect(try await own.a.program.waitForExit(within: .seconds(10)) == .status(0), "\(own.a.program.errors)")
-            let id = try await own.b.curl.sent("after", in: diary, as: cleo)
+            let id = try await own.b.client.sent("after", in: diary, as: cleo)
             let source = try await EventSource(Connection(own.b.address), as: cleo, lastEventID: ends[0].0)
             #expect(try await source.events(1).first?.json["data"]["id"].string == id)
             try await own.b.stop()

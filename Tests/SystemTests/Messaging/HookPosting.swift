@@ -1,25 +1,28 @@
-// Incoming hooks as services use them: posts by curl to nodes that are killed, limits, and the secrecy of the address.
+// Incoming hooks as services use them: posts to nodes that are killed, limits, and the secrecy of the address.
 
 import Foundation
 import TestSupport
 import Testing
 
+/// The settings of the long form, from the environment.
+private enum Scale {
+    static let postCount = ProcessInfo.processInfo.environment["PARLEY_HOOK_POSTS"].flatMap { Int($0) } ?? 60
+    static var minutesMax: Int { 3 + postCount / 200 }
+}
+
 extension SystemTests {
-    @Suite("Posting to hooks")
+    @Suite("Posting to hooks", .timeLimit(.minutes(Scale.minutesMax)))
     struct HookPosting {
         private static let adminToken = "admin-of-the-hooks"
         private static let admin = Person(id: "", username: "", password: "", session: "", token: adminToken)
-        /// Posts of the test with kills. PARLEY_HOOK_POSTS chooses a longer form.
-        private static let postCount =
-            ProcessInfo.processInfo.environment["PARLEY_HOOK_POSTS"].flatMap { Int($0) } ?? 60
 
         /// A hook's path, and the thread that it posts to.
-        private func hook(_ curl: Curl, _ ann: Person) async throws -> (path: String, thread: String) {
-            let thread = try await curl.thread("group", by: ann, with: [])
-            let made = try await curl.call(
+        private func hook(_ client: Client, _ ann: Person) async throws -> (path: String, thread: String) {
+            let thread = try await client.thread("group", by: ann, with: [])
+            let made = try await client.call(
                 "POST", "/v1/admin/hooks", ["thread_id": .string(thread), "name": "GitLab"], as: Self.admin)
             let url = try #require(made.json["url"].string, "\(made)")
-            return (String(url.dropFirst(curl.address.description.count)), thread)
+            return (String(url.dropFirst(client.address.description.count)), thread)
         }
 
         /// What GitLab's notification service sends to Slack, in short.
@@ -35,10 +38,10 @@ extension SystemTests {
 
         @Test("with a key stores each post once, whatever is killed and repeated")
         func kills() async throws {
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let nodes = try await RestartableNodes.start(
                 2, on: database, settings: ["PARLEY_ADMIN_TOKEN": Self.adminToken, "PARLEY_LOG_LEVEL": "debug"])
-            let first = Curl(address: nodes.addresses[0])
+            let first = Client(address: nodes.addresses[0])
             let ann = try await first.register("Ann")
             let (path, thread) = try await hook(first, ann)
 
@@ -50,7 +53,7 @@ extension SystemTests {
                     request.headers = [("Content-Type", "application/json"), ("Idempotency-Key", "pipeline-\(number)")]
                     request.body = Self.body(number)
                     request.waitMax = .seconds(5)
-                    let answer = try? await Curl(address: nodes.addresses[(number + attempt) % 2]).send(request)
+                    let answer = try? await Client(address: nodes.addresses[(number + attempt) % 2]).send(request)
                     if answer?.status == 200 { left -= 1 } else { try await Task.sleep(for: .milliseconds(50)) }
                     #expect([200, 503, nil].contains(answer?.status), "\(String(describing: answer))")
                 }
@@ -59,7 +62,7 @@ extension SystemTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for lane in 0..<3 {
                     group.addTask {
-                        for number in stride(from: lane, to: Self.postCount, by: 3) { try await post(number) }
+                        for number in stride(from: lane, to: Scale.postCount, by: 3) { try await post(number) }
                     }
                 }
                 group.addTask {
@@ -83,7 +86,7 @@ extension SystemTests {
                 seqs += page["messages"].items.compactMap { $0["seq"].int }
                 if page["end"] == true || page["messages"].items.isEmpty { break }
             }
-            let expected = (0..<Self.postCount).map {
+            let expected = (0..<Scale.postCount).map {
                 "Pipeline #\($0)\napp (https://gitlab.example/p/\($0)): &quot;main&quot; has failed\n"
                     + "Branch: main (https://gitlab.example/b/main)"
             }
@@ -95,9 +98,9 @@ extension SystemTests {
                 var request = Request("POST", path)
                 request.headers = [("Content-Type", "application/json"), ("Idempotency-Key", "pipeline-0")]
                 request.body = Self.body(0)
-                let curl = Curl(address: nodes.addresses[index])
-                #expect(try await curl.send(request).status == 200)
-                let metrics = try await curl.get("/metrics").text
+                let client = Client(address: nodes.addresses[index])
+                #expect(try await client.send(request).status == 200)
+                let metrics = try await client.get("/metrics").text
                 #expect(metrics.contains("parley_hook_posts_total{outcome=\"repeated\"}") && !metrics.contains(token))
                 let program = await nodes[index].program
                 try await eventually("a line about the post") { program.errors.contains("postToHook") ? true : nil }
@@ -113,16 +116,16 @@ extension SystemTests {
                 settings: [
                     "PARLEY_ADMIN_TOKEN": Self.adminToken, "PARLEY_RATE_LIMITS": "on", "PARLEY_LIMIT_HOOK_POSTS": "3",
                 ])
-            let ann = try await nodes.a.curl.register("Ann")
-            let (path, _) = try await hook(nodes.a.curl, ann)
-            let (other, _) = try await hook(nodes.a.curl, ann)
+            let ann = try await nodes.a.client.register("Ann")
+            let (path, _) = try await hook(nodes.a.client, ann)
+            let (other, _) = try await hook(nodes.a.client, ann)
             for _ in 0..<3 {
-                #expect(try await nodes.a.curl.call("POST", path, ["text": "hi"]).status == 200)
+                #expect(try await nodes.a.client.call("POST", path, ["text": "hi"]).status == 200)
             }
-            let refused = try await nodes.a.curl.call("POST", path, ["text": "hi"])
+            let refused = try await nodes.a.client.call("POST", path, ["text": "hi"])
             #expect(refused.status == 429 && refused.code == "rate_limited")
             #expect(Int(refused.headers["retry-after"] ?? "") ?? 0 >= 1)
-            #expect(try await nodes.a.curl.call("POST", other, ["text": "hi"]).status == 200)
+            #expect(try await nodes.a.client.call("POST", other, ["text": "hi"]).status == 200)
             try await nodes.stop()
         }
     }

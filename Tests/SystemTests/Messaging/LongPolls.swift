@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The long poll")
+    @Suite("The long poll", .timeLimit(.minutes(3)))
     struct LongPolls: DirectThreadSuite {
         let direct: DirectThread
 
@@ -15,20 +15,20 @@ extension SystemTests {
             _ = try await say(1)
             let clock = ContinuousClock()
             let began = clock.now
-            let answer = try await nodes.b.curl.get("/v1/sync?wait=50", as: bob)
+            let answer = try await nodes.b.client.get("/v1/sync?wait=50", as: bob)
             #expect(began.duration(to: clock.now) < .seconds(3))
             #expect(answer.status == 200 && answer.json["events"] == [] && answer.json["more"] == false)
             let cursor = try #require(answer.json["cursor"].string)
             #expect(!cursor.isEmpty && cursor.utf8.count <= 2_048)
-            #expect(try await nodes.a.curl.sync(bob, from: cursor).told.isEmpty)
+            #expect(try await nodes.a.client.sync(bob, from: cursor).told.isEmpty)
         }
 
         @Test("with wait=0 returns the present events at once, or none")
         func noWait() async throws {
-            let nothing = try await nodes.a.curl.sync(bob, from: start, wait: 0)
+            let nothing = try await nodes.a.client.sync(bob, from: start, wait: 0)
             #expect(nothing.status == 200 && nothing.json["events"] == [] && nothing.json["cursor"].string != nil)
             let ids = try await say(2)
-            let events = try await nodes.a.curl.sync(bob, from: start, wait: 0).json["events"].items
+            let events = try await nodes.a.client.sync(bob, from: start, wait: 0).json["events"].items
             #expect(events.map { $0["data"]["id"].string } == ids)
         }
 
@@ -36,11 +36,11 @@ extension SystemTests {
         func waits() async throws {
             let clock = ContinuousClock()
             var began = clock.now
-            let plain = try await nodes.a.curl.sync(bob, from: start, wait: 1)
+            let plain = try await nodes.a.client.sync(bob, from: start, wait: 1)
             #expect(plain.status == 200 && plain.json["events"] == [])
             #expect((.seconds(0.9)...(.seconds(4))).contains(began.duration(to: clock.now)))
             began = clock.now
-            let preferred = try await nodes.a.curl.call(
+            let preferred = try await nodes.a.client.call(
                 "GET", "/v1/sync?cursor=\(start)", as: bob, headers: [("Prefer", "wait=1")])
             #expect((.seconds(0.9)...(.seconds(4))).contains(began.duration(to: clock.now)))
             #expect(preferred.status == 200 && preferred.json["events"] == [])
@@ -56,7 +56,7 @@ extension SystemTests {
             var sizes: [Int] = []
             repeat {
                 let node = sizes.count % 2 == 0 ? nodes.a : nodes.b
-                let answer = try await node.curl.sync(bob, from: cursor, limit: 3)
+                let answer = try await node.client.sync(bob, from: cursor, limit: 3)
                 let count = answer.json["events"].items.count
                 seen += answer.told.map { $0["data"]["id"].string }
                 #expect(answer.json["more"] == true || seen.count == 7)
@@ -74,21 +74,21 @@ extension SystemTests {
             _ = try await say(5)
             var answers: [JSON] = []
             for node in [nodes.a, nodes.b, nodes.a, nodes.b] {
-                answers.append(try await node.curl.sync(bob, from: start).json)
+                answers.append(try await node.client.sync(bob, from: start).json)
             }
             #expect(answers[0]["events"].items.count == 5)
             #expect(Set(answers.map { $0["events"] }).count == 1)
             // An older cursor still works when the mailbox is past it.
             let cursor = answers[0]["cursor"].string ?? ""
-            #expect(try await nodes.a.curl.sync(bob, from: cursor).told.isEmpty)
-            #expect(try await nodes.a.curl.sync(bob, from: start).told == answers[0]["events"].items)
+            #expect(try await nodes.a.client.sync(bob, from: cursor).told.isEmpty)
+            #expect(try await nodes.a.client.sync(bob, from: start).told == answers[0]["events"].items)
         }
 
         @Test("returns the same event to every member")
         func sameForAll() async throws {
             let ids = try await say(3)
-            let anns = try await nodes.a.curl.sync(ann, from: start).json["events"]
-            let bobs = try await nodes.b.curl.sync(bob, from: start).json["events"]
+            let anns = try await nodes.a.client.sync(ann, from: start).json["events"]
+            let bobs = try await nodes.b.client.sync(bob, from: start).json["events"]
             #expect(anns == bobs && anns.items.map { $0["data"]["id"].string } == ids)
             for event in anns.items {
                 #expect(event.keys == ["type", "thread_id", "at", "data"])
@@ -98,13 +98,13 @@ extension SystemTests {
 
         @Test("has a Content-Length and is not cached; HEAD returns the same head without a body")
         func headers() async throws {
-            let answer = try await nodes.a.curl.sync(bob, from: start)
+            let answer = try await nodes.a.client.sync(bob, from: start)
             #expect(answer.headers["content-length"] == "\(answer.body.count)")
             #expect(answer.headers["cache-control"] == "no-store")
             #expect(answer.headers["content-type"]?.hasPrefix("application/json") == true)
-            let head = try await nodes.a.curl.call("HEAD", "/v1/inbox", as: bob)
+            let head = try await nodes.a.client.call("HEAD", "/v1/inbox", as: bob)
             #expect(head.status == 200 && head.body.isEmpty, "\(head)")
-            #expect(try await nodes.a.curl.call("HEAD", "/v1/inbox").status == 401)
+            #expect(try await nodes.a.client.call("HEAD", "/v1/inbox").status == 401)
         }
 
         @Test("is freed when its client disconnects")
@@ -141,10 +141,10 @@ extension SystemTests {
         @Test("starts from the inbox's cursor without missing or repeating anything")
         func inboxCursor() async throws {
             let before = try await say(3)
-            let inbox = try await nodes.b.curl.get("/v1/inbox", as: bob).json
+            let inbox = try await nodes.b.client.get("/v1/inbox", as: bob).json
             #expect(inbox["threads"][0]["last_message"]["id"].string == before.last)
             let after = try await say(2)
-            let events = try await nodes.a.curl.sync(bob, from: inbox["cursor"].string ?? "").told
+            let events = try await nodes.a.client.sync(bob, from: inbox["cursor"].string ?? "").told
             #expect(events.map { $0["data"]["id"].string } == after)
         }
 
@@ -152,33 +152,33 @@ extension SystemTests {
         func lostTail() async throws {
             // A cursor of another installation with a longer log: clients have one after a restored backup.
             let other = try await TestNodes.own(on: try await TestCluster.shared())
-            let cleo = try await other.a.curl.register("Cleo")
-            let group = try await other.a.curl.thread("group", by: cleo, with: [])
-            let youngThread = try await other.b.curl.thread("group", by: cleo, with: [])
-            _ = try await other.a.curl.sent("hi", in: youngThread, as: cleo)
-            for number in 0..<3 { _ = try await nodes.a.curl.sent("\(number)", in: thread, as: ann) }
-            let ahead = try await nodes.a.curl.cursor(of: ann)
-            let answer = try await other.a.curl.sync(cleo, from: ahead)
+            let cleo = try await other.a.client.register("Cleo")
+            let group = try await other.a.client.thread("group", by: cleo, with: [])
+            let youngThread = try await other.b.client.thread("group", by: cleo, with: [])
+            _ = try await other.a.client.sent("hi", in: youngThread, as: cleo)
+            for number in 0..<3 { _ = try await nodes.a.client.sent("\(number)", in: thread, as: ann) }
+            let ahead = try await nodes.a.client.cursor(of: ann)
+            let answer = try await other.a.client.sync(cleo, from: ahead)
             #expect(answer.status == 410 && answer.code == "cursor_expired", "\(answer)")
             let heads = Dictionary(
                 answer.json["threads"].items.map { ($0["id"].string ?? "", $0["head"].int) }, uniquingKeysWith: { $1 })
             #expect(heads[youngThread] == 1 && (heads[group] == 0 || heads[group] == nil))
             let fresh = try #require(answer.json["cursor"].string)
-            #expect(try await other.b.curl.sync(cleo, from: fresh).status == 200)
+            #expect(try await other.b.client.sync(cleo, from: fresh).status == 200)
             try await other.stop()
         }
 
         @Test("returns a group's events from joining to leaving, however late the client asks")
         func membership() async throws {
-            let curl = nodes.a.curl
-            let group = try await curl.thread("group", by: ann, with: [])
-            _ = try await curl.sent("before", in: group, as: ann)
-            #expect(try await curl.put("/v1/threads/\(group)/members/\(bob.id)", [:], as: ann).status < 300)
-            let during = try await curl.sent("during", in: group, as: ann)
-            #expect(try await curl.delete("/v1/threads/\(group)/members/\(bob.id)", as: ann).status == 204)
-            _ = try await curl.sent("after", in: group, as: ann)
+            let client = nodes.a.client
+            let group = try await client.thread("group", by: ann, with: [])
+            _ = try await client.sent("before", in: group, as: ann)
+            #expect(try await client.put("/v1/threads/\(group)/members/\(bob.id)", [:], as: ann).status < 300)
+            let during = try await client.sent("during", in: group, as: ann)
+            #expect(try await client.delete("/v1/threads/\(group)/members/\(bob.id)", as: ann).status == 204)
+            _ = try await client.sent("after", in: group, as: ann)
             for node in [nodes.a, nodes.b] {
-                let events = try await node.curl.sync(bob, from: start).json["events"].items.filter {
+                let events = try await node.client.sync(bob, from: start).json["events"].items.filter {
                     $0["thread_id"].string == group
                 }
                 let messages = events.filter { $0["type"] == "message.created" }

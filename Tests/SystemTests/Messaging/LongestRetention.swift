@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The longest retention of the service, on two nodes")
+    @Suite("The longest retention of the service, on two nodes", .timeLimit(.minutes(3)))
     struct LongestRetention {
         @Test("is that of new threads, refuses longer ones, and clears threads that had none")
         func limits() async throws {
@@ -15,31 +15,32 @@ extension SystemTests {
             let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(),
                 settings: ["PARLEY_RETENTION_MAX": "3", "PARLEY_RETENTION_DEFAULT": "2"])
-            let ann = try await nodes.a.curl.register("Ann")
-            let thread = try await nodes.a.curl.thread("group", by: ann, with: [])
-            let shown = try await nodes.b.curl.get("/v1/threads/\(thread)", as: ann).json
+            let ann = try await nodes.a.client.register("Ann")
+            let thread = try await nodes.a.client.thread("group", by: ann, with: [])
+            let shown = try await nodes.b.client.get("/v1/threads/\(thread)", as: ann).json
             #expect(shown["retention"] == ["keep": "seconds", "seconds": 2])
             for (retention, field) in [
                 (["keep": "forever"], "retention.keep"), (["keep": "seconds", "seconds": 4], "retention.seconds"),
             ] as [(JSON, String)] {
                 let body: JSON = ["kind": "group", "title": "x", "retention": retention]
                 for answer in [
-                    try await nodes.a.curl.post("/v1/threads", body, as: ann),
-                    try await nodes.b.curl.call("PATCH", "/v1/threads/\(thread)", ["retention": retention], as: ann),
+                    try await nodes.a.client.post("/v1/threads", body, as: ann),
+                    try await nodes.b.client.call("PATCH", "/v1/threads/\(thread)", ["retention": retention], as: ann),
                 ] {
                     #expect(answer.status == 422 && answer.json["errors"][0]["field"].string == field, "\(answer)")
                 }
             }
             let longest: JSON = ["keep": "seconds", "seconds": 3]
-            let changed = try await nodes.b.curl.call("PATCH", "/v1/threads/\(thread)", ["retention": longest], as: ann)
+            let changed = try await nodes.b.client.call(
+                "PATCH", "/v1/threads/\(thread)", ["retention": longest], as: ann)
             #expect(changed.status == 200 && changed.json["retention"] == longest)
             // A thread from before the setting.
             _ = try await Psql.run("update threads set keep_s = null", conninfo: nodes.database)
-            let message = try await nodes.a.curl.sent("soon gone", in: thread, as: ann)
+            let message = try await nodes.a.client.sent("soon gone", in: thread, as: ann)
             let path = "/v1/threads/\(thread)/messages/\(message)"
-            #expect(try await nodes.b.curl.get(path, as: ann).json["payload"]["text"] == "soon gone")
+            #expect(try await nodes.b.client.get(path, as: ann).json["payload"]["text"] == "soon gone")
             try await eventually("a tombstone", within: .seconds(20)) {
-                try await nodes.b.curl.get(path, as: ann).json["deleted_at"].string
+                try await nodes.b.client.get(path, as: ann).json["deleted_at"].string
             }
             try await nodes.stop()
         }

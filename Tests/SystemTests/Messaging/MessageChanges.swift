@@ -3,7 +3,7 @@
 import Testing
 
 extension SystemTests {
-    @Suite("Changes of messages on two nodes")
+    @Suite("Changes of messages on two nodes", .timeLimit(.minutes(3)))
     struct MessageChanges {
         let nodes: TestNodes
         let ann: Person
@@ -13,16 +13,16 @@ extension SystemTests {
 
         init() async throws {
             nodes = try await TestNodes.shared()
-            ann = try await nodes.a.curl.register("Ann")
-            bob = try await nodes.b.curl.register("Bob")
-            thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
-            path = try await "/v1/threads/\(thread)/messages/\(nodes.a.curl.sent("helo", in: thread, as: ann))"
+            ann = try await nodes.a.client.register("Ann")
+            bob = try await nodes.b.client.register("Bob")
+            thread = try await nodes.a.client.thread("direct", by: ann, with: [bob])
+            path = try await "/v1/threads/\(thread)/messages/\(nodes.a.client.sent("helo", in: thread, as: ann))"
         }
 
         /// Returns the one event with which node B answers a waiting poll when `change` is made on node A.
         private func event(for person: Person, after change: () async throws -> Void) async throws -> JSON {
-            let cursor = try await nodes.b.curl.cursor(of: person)
-            async let poll = nodes.b.curl.syncUntilTold(person, from: cursor, wait: 25)
+            let cursor = try await nodes.b.client.cursor(of: person)
+            async let poll = nodes.b.client.syncUntilTold(person, from: cursor, wait: 25)
             try await nodes.b.waitForPolls()
             try await change()
             let events = try await poll.told
@@ -33,61 +33,61 @@ extension SystemTests {
         @Test("an edit, a reaction and a deletion wake polls on the other node and are visible there at once")
         func wakes() async throws {
             let edited = try await event(for: bob) {
-                let answer = try await nodes.a.curl.call("PATCH", path, ["payload": ["text": "hello"]], as: ann)
+                let answer = try await nodes.a.client.call("PATCH", path, ["payload": ["text": "hello"]], as: ann)
                 #expect(answer.status == 200)
             }
             #expect(edited["type"] == "message.updated" && edited["data"]["payload"]["text"] == "hello")
-            #expect(try await nodes.b.curl.get(path, as: bob).json == edited["data"])
+            #expect(try await nodes.b.client.get(path, as: bob).json == edited["data"])
 
             let reacted = try await event(for: bob) {
-                let answer = try await nodes.a.curl.call("PUT", path + "/reactions/%F0%9F%91%8D", as: ann)
+                let answer = try await nodes.a.client.call("PUT", path + "/reactions/%F0%9F%91%8D", as: ann)
                 #expect(answer.status == 204)
             }
             #expect(reacted["type"] == "reaction.updated" && reacted["data"]["user_id"].string == ann.id)
             #expect(reacted["data"]["emoji"] == "👍" && reacted["data"]["count"] == 1)
-            let shown = try await nodes.b.curl.get(path, as: bob).json["reactions"]
+            let shown = try await nodes.b.client.get(path, as: bob).json["reactions"]
             #expect(shown == ["👍": ["count": 1, "me": false]])
 
             let deleted = try await event(for: bob) {
-                let answer = try await nodes.a.curl.delete(path, as: ann)
+                let answer = try await nodes.a.client.delete(path, as: ann)
                 #expect(answer.status == 204)
             }
             #expect(deleted["type"] == "message.deleted" && deleted["data"]["payload"] == .null)
-            #expect(try await nodes.b.curl.get(path, as: bob).json == deleted["data"])
+            #expect(try await nodes.b.client.get(path, as: bob).json == deleted["data"])
         }
 
         @Test("a deletion for the user alone reaches the user's other devices on any node, and no other member's")
         func hides() async throws {
-            let annsCursor = try await nodes.b.curl.cursor(of: ann)
+            let annsCursor = try await nodes.b.client.cursor(of: ann)
             let hidden = try await event(for: bob) {
-                let answer = try await nodes.a.curl.delete(path + "?for=me", as: bob)
+                let answer = try await nodes.a.client.delete(path + "?for=me", as: bob)
                 #expect(answer.status == 204)
             }
             #expect(hidden["type"] == "message.deleted" && hidden["data"]["for"] == "me")
             #expect(hidden["data"]["unread_count"] == 0)
             for node in [nodes.a, nodes.b] {
-                #expect(try await node.curl.archive(of: thread, as: bob).isEmpty)
-                let inbox = try await node.curl.get("/v1/inbox", as: bob).json
+                #expect(try await node.client.archive(of: thread, as: bob).isEmpty)
+                let inbox = try await node.client.get("/v1/inbox", as: bob).json
                 #expect(inbox["unread_total"] == 0 && inbox["threads"][0]["last_message"] == .null)
-                #expect(try await node.curl.get(path, as: ann).status == 200)
+                #expect(try await node.client.get(path, as: ann).status == 200)
             }
             // Bob's delivered marks and presence may arrive in between.
-            #expect(try await nodes.b.curl.sync(ann, from: annsCursor, wait: 0).told.isEmpty)
+            #expect(try await nodes.b.client.sync(ann, from: annsCursor, wait: 0).told.isEmpty)
         }
 
         @Test("a deleted text is in no answer to an older cursor, on either node")
         func withdraws() async throws {
-            let cursor = try await nodes.b.curl.cursor(of: bob)
-            let id = try await nodes.a.curl.sent("first secret", in: thread, as: ann)
+            let cursor = try await nodes.b.client.cursor(of: bob)
+            let id = try await nodes.a.client.sent("first secret", in: thread, as: ann)
             let secret = "/v1/threads/\(thread)/messages/\(id)"
-            _ = try await nodes.b.curl.call("PATCH", secret, ["payload": ["text": "second secret"]], as: ann)
+            _ = try await nodes.b.client.call("PATCH", secret, ["payload": ["text": "second secret"]], as: ann)
             // Both nodes have the content in memory.
             for node in [nodes.a, nodes.b] {
-                #expect(try await node.curl.sync(bob, from: cursor).text.contains("second secret"))
+                #expect(try await node.client.sync(bob, from: cursor).text.contains("second secret"))
             }
-            #expect(try await nodes.a.curl.delete(secret, as: ann).status == 204)
+            #expect(try await nodes.a.client.delete(secret, as: ann).status == 204)
             for node in [nodes.a, nodes.b] {
-                let answer = try await node.curl.sync(bob, from: cursor)
+                let answer = try await node.client.sync(bob, from: cursor)
                 #expect(!answer.text.contains("secret"))
                 let types = answer.told.map { $0["type"] }
                 #expect(types == ["message.created", "message.updated", "message.deleted"])

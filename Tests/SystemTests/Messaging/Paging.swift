@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension SystemTests {
-    @Suite("Paging")
+    @Suite("Paging", .timeLimit(.minutes(3)))
     struct Paging: TwoPeopleSuite {
         let people: TwoPeople
 
@@ -49,7 +49,7 @@ extension SystemTests {
             var sent: [JSON] = []
             for number in 1...10 { sent.append(try await connection.say("\(number)", in: thread, as: ann).json) }
             func page(_ query: String) async throws -> (seqs: [Int], end: Bool?) {
-                let answer = try await nodes.b.curl.get("/v1/threads/\(thread)/messages?\(query)", as: bob)
+                let answer = try await nodes.b.client.get("/v1/threads/\(thread)/messages?\(query)", as: bob)
                 try #require(answer.status == 200, "\(answer)")
                 #expect(answer.json["head"] == 10)
                 return (answer.json["messages"].items.compactMap { $0["seq"].int }, answer.json["end"].bool)
@@ -120,16 +120,16 @@ extension SystemTests {
 
         @Test("returns texts as they were sent, in any script")
         func texts() async throws {
-            let thread = try await nodes.a.curl.thread("direct", by: ann, with: [bob])
+            let thread = try await nodes.a.client.thread("direct", by: ann, with: [bob])
             let texts = [
                 "e\u{301} and é", "👩‍👩‍👧‍👦", "\u{202e}right to left", "tab\tnewline\nquote\"backslash\\", "\u{1}\u{1f}\u{7f}",
                 "'; drop table messages; --", "%s%n{}$1", "</script>", "\u{feff}\u{fffd}\u{10ffff}", " ",
             ]
             for text in texts {
-                let sent = try await nodes.a.curl.say(text, in: thread, as: ann)
+                let sent = try await nodes.a.client.say(text, in: thread, as: ann)
                 try #require(sent.status == 201, "\(sent)")
                 let id = sent.json["id"].string ?? ""
-                let read = try await nodes.b.curl.get("/v1/threads/\(thread)/messages/\(id)", as: bob).json
+                let read = try await nodes.b.client.get("/v1/threads/\(thread)/messages/\(id)", as: bob).json
                 // Compares scalars: Swift's == treats é and e with an accent as equal.
                 let scalars = read["payload"]["text"].string.map { Array($0.unicodeScalars) }
                 #expect(scalars == Array(text.unicodeScalars))

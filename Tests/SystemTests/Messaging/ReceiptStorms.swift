@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("A storm of receipts on two nodes")
+    @Suite("A storm of receipts on two nodes", .timeLimit(.minutes(3)))
     struct ReceiptStorms {
         @Test("a hundred reads at once reach every member in a few events, none missing")
         func storm() async throws {
@@ -17,13 +17,13 @@ extension SystemTests {
                 urls: nodes.addresses.map(\.description), members: tokens.map { .init(token: $0) })
             async let outcomes = swarm.run()
             try await swarm.waitUntilWaiting(within: .seconds(10))
-            _ = try await nodes.a.curl.sent("read this", in: room, as: people[0])
+            _ = try await nodes.a.client.sent("read this", in: room, as: people[0])
             try await eventually("delivered marks", within: .seconds(30), every: .milliseconds(200)) {
                 let marked = "select count(*) from members where delivered_seq = 1"
                 return try await cluster.psql(marked, database: nodes.database) == "99" ? true : nil
             }
             try await swarm.waitUntilWaiting(within: .seconds(10))
-            let cursor = try await nodes.b.curl.cursor(of: people[0])
+            let cursor = try await nodes.b.client.cursor(of: people[0])
             let before = try await countsAtRest(of: swarm)
 
             let took = try await ContinuousClock().measure {
@@ -82,7 +82,7 @@ extension SystemTests {
             var events: [JSON] = []
             var readers: Set<String> = []
             return try await eventually("marks of \(count)") {
-                let answer = try await node.curl.sync(person, from: cursor, wait: 5).json
+                let answer = try await node.client.sync(person, from: cursor, wait: 5).json
                 cursor = answer["cursor"].string ?? cursor
                 for event in answer["events"].items where event["type"] == "receipt.updated" {
                     events.append(event)
@@ -100,15 +100,15 @@ extension SystemTests {
             let nodes = try await TestNodes.own(on: cluster)
             let (tokens, room) = try await InsertedPeople.room(of: 11, in: nodes.database, on: cluster)
             let people = tokens.map { Person(id: "", username: "", password: "", session: "", token: $0) }
-            _ = try await nodes.a.curl.sent("read this", in: room, as: people[0])
-            let cursor = try await nodes.b.curl.cursor(of: people[0])
-            let read = try await nodes.a.curl.put("/v1/threads/\(room)/receipts", ["read": 1], as: people[1])
+            _ = try await nodes.a.client.sent("read this", in: room, as: people[0])
+            let cursor = try await nodes.b.client.cursor(of: people[0])
+            let read = try await nodes.a.client.put("/v1/threads/\(room)/receipts", ["read": 1], as: people[1])
             #expect(read.status == 204, "\(read)")
             try await nodes.a.kill()
             let waiting = "select count(*) from receipt_news"
             #expect(try await cluster.psql(waiting, database: nodes.database) == "1")
             let heard = try await eventually("the mark to be published", within: .seconds(30)) { () -> JSON? in
-                let answer = try await nodes.b.curl.sync(people[0], from: cursor, wait: 5).json
+                let answer = try await nodes.b.client.sync(people[0], from: cursor, wait: 5).json
                 return answer["events"].items.first { $0["type"] == "receipt.updated" }
             }
             #expect(heard["data"]["receipts"].items.map { $0["read_seq"] } == [1])

@@ -3,7 +3,7 @@
 import Testing
 
 extension SystemTests {
-    @Suite("Sending from both nodes at once")
+    @Suite("Sending from both nodes at once", .timeLimit(.minutes(3)))
     struct SendingFromBothNodes: DirectThreadSuite {
         let direct: DirectThread
 
@@ -11,7 +11,7 @@ extension SystemTests {
 
         @Test("creates one message and one event for an id, however often it is sent", arguments: 1...5)
         func sameID(round: Int) async throws {
-            let cursor = try await nodes.a.curl.cursor(of: bob)
+            let cursor = try await nodes.a.client.cursor(of: bob)
             let id = newID()
             let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
                 for number in 0..<20 {
@@ -26,7 +26,7 @@ extension SystemTests {
             for node in [nodes.a, nodes.b] {
                 let events = try await Follower.replay(bob, from: cursor, on: node.address)
                 #expect(events.filter { $0["type"] == "message.created" }.map { $0["data"] } == [answers[0].json])
-                #expect(try await node.curl.archive(of: thread, as: bob).map { $0["id"].string } == [id])
+                #expect(try await node.client.archive(of: thread, as: bob).map { $0["id"].string } == [id])
             }
         }
 
@@ -44,7 +44,7 @@ extension SystemTests {
 
         @Test("numbers the messages of 32 writers without a gap, in the order in which all receive them")
         func dense() async throws {
-            let cursor = try await nodes.a.curl.cursor(of: bob)
+            let cursor = try await nodes.a.client.cursor(of: bob)
             let sent = try await withThrowingTaskGroup(of: [Answer].self) { group in
                 for number in 0..<32 {
                     let connection = Connection(nodes.addresses[number % 2])
@@ -65,7 +65,7 @@ extension SystemTests {
                 let seqs = answers.compactMap { $0.json["seq"].int }
                 #expect(seqs == seqs.sorted())
             }
-            let archive = try await nodes.b.curl.archive(of: thread, as: ann)
+            let archive = try await nodes.b.client.archive(of: thread, as: ann)
             #expect(archive.compactMap { $0["seq"].int } == Array(1...640))
             for node in [nodes.a, nodes.b] {
                 let events = try await Follower.replay(bob, from: cursor, on: node.address)
@@ -76,8 +76,8 @@ extension SystemTests {
 
         @Test("opens one direct thread when two people open it at the same time")
         func onePair() async throws {
-            let cleo = try await nodes.a.curl.register("Cleo")
-            let dan = try await nodes.b.curl.register("Dan")
+            let cleo = try await nodes.a.client.register("Cleo")
+            let dan = try await nodes.b.client.register("Dan")
             let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
                 for number in 0..<8 {
                     let (creator, other) = number % 2 == 0 ? (cleo, dan) : (dan, cleo)

@@ -16,7 +16,7 @@ private enum Scale {
 }
 
 extension SystemTests {
-    @Suite("Sending from SQL under faults")
+    @Suite("Sending from SQL under faults", .timeLimit(.minutes(Scale.minutesMax)))
     struct SendingFromSQLUnderFaults {
         private static let connectionCount = 6
         private static let threadCount = 4
@@ -47,23 +47,23 @@ extension SystemTests {
         /// of its own, and commits or rolls back. So the table has exactly the messages that must arrive.
         private static func script(
             _ transactions: Range<Int>, _ connection: Int, _ number: inout Int, _ people: [String],
-            _ threads: [String]
+            _ threads: [String], _ random: inout SplitMix64
         ) -> String {
             var script = ""
             for _ in transactions {
                 script += "begin;\n"
-                for _ in 0..<Int.random(in: 1...3) {
+                for _ in 0..<random.below(3) + 1 {
                     number += 1
-                    let (id, thread) = (newID(), threads.randomElement() ?? "")
+                    let (id, thread) = (newID(), threads[random.below(threads.count)])
                     script += """
                         insert into shop.sent values ('\(id)', '\(thread)', \(connection), \(number));
                         select from parley.send('\(people[connection % people.count])', '\(thread)',
                             '{"text":"\(connection) \(number)"}', '\(id)');
 
                         """
-                    if Int.random(in: 0..<20) == 0 { script += "select pg_sleep(random() * 0.3);\n" }
+                    if random.chance(20) { script += "select pg_sleep(random() * 0.3);\n" }
                 }
-                script += Int.random(in: 0..<4) == 0 ? "rollback;\n" : "commit;\n"
+                script += random.chance(4) ? "rollback;\n" : "commit;\n"
             }
             return script
         }
@@ -74,15 +74,15 @@ extension SystemTests {
             let cluster = try await TestCluster.own()
             let database = try await cluster.createDatabase()
             let nodes = try await RestartableNodes.start(2, on: database)
-            let curl = await nodes[0].curl
+            let client = await nodes[0].client
             var people: [Person] = []
-            for name in ["Ann", "Bob", "Cid"] { people.append(try await curl.register(name)) }
+            for name in ["Ann", "Bob", "Cid"] { people.append(try await client.register(name)) }
             let reader = people[2]
             var threads: [String] = []
             for _ in 0..<Self.threadCount {
-                threads.append(try await curl.thread("group", by: people[0], with: Array(people.dropFirst())))
+                threads.append(try await client.thread("group", by: people[0], with: Array(people.dropFirst())))
             }
-            let cursor = try await curl.cursor(of: reader)
+            let cursor = try await client.cursor(of: reader)
             try await cluster.psql(
                 """
                 create role shop login in role parley_sender;
@@ -93,12 +93,14 @@ extension SystemTests {
             let shop = database.replacing("user='parley'", with: "user='shop'")
 
             let work = Work(count)
+            let seed = Seed.fresh("sending from SQL under faults")
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for connection in 0..<Self.connectionCount {
                     group.addTask { [threads, people = people.map(\.id)] in
                         var number = 0
+                        var random = SplitMix64(seed: seed &+ UInt64(connection))
                         while let transactions = work.take(Self.sessionCount) {
-                            let script = Self.script(transactions, connection, &number, people, threads)
+                            let script = Self.script(transactions, connection, &number, people, threads, &random)
                             // A session that is cut off leaves the rest undone. Its table says what it did.
                             do { try await Psql.run(script, conninfo: shop) } catch {
                                 try await Task.sleep(for: .milliseconds(100))
@@ -106,7 +108,9 @@ extension SystemTests {
                         }
                     }
                 }
-                group.addTask { try await Self.breakThings(nodes, cluster, while: { work.doneCount < count }) }
+                group.addTask {
+                    try await Self.breakThings(nodes, cluster, seed: ~seed, while: { work.doneCount < count })
+                }
                 try await group.waitForAll()
             }
             try await nodes.waitUntil(ready: true)
@@ -117,12 +121,13 @@ extension SystemTests {
 
         /// Kills a node, stops a node, crashes PostgreSQL or kills one of its sessions, again and again.
         private static func breakThings(
-            _ nodes: RestartableNodes, _ cluster: TestCluster, while goesOn: () -> Bool
+            _ nodes: RestartableNodes, _ cluster: TestCluster, seed: UInt64, while goesOn: () -> Bool
         ) async throws {
             var round = 0
+            var random = SplitMix64(seed: seed)
             while goesOn() || round < 4 {
-                try await Task.sleep(for: .milliseconds(.random(in: 300...1_200)))
-                let victim = Int.random(in: 0...1)
+                try await Task.sleep(for: .milliseconds(300 + random.below(900)))
+                let victim = random.below(2)
                 switch round % 4 {
                 case 0:
                     try await nodes.kill(victim)
@@ -162,7 +167,7 @@ extension SystemTests {
             // The archives have each of them once, and nothing else.
             var archived: [String] = []
             for thread in threads {
-                let messages = try await node.curl.archive(of: thread, as: reader).filter { $0["type"] == "message" }
+                let messages = try await node.client.archive(of: thread, as: reader).filter { $0["type"] == "message" }
                 archived += messages.compactMap { $0["id"].string }
             }
             #expect(archived.sorted() == committed.sorted())
@@ -178,7 +183,7 @@ extension SystemTests {
             var seqs: [String: Int] = [:]
             var place = cursor
             while true {
-                let page = try await node.curl.sync(reader, from: place, limit: 200)
+                let page = try await node.client.sync(reader, from: place, limit: 200)
                 try #require(page.status == 200, "\(page)")
                 for event in page.json["events"].items where event["type"] == "message.created" {
                     let (thread, seq) = (event["thread_id"].string ?? "", event["data"]["seq"].int ?? 0)

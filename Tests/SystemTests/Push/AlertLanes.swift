@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Alert lanes")
+    @Suite("Alert lanes", .timeLimit(.minutes(3)))
     struct AlertLanes {
         /// Ann, who writes to Ben, who has a phone, a tablet and a browser.
         private struct Talk {
@@ -48,7 +48,7 @@ extension SystemTests {
         @Test("do not delay each other: with one service down and another refusing, no alert is lost or sent twice")
         func apart() async throws {
             let sinks = try await PushSinks.start()
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let node = try await Node.start(database: database, settings: PushNodes.settings(sinks))
             let connection = Connection(node.address)
             let talk = try await Talk(sinks, at: connection)
@@ -91,7 +91,7 @@ extension SystemTests {
         @Test("release their claims when their node stops, so that another node need not wait for the lease")
         func stopping() async throws {
             let sinks = try await PushSinks.start()
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let node = try await Node.start(database: database, settings: PushNodes.settings(sinks))
             let connection = Connection(node.address)
             let talk = try await Talk(sinks, at: connection)
@@ -112,7 +112,7 @@ extension SystemTests {
         func oneToken() async throws {
             let sinks = try await PushSinks.start()
             let settings = PushNodes.settings(sinks).merging(["PARLEY_LOG_LEVEL": "debug"]) { $1 }
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let first = try await Node.start(database: database, settings: settings)
             let talk = try await Talk(sinks, at: Connection(first.address))
             // One node after the other: if both ran, the node that is notified first would send nearly all alerts.

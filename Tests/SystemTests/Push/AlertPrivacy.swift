@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("The content of alerts")
+    @Suite("The content of alerts", .timeLimit(.minutes(3)))
     struct AlertPrivacy {
         private static let start = Task { try await PushNodes.make() }
         private static let path = "/v1/sessions/current/push"
@@ -148,7 +148,7 @@ extension SystemTests {
         func privateAddresses() async throws {
             let sinks = try await PushSinks.start()
             let settings = PushNodes.settings(sinks).merging(["PARLEY_PUSH_ALLOW_PRIVATE": "false"]) { $1 }
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let node = try await Node.start(database: database, settings: settings)
             let connection = Connection(node.address)
             let (ann, ben) = (try await connection.register("Ann"), try await connection.register("Ben"))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Alerts of nodes that are killed")
+    @Suite("Alerts of nodes that are killed", .timeLimit(.minutes(3)))
     struct AlertsWhenNodesDie {
         /// Other nodes claim a killed node's alerts after a minute. This ends the leases at once.
         private static let endLeases =
@@ -40,7 +40,7 @@ extension SystemTests {
         @Test("all arrive, none under two ids, whenever a node is killed")
         func storm() async throws {
             let sinks = try await PushSinks.start()
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let settings = PushNodes.settings(sinks)
             let steady = try await Node.start(database: database, settings: settings)
             let connection = Connection(steady.address)

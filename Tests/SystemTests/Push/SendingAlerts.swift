@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Alerts")
+    @Suite("Alerts", .timeLimit(.minutes(3)))
     struct SendingAlerts {
         private static let start = Task { try await PushNodes.make() }
 

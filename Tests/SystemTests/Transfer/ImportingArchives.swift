@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Importing archives")
+    @Suite("Importing archives", .timeLimit(.minutes(3)))
     struct ImportingArchives {
         private static let token = "a-token-for-imports"
 
         private static func start(_ database: String? = nil) async throws -> (node: Node, database: String) {
             let database =
-                if let database { database } else { try await TestCluster.shared().createDatabase() }
+                if let database { database } else { try await MigratedDatabase.create() }
             let node = try await Node.start(database: database, settings: ["PARLEY_ADMIN_TOKEN": token])
             return (node, database)
         }
@@ -21,7 +21,7 @@ extension SystemTests {
             request.headers = [("Authorization", "Bearer \(token)"), ("Content-Type", "application/x-ndjson")]
             request.body = Data(archive.utf8)
             request.waitMax = .seconds(60)
-            return try await node.curl.send(request)
+            return try await node.client.send(request)
         }
 
         private static func line(_ type: String, _ data: String) -> String { SampleArchive.line(type, data) }
@@ -55,9 +55,9 @@ extension SystemTests {
         func connectedClient() async throws {
             let (node, database) = try await Self.start()
             let other = try await Self.start(database)
-            let ann = try await node.curl.register("Ann")
-            let cursor = try await other.node.curl.cursor(of: ann)
-            async let poll = other.node.curl.sync(ann, from: cursor, wait: 25)
+            let ann = try await node.client.register("Ann")
+            let cursor = try await other.node.client.cursor(of: ann)
+            async let poll = other.node.client.sync(ann, from: cursor, wait: 25)
             try await other.node.waitForPolls()
             let thread = newID()
             let answer = try await Self.post(Self.archive(of: ann.id, thread: thread, messageCount: 30), to: node)
@@ -68,14 +68,14 @@ extension SystemTests {
             #expect(data["head"].int == 30 && data["unread_count"].int == 0 && data["me"]["role"] == "owner")
             #expect(data["members"].items.count == 2)
 
-            let inbox = try await other.node.curl.get("/v1/inbox", as: ann).json
+            let inbox = try await other.node.client.get("/v1/inbox", as: ann).json
             #expect(inbox["threads"][0]["head"].int == 30 && inbox["unread_total"].int == 0)
-            let sent = try await other.node.curl.say("new", in: thread, as: ann)
+            let sent = try await other.node.client.say("new", in: thread, as: ann)
             #expect(sent.json["seq"].int == 31)
-            let later = try await node.curl.sync(ann, from: cursor, wait: 0)
+            let later = try await node.client.sync(ann, from: cursor, wait: 0)
             #expect(later.told.map { $0["type"].string } == ["thread.created", "message.created"])
             try await eventually("found by the index", within: .seconds(10)) {
-                try await node.curl.get("/v1/search?q=old", as: ann).json["results"].items.count > 0 ? true : nil
+                try await node.client.get("/v1/search?q=old", as: ann).json["results"].items.count > 0 ? true : nil
             }
             #expect(try await Self.count("push_jobs", in: database) == 0)
             _ = try await (node.stop(), other.node.stop())
@@ -84,7 +84,7 @@ extension SystemTests {
         @Test("the command line imports a file, refuses a bad line, and changes nothing the second time")
         func commandLine() async throws {
             let (node, database) = try await Self.start()
-            let ann = try await node.curl.register("Ann")
+            let ann = try await node.client.register("Ann")
             let directory = try TemporaryDirectory()
             let file = directory.path + "/archive.ndjson"
             let archive = Self.archive(of: ann.id, thread: newID(), messageCount: 3)
@@ -113,7 +113,7 @@ extension SystemTests {
         @Test("the command line continues where kill -9 left it")
         func killedCommand() async throws {
             let (node, database) = try await Self.start()
-            let ann = try await node.curl.register("Ann")
+            let ann = try await node.client.register("Ann")
             let directory = try TemporaryDirectory()
             let file = directory.path + "/archive.ndjson"
             let messageCount = 40_000
@@ -137,13 +137,13 @@ extension SystemTests {
         @Test("a node that is killed while it reads leaves nothing visible, and the next one drops the rest")
         func killedNode() async throws {
             let (node, database) = try await Self.start()
-            let ann = try await node.curl.register("Ann")
+            let ann = try await node.client.register("Ann")
             let directory = try TemporaryDirectory()
             let file = directory.path + "/archive.ndjson"
             try Self.archive(of: ann.id, thread: newID(), messageCount: 6_000)
                 .write(toFile: file, atomically: true, encoding: .utf8)
             let upload = """
-                (cat "$1"; sleep 60) | curl -s -X POST -T - -H "Authorization: Bearer $2" \
+                (cat "$1"; sleep 60) | client -s -X POST -T - -H "Authorization: Bearer $2" \
                     -H 'Content-Type: application/x-ndjson' "$3/v1/admin/import"
                 """
             let client = try await TestProcess.start(

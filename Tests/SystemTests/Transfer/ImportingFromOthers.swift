@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Importing from other systems")
+    @Suite("Importing from other systems", .timeLimit(.minutes(3)))
     struct ImportingFromOthers {
         private static func sample(_ system: String) -> String {
             URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SystemTests {
-    @Suite("Moving archives")
+    @Suite("Moving archives", .timeLimit(.minutes(3)))
     struct MovingArchives {
         private static func export(
             _ database: String, _ flags: [String] = [], settings: [String: String] = [:]
@@ -52,9 +52,9 @@ extension SystemTests {
         func thereAndBack() async throws {
             let ground = try await ArchiveGround()
             let archive = try await ground.export()
-            let database = try await TestCluster.shared().createDatabase()
+            let database = try await MigratedDatabase.create()
             let other = try await Node.start(database: database, settings: ArchiveGround.settings)
-            let answer = try await other.curl.transfer(
+            let answer = try await other.client.transfer(
                 "POST", "/v1/admin/import", Data(archive.utf8), as: ArchiveGround.operatorPerson,
                 [("Content-Type", "application/x-ndjson")], within: .seconds(60))
             try #require(answer.status == 200, "\(answer)")
@@ -64,16 +64,16 @@ extension SystemTests {
             #expect(comparison.isEqual, "\(comparison)")
 
             let path = "/v1/admin/users/\(ground.ben.id)/sessions"
-            let session = try await other.curl.post(path, [:], as: ArchiveGround.operatorPerson)
+            let session = try await other.client.post(path, [:], as: ArchiveGround.operatorPerson)
             let token = try #require(session.json["session"]["token"].string, "\(session)")
             let ben = Person(
                 id: ground.ben.id, username: ground.ben.username, password: "", session: "", token: token)
             for (id, digest) in ground.files {
-                #expect(TestFile.digest(of: try await other.curl.download(id, as: ben).body) == digest)
+                #expect(TestFile.digest(of: try await other.client.download(id, as: ben).body) == digest)
             }
             let (first, second) = (
-                try await ground.curl.archive(of: ground.group, as: ground.ben),
-                try await other.curl.archive(of: ground.group, as: ben)
+                try await ground.client.archive(of: ground.group, as: ground.ben),
+                try await other.client.archive(of: ground.group, as: ben)
             )
             #expect(first.count > 1 && first == second, "\(first)")
             try await other.stop()
@@ -82,7 +82,7 @@ extension SystemTests {
 
         @Test(
             "files in an object store are read from there; without its settings the command fails",
-            .enabled(if: TestObjectStore.isInstalled, "\(TestObjectStore.needed)"))
+            .enabled(if: Tool.permits(TestObjectStore.isInstalled), "\(TestObjectStore.needed)"))
         func objectStore() async throws {
             let server = try await TestObjectStore.start()
             let settings = [
@@ -138,14 +138,14 @@ extension SystemTests {
             let before = try #require(try await ground.node.metric("process_resident_memory_bytes"))
             let stalled = [Connection(ground.node.address), Connection(ground.node.address)]
             for connection in stalled { #expect(try await connection.open(request).status == 200) }
-            let third = try await ground.curl.send(request)
+            let third = try await ground.client.send(request)
             #expect(third.status == 503 && third.headers["retry-after"] != nil, "\(third)")
             let after = try #require(try await ground.node.metric("process_resident_memory_bytes"))
             #expect(after - before < 60_000_000, "\(before) to \(after)")
             for connection in stalled { await connection.close() }
             // Each slot is free again when its connection is gone.
             let large = try await eventually("an export", within: .seconds(30)) { () -> Answer? in
-                let answer = try await ground.curl.transfer(
+                let answer = try await ground.client.transfer(
                     "GET", "/v1/admin/export", as: ArchiveGround.operatorPerson, within: .seconds(60))
                 return answer.status == 200 ? answer : nil
             }

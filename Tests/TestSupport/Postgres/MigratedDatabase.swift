@@ -11,6 +11,12 @@ package enum MigratedDatabase {
         try await TestCluster.shared().createDatabase(template: try await template.value)
     }
 
+    /// Returns the conninfo of a new database on a cluster: a copy on the shared one, and an empty one on another, which
+    /// the first node migrates.
+    package static func create(on cluster: TestCluster) async throws -> String {
+        try await cluster === TestCluster.shared() ? create() : cluster.createDatabase()
+    }
+
     /// Returns the conninfo of a new database on a cluster (0.3 s). The log starts with `partitionCount` partitions of the
     /// given size, followed by the usual ones.
     package static func make(

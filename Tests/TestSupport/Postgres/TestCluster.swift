@@ -121,7 +121,8 @@ package final class TestCluster: Sendable {
         try String(contentsOfFile: cluster.configuration.logFile, encoding: .utf8)
     }
 
-    static func databaseName(_ text: String) -> String {
+    /// Returns the name of a database that a conninfo names, or a name as it is.
+    package static func databaseName(_ text: String) -> String {
         guard let range = text.range(of: "dbname='") else { return text }
         return String(text[range.upperBound...].prefix { $0 != "'" })
     }

@@ -143,12 +143,13 @@ package final class WebhookSink: Sendable {
         return process.terminationStatus == 0
     }
 
-    package static func start() async throws -> WebhookSink {
+    /// - Parameter seed: of the mood `faults`.
+    package static func start(seed: UInt64 = 7) async throws -> WebhookSink {
         let directory = try TemporaryDirectory()
         let port = try Sockets.freePort()
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/python3")
-        process.arguments = ["-B", script, "\(port)"]
+        process.arguments = ["-B", script, "\(port)", "\(seed)"]
         let input = Pipe()
         process.standardInput = input
         try Data().write(to: URL(filePath: directory.path + "/output"))

@@ -29,7 +29,7 @@ def is_valid(secret, headers, body):
 
 
 class Sink:
-    def __init__(self, port):
+    def __init__(self, port, seed):
         self.port = port
         self.server = None
         self.writers = set()
@@ -37,7 +37,7 @@ class Sink:
         self.secrets = {}
         # Paths that answer a command with its text.
         self.echoes = set()
-        self.random = random.Random(7)
+        self.random = random.Random(seed)
 
     async def open(self):
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", self.port)
@@ -132,7 +132,7 @@ class Sink:
 
 
 async def main():
-    sink = Sink(int(sys.argv[1]))
+    sink = Sink(int(sys.argv[1]), int(sys.argv[2]))
     await sink.open()
     say(event="ready")
     loop = asyncio.get_running_loop()

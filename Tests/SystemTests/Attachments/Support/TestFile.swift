@@ -1,6 +1,6 @@
 // Files that tests upload.
 
-import Crypto
+import Cryptography
 import Foundation
 
 /// Bytes and their SHA-256.
@@ -27,7 +27,7 @@ struct TestFile: Sendable {
     }
 
     static func digest(of bytes: Data) -> String {
-        SHA256.hash(data: bytes).map { byte in
+        bytes.withUnsafeBytes(SHA256.digest).map { byte in
             let digits = String(byte, radix: 16)
             return byte < 16 ? "0" + digits : digits
         }.joined()

@@ -17,8 +17,8 @@ struct OtherUsers: Sendable {
 
     /// Registers two people and opens their direct thread.
     static func join(_ node: Node) async throws -> OtherUsers {
-        let sender = try await node.curl.register("Ann")
-        let thread = try await node.curl.thread("direct", by: sender, with: [try await node.curl.register("Ben")])
+        let sender = try await node.client.register("Ann")
+        let thread = try await node.client.thread("direct", by: sender, with: [try await node.client.register("Ben")])
         return OtherUsers(address: node.address, sender: sender, thread: thread)
     }
 

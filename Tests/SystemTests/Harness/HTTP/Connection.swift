@@ -7,7 +7,7 @@ import TestSupport
 
 /// Connects when first used, and again once the node has closed. Its calls follow one another in the order made.
 ///
-/// SAFETY: all mutable state is touched on `queue` only, which is serial.
+/// SAFETY: all mutable state is touched on `queue` only, which is serial, except `interruptible`, which has a lock.
 final class Connection: Caller, @unchecked Sendable {
     enum Failure: Error, Equatable {
         case notConnected(Int32)
@@ -20,7 +20,11 @@ final class Connection: Caller, @unchecked Sendable {
 
     let address: Address
     private let queue = DispatchQueue(label: "connection")
-    private var descriptor: Int32 = -1
+    private var descriptor: Int32 = -1 {
+        didSet { interruptible.withLock { $0 = descriptor } }
+    }
+    /// A copy of the descriptor for `interrupt`, -1 before it is closed.
+    private let interruptible = Mutex<Int32>(-1)
     private var buffer = Data()
     /// Bytes of a stream's body that were received and not read yet.
     private var streamed = Data()
@@ -110,6 +114,14 @@ final class Connection: Caller, @unchecked Sendable {
         try? await run { $0.disconnect() }
     }
 
+    /// The port of this end.
+    func localPort() async throws -> Int { try await run { try Sockets.port(of: $0.descriptor) } }
+
+    /// Ends the call under way at once. From any thread.
+    func interrupt() {
+        interruptible.withLock { if $0 >= 0 { _ = shutdown($0, Int32(SHUT_RDWR)) } }
+    }
+
     /// Closes with RST instead of FIN: the node also loses bytes that it has not read yet.
     func reset() async {
         try? await run { connection in
@@ -156,8 +168,9 @@ final class Connection: Caller, @unchecked Sendable {
     }
 
     private func disconnect() {
-        if descriptor >= 0 { Glibc.close(descriptor) }
+        let former = descriptor
         descriptor = -1
+        if former >= 0 { Glibc.close(former) }
         buffer = Data()
     }
 

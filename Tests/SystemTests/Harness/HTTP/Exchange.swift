@@ -1,4 +1,4 @@
-// A request and its answer, over any carrier: curl for most tests, a kept-alive connection for many requests.
+// A request and its answer, over any carrier: a new connection for most tests, a kept-alive one for many requests.
 
 import Foundation
 

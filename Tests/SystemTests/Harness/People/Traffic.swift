@@ -156,7 +156,7 @@ final class Traffic: Sendable {
     private static func end(_ population: Population, _ addresses: [Address], _ last: UUID) async throws {
         try await eventually("the last message to be acknowledged") {
             for address in addresses {
-                let answer = try? await Curl(address: address).say(
+                let answer = try? await Client(address: address).say(
                     "end", in: population.closing, as: population.people[0], id: last.uuidString.lowercased())
                 if answer?.status == 201 || answer?.status == 200 { return true }
             }

@@ -10,8 +10,8 @@ struct TwoPeople: Sendable {
 
     init() async throws {
         nodes = try await TestNodes.shared()
-        ann = try await nodes.a.curl.register("Ann")
-        bob = try await nodes.b.curl.register("Bob")
+        ann = try await nodes.a.client.register("Ann")
+        bob = try await nodes.b.client.register("Bob")
     }
 }
 
@@ -35,9 +35,9 @@ struct DirectThread: Sendable {
 
     init() async throws {
         people = try await TwoPeople()
-        let curl = people.nodes.a.curl
-        id = try await curl.thread("direct", by: people.ann, with: [people.bob])
-        start = try await curl.cursor(of: people.bob)
+        let client = people.nodes.a.client
+        id = try await client.thread("direct", by: people.ann, with: [people.bob])
+        start = try await client.cursor(of: people.bob)
     }
 }
 

@@ -42,13 +42,13 @@ final class Node: Sendable {
     let address: Address
     /// The line printed when the node was ready.
     let readyLine: String
-    let curl: Curl
+    let client: Client
 
     private init(_ program: TestProcess, _ address: Address, readyLine: String) {
         self.program = program
         self.address = address
         self.readyLine = readyLine
-        curl = Curl(address: address)
+        client = Client(address: address)
     }
 
     deinit {
@@ -134,6 +134,13 @@ final class Node: Sendable {
         try await eventually("\(count) waiting polls") {
             try await metric("parley_polls_waiting") == Double(count) ? true : nil
         }
+    }
+
+    /// Returns the value of a counter with these labels; 0 if there is none yet.
+    func count(of name: String, _ labels: String) async throws -> Int {
+        let sample = "\(name){\(labels)} "
+        let lines = try await client.get("/metrics").text.split(separator: "\n")
+        return lines.first { $0.hasPrefix(sample) }.flatMap { Int($0.dropFirst(sample.count)) } ?? 0
     }
 
     /// Returns the sum of a metric's samples; nil if the metric does not exist.

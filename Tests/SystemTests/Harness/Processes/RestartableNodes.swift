@@ -29,10 +29,16 @@ actor RestartableNodes {
     }
 
     static func start(_ places: [Place]) async throws -> RestartableNodes {
-        // The first node starts alone and migrates; the others find the schema ready.
-        var nodes: [Node] = []
-        for place in places { nodes.append(try await start(place, port: try Sockets.freePort())) }
-        return RestartableNodes(places: places, nodes: nodes)
+        let nodes = try await withThrowingTaskGroup(of: (Int, Node).self) { group in
+            var ports: [Int] = []
+            for (index, place) in places.enumerated() {
+                let port = try Sockets.freePort(not: ports)
+                ports.append(port)
+                group.addTask { (index, try await start(place, port: port)) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        return RestartableNodes(places: places, nodes: nodes.sorted { $0.0 < $1.0 }.map(\.1))
     }
 
     private static func start(_ place: Place, port: Int) async throws -> Node {

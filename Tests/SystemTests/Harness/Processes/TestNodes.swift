@@ -25,9 +25,28 @@ struct TestNodes: Sendable {
         return try await start.value
     }
 
+    private static let administeredStart = Task {
+        try await own(
+            on: try await TestCluster.shared(),
+            settings: [
+                "PARLEY_ADMIN_TOKEN": admin.token, "PARLEY_PUSH_ALLOW_PRIVATE": "true", "PARLEY_WEBHOOK_RETRIES": "1,1",
+            ])
+    }
+
+    /// A second shared pair: with an admin token, and with webhooks to this machine, which are retried twice after 1 s.
+    /// No test may stop or kill these nodes.
+    static func administered() async throws -> TestNodes { try await administeredStart.value }
+
+    /// Who calls the admin API of the administered pair.
+    static let admin = Person(id: "", username: "", password: "", session: "", token: "admin-of-the-shared-nodes")
+
     /// A pair for one test, on a new database.
     static func own(on cluster: TestCluster, settings: [String: String] = [:]) async throws -> TestNodes {
-        let database = try await cluster.createDatabase()
+        try await own(database: try await MigratedDatabase.create(on: cluster), settings: settings)
+    }
+
+    /// A pair for one test, on a database.
+    static func own(database: String, settings: [String: String] = [:]) async throws -> TestNodes {
         async let a = Node.start(database: database, settings: settings)
         async let b = Node.start(database: database, settings: settings)
         return try await TestNodes(a: a, b: b, database: database)
