@@ -24,8 +24,6 @@ let nioPosix = server("NIOPosix", "swift-nio")
 let nioHTTP1 = server("NIOHTTP1", "swift-nio")
 let nioSSL = server("NIOSSL", "swift-nio-ssl")
 let deque = server("DequeModule", "swift-collections")
-let hummingbird = server("Hummingbird", "hummingbird")
-let hummingbirdCore = server("HummingbirdCore", "hummingbird")
 let crypto = server("Crypto", "swift-crypto")
 let cryptoExtras = server("CryptoExtras", "swift-crypto")
 let unixSignals = server("UnixSignals", "swift-service-lifecycle")
@@ -60,7 +58,6 @@ let package = Package(
         // The client's: an app may need another version of its own.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
@@ -143,10 +140,7 @@ let package = Package(
         .systemLibrary(name: "CMalloc"),
         .target(
             name: "Transport",
-            dependencies: [
-                "Basics", "CMalloc", nioCore, nioPosix, nioHTTP1, nioSSL, httpTypes, logging, hummingbird,
-                hummingbirdCore,
-            ],
+            dependencies: ["Basics", "CMalloc", nioCore, nioPosix, nioHTTP1, nioSSL, httpTypes, logging],
             swiftSettings: settings),
 
         // One Swift method a SQL function; carries sql/ through a symbolic link.
@@ -181,7 +175,7 @@ let package = Package(
             dependencies: [
                 "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Pictures", "Store", "Telemetry",
                 "Transfer", "Transport", "WebClient",
-                crypto, httpTypes, hummingbird, hummingbirdCore, logging, nioCore,
+                crypto, httpTypes, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
@@ -324,7 +318,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "TransportTests",
-            dependencies: ["Basics", "TestSupport", "Transport", hummingbird, httpTypes, logging, nioCore, nioPosix],
+            dependencies: ["Basics", "TestBasics", "Transport", httpTypes, logging, nioCore, nioPosix],
             swiftSettings: settings),
         .testTarget(
             name: "StoreTests", dependencies: ["Domain", "Postgres", "Store", "TestSupport", logging],

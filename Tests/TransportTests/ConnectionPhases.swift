@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-@Suite("A connection's phase")
+@Suite("A connection's phase", .timeLimit(.minutes(1)))
 struct ConnectionPhases {
     private static let now = NIODeadline.uptimeNanoseconds(1)
 

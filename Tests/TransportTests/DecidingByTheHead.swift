@@ -2,6 +2,7 @@
 
 import HTTPTypes
 import NIOCore
+import TestBasics
 import Testing
 
 @testable import Transport
@@ -171,7 +172,7 @@ struct BodiesTogether {
                 try await client.send(Self.head(100_001) + Self.letters(100_000))
                 small.append(client)
             }
-            while server.statistics.bodyBytes < 500_000 { await Task.yield() }
+            try await eventually("the small bodies are counted") { server.statistics.bodyBytes >= 500_000 }
             let large = try await RawClient.connect(server.port)
             try await large.send(Self.head(800_000) + Self.letters(600_000))
             let refusal = try await large.answer()
@@ -192,7 +193,7 @@ struct BodiesTogether {
             let large = try await RawClient.connect(server.port)
             try await large.send(Self.head(50_000) + Self.letters(50_000))
             let reply = try await parked.next()
-            while server.statistics.bodyBytes != 50_000 { await Task.yield() }
+            try await eventually("the body is counted") { server.statistics.bodyBytes == 50_000 }
             let small = try await RawClient.connect(server.port)
             try await small.send(Self.head(100) + Self.letters(100))
             try await parked.next().send(text("ok"))
@@ -209,9 +210,9 @@ struct BodiesTogether {
         try await withServer(handler: echo) { server in
             let client = try await RawClient.connect(server.port)
             try await client.send(Self.head(100_000) + Self.letters(50_000))
-            while server.statistics.bodyBytes != 50_000 { await Task.yield() }
+            try await eventually("the body is counted") { server.statistics.bodyBytes == 50_000 }
             try await client.reset()
-            while server.statistics.bodyBytes != 0 { await Task.yield() }
+            try await eventually("no body is counted") { server.statistics.bodyBytes == 0 }
         }
     }
 

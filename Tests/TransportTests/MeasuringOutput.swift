@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-@Suite("The meter of output")
+@Suite("The meter of output", .timeLimit(.minutes(1)))
 struct MeasuringOutput {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
     private static let timeout = TimeAmount.seconds(30)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-@Suite("An address of a peer")
+@Suite("An address of a peer", .timeLimit(.minutes(1)))
 struct PeerAddresses {
     @Test("is the address of the socket", arguments: ["127.0.0.1", "::ffff:192.0.2.1", "::1", "2001:DB8:0:0::1", "::"])
     func sockets(text: String) throws {

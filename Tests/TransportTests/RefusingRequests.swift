@@ -1,7 +1,7 @@
 // Input that is no request, or could be read as two, gets a problem that the client can read, and a close.
 
 import NIOCore
-import TestSupport
+import TestBasics
 import Testing
 
 @testable import Transport

@@ -3,6 +3,7 @@
 import HTTPTypes
 import NIOCore
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import Transport
@@ -73,7 +74,7 @@ struct StreamsFromSources {
             let client = try await RawClient.connect(server.port, readsByItself: false)
             try await client.send(Self.get)
             let source = try await sources.next()
-            while source.goneCount.load(ordering: .relaxed) == 0 { await Task.yield() }
+            try await eventually("the source is notified") { source.goneCount.load(ordering: .relaxed) > 0 }
             // The content of the kernels' buffers, and one piece.
             #expect(source.askedCount.load(ordering: .relaxed) < 200)
             #expect(server.statistics.timeouts == 1)
@@ -94,7 +95,7 @@ struct StreamsFromSources {
             let source = try await sources.next()
             // Asked again, because the kernel has accepted everything.
             _ = await source.asked.take(2)
-            while source.goneCount.load(ordering: .relaxed) == 0 { await Task.yield() }
+            try await eventually("the source is notified") { source.goneCount.load(ordering: .relaxed) > 0 }
             #expect(server.statistics.timeouts == 0 && server.statistics.connectionsOpen == 0)
             try await client.close()
         }

@@ -1,8 +1,8 @@
 // Everything that the service stores about the caller, as a stream of lines.
 import Domain
-import Hummingbird
 import NIOCore
 import Store
+import Transport
 
 extension API {
     var exportRoutes: [Route] {
@@ -15,7 +15,7 @@ extension API {
         let account = try await store.exportAccount(identity.user)
         var answer = Answer(status: .ok, headers: Headers.of(type: "application/x-ndjson"))
         if call.request.method == .get {
-            answer.stream = { writer in try await export.write(account, to: &writer) }
+            answer.stream = StreamedBody { writer in try await export.write(account, to: writer) }
         }
         return answer
     }
@@ -34,9 +34,9 @@ private struct AccountExport: Sendable {
     /// Counts a read while its statement runs, but not while the client receives the result.
     let reads: AccountReads
 
-    func write(_ account: JSONText, to writer: inout any ResponseBodyWriter) async throws {
+    func write(_ account: JSONText, to writer: BodyWriter) async throws {
         var lineCount = 1
-        try await Self.write([account], to: &writer)
+        try await Self.write([account], to: writer)
         for part in ExportPart.allCases {
             var after: PageKey?
             repeat {
@@ -45,20 +45,19 @@ private struct AccountExport: Sendable {
                 let rows = try await reads.run(for: identity.user) {
                     try await store.export(part, of: identity.user, after: after, limit: Self.rowCountMax)
                 }
-                try await Self.write(rows.map(\.line), to: &writer)
+                try await Self.write(rows.map(\.line), to: writer)
                 lineCount += rows.count
-                for row in rows where row.isEdited { lineCount += try await writeVersions(of: row.key, to: &writer) }
+                for row in rows where row.isEdited { lineCount += try await writeVersions(of: row.key, to: writer) }
                 after = rows.last?.key
             } while after != nil
         }
         // A client recognises a complete export by this line.
         try await Self.write(
-            [JSONText(utf8: Array("{\"type\":\"end\",\"data\":{\"lines\":\(lineCount)}}".utf8))], to: &writer)
-        try await writer.finish(nil)
+            [JSONText(utf8: Array("{\"type\":\"end\",\"data\":{\"lines\":\(lineCount)}}".utf8))], to: writer)
     }
 
     /// Returns the number of versions.
-    private func writeVersions(of message: PageKey, to writer: inout any ResponseBodyWriter) async throws -> Int {
+    private func writeVersions(of message: PageKey, to writer: BodyWriter) async throws -> Int {
         var lineCount = 0
         var after: Int32 = -1
         while true {
@@ -67,13 +66,13 @@ private struct AccountExport: Sendable {
                     of: message, by: identity.user, after: after, limit: Self.versionCountMax)
             }
             guard let last = versions.last else { return lineCount }
-            try await Self.write(versions.map(\.line), to: &writer)
+            try await Self.write(versions.map(\.line), to: writer)
             lineCount += versions.count
             after = last.version
         }
     }
 
-    private static func write(_ lines: [JSONText], to writer: inout any ResponseBodyWriter) async throws {
+    private static func write(_ lines: [JSONText], to writer: BodyWriter) async throws {
         guard !lines.isEmpty else { return }
         var bytes = ByteBuffer()
         bytes.reserveCapacity(lines.reduce(0) { $0 + $1.utf8.count + 1 })

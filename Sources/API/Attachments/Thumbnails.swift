@@ -16,8 +16,7 @@ extension API {
 
     /// The type is what the bytes say. Metadata is removed, as from the picture itself.
     private func putThumbnail(_ call: Call, _ identity: Identity) async throws -> Answer {
-        let body = try await call.request.body.collect(upTo: call.bodyByteCountMax)
-        let picture = try CleanPicture(thumbnail: Array(body.readableBytesView))
+        let picture = try CleanPicture(thumbnail: Array(call.request.body.readableBytesView))
         let stored = StoredVariant(
             mediaType: picture.mediaType.rawValue, byteCount: picture.bytes.count,
             digest: SHA256.digest(picture.bytes))

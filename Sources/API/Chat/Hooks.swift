@@ -98,7 +98,7 @@ extension API {
 
     /// Reads JSON, or a form with JSON in its field `payload`. Many senders leave curl's type of a form on plain JSON.
     private static func payload(_ call: Call) async throws -> MessagePayload {
-        let bytes = try await call.request.body.collect(upTo: call.bodyByteCountMax)
+        let bytes = call.request.body
         let type = call.request.headers[.contentType]
         guard let type, ContentTypeHeader.isForm(type) else {
             return try read(await JSONBody.read(bytes, type: type, limits: call.limits), call.limits)

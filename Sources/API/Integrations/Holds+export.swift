@@ -1,9 +1,9 @@
 // The export of a hold: a line for each held content, and a signed last line.
 import Credentials
 import Domain
-import Hummingbird
 import NIOCore
 import Store
+import Transport
 
 extension API {
     func exportHold(_ call: Call, _ actor: AdminActor) async throws -> Answer {
@@ -18,7 +18,7 @@ extension API {
         // An error up to here is answered as a problem. A later one cuts off the answer.
         let hold = try await store.beginHoldExport(id, by: actor)
         let export = HoldExport(id: id, store: store, actor: actor, key: key)
-        answer.stream = { writer in try await export.write(hold, to: &writer) }
+        answer.stream = StreamedBody { writer in try await export.write(hold, to: writer) }
         return answer
     }
 
@@ -50,14 +50,14 @@ private struct HoldExport: Sendable {
     let actor: AdminActor
     let key: ExportKey
 
-    func write(_ hold: JSONText, to writer: inout any ResponseBodyWriter) async throws {
+    func write(_ hold: JSONText, to writer: BodyWriter) async throws {
         var manifest = ExportManifest()
         var count = 0
-        try await send(Self.line("hold", hold), &manifest, to: &writer)
+        try await send(Self.line("hold", hold), &manifest, to: writer)
         var after: Int64? = 0
         while let number = after {
             let page = try await store.holdExportPage(id, after: number, limit: Self.pageContentCountMax)
-            try await send(page.items.flatMap { Self.line("held_content", $0) }, &manifest, to: &writer)
+            try await send(page.items.flatMap { Self.line("held_content", $0) }, &manifest, to: writer)
             count += page.items.count
             after = page.next
         }
@@ -65,11 +65,10 @@ private struct HoldExport: Sendable {
         let time = try await store.endHoldExport(id, count: count, sha256: manifest.sha256, by: actor)
         let end = try manifest.finish(counts: [("contents", count)], at: time, by: key)
         try await writer.write(ByteBuffer(bytes: end))
-        try await writer.finish(nil)
     }
 
     private func send(
-        _ bytes: [UInt8], _ manifest: inout ExportManifest, to writer: inout any ResponseBodyWriter
+        _ bytes: [UInt8], _ manifest: inout ExportManifest, to writer: BodyWriter
     ) async throws {
         guard !bytes.isEmpty else { return }
         manifest.update(bytes)

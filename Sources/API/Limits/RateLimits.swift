@@ -3,6 +3,7 @@
 import Basics
 import Credentials
 import Domain
+import HTTPTypes
 import NIOCore
 import Store
 import Synchronization
@@ -35,7 +36,7 @@ package final class RateLimits: Sendable {
     }
 
     /// The client address of a call. Nil if the connection has none.
-    func address(of call: Call) -> IPAddress? { call.clientAddress(proxies) }
+    func address(of call: Call) -> IPAddress? { address(of: call.request) }
 
     // MARK: On this node
 
@@ -198,4 +199,8 @@ private final class NodeBuckets: Sendable {
     private static func key(_ who: some Hashable) -> UInt64 { UInt64(bitPattern: Int64(who.hashValue)) }
 
     private static func now() -> Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
+}
+
+extension HTTPField.Name {
+    fileprivate static let xForwardedFor = Self("X-Forwarded-For")!
 }

@@ -28,8 +28,8 @@ extension API {
     /// The caller of an admin call. Throws `unauthenticated`, `invalid_token` or `rate_limited`.
     func adminActor(_ call: Call) throws(Problem) -> AdminActor {
         guard let adminGuard else { throw .nothingHere }
-        try adminGuard.check(call.request.headers[.authorization], from: call.clientAddress(rates.proxies))
-        return try AdminActor(call.request.headers[.parleyActor], requestID: call.context.id)
+        try adminGuard.check(call.request.headers[.authorization], from: rates.address(of: call))
+        return try AdminActor(call.request.headers[.parleyActor], requestID: call.request.number.text)
     }
 
     private func createUser(_ call: Call, _ actor: AdminActor) async throws -> Answer {

@@ -1,11 +1,11 @@
 // GET /v1/admin/export: everything, or the part of an account, a thread or a time span, as an archive.
 import Basics
 import Domain
-import Hummingbird
 import Logging
 import NIOCore
 import Store
 import Transfer
+import Transport
 
 /// What exports need of the node besides the API's own parts.
 package struct ExportServices: Sendable {
@@ -56,10 +56,10 @@ extension API {
         guard call.request.method == .get else { return answer }
         try await store.recordExport(scope, by: actor)
         let (heading, archive) = (scope.heading(at: snapshotAt), ArchiveWriter(reader, readObject: readObject))
-        answer.stream = { writer in
+        answer.stream = StreamedBody { writer in
             defer { withExtendedLifetime(slot) {} }
             do {
-                try await Self.write(archive, heading, exports.metrics, to: &writer)
+                try await Self.write(archive, heading, exports.metrics, to: writer)
             } catch {
                 recordCut(error, actor, exports.metrics)
                 throw error
@@ -71,7 +71,7 @@ extension API {
 
     /// Reads the next lines when the client has received the last ones.
     private static func write(
-        _ archive: ArchiveWriter, _ heading: [UInt8], _ metrics: ExportMetrics, to writer: inout any ResponseBodyWriter
+        _ archive: ArchiveWriter, _ heading: [UInt8], _ metrics: ExportMetrics, to writer: BodyWriter
     ) async throws {
         var archive = archive
         try await archive.run(heading: heading) { bytes, lineCount in
@@ -79,7 +79,7 @@ extension API {
             metrics.lineCount.add(lineCount)
             metrics.byteCount.add(bytes.count)
         }
-        try await writer.finish(nil)
+        writer.finish()
         metrics.exports.add(.complete)
     }
 

@@ -1,7 +1,6 @@
 // POST /v1/admin/import: an archive becomes threads, members and messages, all at once.
 import Domain
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import Store
 import Synchronization
@@ -56,7 +55,7 @@ extension API {
             store: store, limits: limits, isDryRun: isDryRun, actor: actor, metrics: imports.metrics)
         let place = try await store.beginImport()
         do {
-            var body = call.request.body.makeAsyncIterator()
+            var body = call.request.pieces.makeAsyncIterator()
             try await run.stage(from: place) { try await Self.next(&body) }
             return try await run.finish(place.id)
         } catch {

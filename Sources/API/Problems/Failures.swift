@@ -1,10 +1,7 @@
 // Maps errors to problems: errors of the API, and refusals of the transport.
 import Credentials
 import Domain
-import HTTPTypes
-import Hummingbird
 import Logging
-import NIOCore
 import Transport
 
 /// An error as a problem, with the cause for the log.
@@ -25,17 +22,6 @@ struct Failure {
                 Problem(
                     .overloaded, "Too many sign-ins are running. Retry after the seconds in Retry-After.",
                     retryAfterS: 2))
-        case is NIOTooManyBytesError: self.init(.bodyTooLarge)
-        case let error as HTTPError: self.init(error)
-        default: self.init(.internalError, cause: "\(error)")
-        }
-    }
-
-    /// The refusals of the framework.
-    private init(_ error: HTTPError) {
-        switch error.status {
-        case .contentTooLarge: self.init(.bodyTooLarge)
-        case .badRequest: self.init(Problem(.malformedRequest, "The request is not valid. Check its headers and body."))
         default: self.init(.internalError, cause: "\(error)")
         }
     }

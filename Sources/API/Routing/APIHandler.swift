@@ -1,7 +1,6 @@
 // The API as the request handler of the transport. Polls and most sends are handled without a task. Everything else
 // goes to the router.
 import Domain
-import Hummingbird
 import Logging
 import Transport
 
@@ -12,8 +11,7 @@ package struct APIHandler: RequestHandler {
     private let changes: ChangesEndpoint?
     private let preflights: Preflights
     private let webClient: WebClientPage?
-    private let responder: RouteResponder
-    private let router: RouterAdapter<RouteResponder>
+    private let router: RouteResponder
     private let requestMetrics: RequestMetrics
     private let log: RequestLog
 
@@ -25,21 +23,15 @@ package struct APIHandler: RequestHandler {
         webClient = api.webClient.map(WebClientPage.init)
         send = api.send
         changes = api.changes
-        let logger = api.logger
         requestMetrics = api.requestMetrics
         log = api.log
-        responder = RouteResponder(api: api, table: table)
-        router = RouterAdapter(
-            responder: responder, logger: logger, operation: { $0.operation.rawValue },
-            problem: { error, context in
-                Failure(error).answer(requestID: context.id, logger: logger).outbound
-            })
+        router = RouteResponder(api: api, table: table)
     }
 
     package func decide(_ head: InboundRequest) -> BodyDecision {
         if head.method == .options, let answer = preflights.answer(head) { return .answer(answer) }
         if let answer = webClient?.answer(head) { return .answer(answer) }
-        return responder.decide(head)
+        return router.decide(head)
     }
 
     package func handle(_ request: InboundRequest, _ reply: Reply) {
@@ -52,7 +44,7 @@ package struct APIHandler: RequestHandler {
         case .options:
             if let answer = preflights.answer(request) { reply.send(answer) } else { router.handle(request, reply) }
         // The router refuses other methods.
-        default: router.handle(request, reply, outlivesClient: responder.outlivesClient(request))
+        default: router.handle(request, reply)
         }
     }
 

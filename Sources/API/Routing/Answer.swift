@@ -1,7 +1,6 @@
 // The answers of endpoints. JSON from the database is sent unchanged. Problems are in ProblemDocument.swift.
 import Domain
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import Transport
 
@@ -11,9 +10,7 @@ package struct Answer: Sendable {
     package var headers: HTTPFields
     package var body: ByteBuffer
     /// Writes a body that is too long for memory, in place of `body`. Only for answers of the router.
-    var stream: (@Sendable (inout any ResponseBodyWriter) async throws -> Void)?
-    /// The length of the streamed body. Nil if it is not known: the client then gets chunks.
-    var streamByteCount: Int?
+    var stream: StreamedBody?
 
     package init(status: HTTPResponse.Status, headers: HTTPFields, body: ByteBuffer = ByteBuffer()) {
         self.status = status
@@ -33,13 +30,12 @@ package struct Answer: Sendable {
 
     static func list(_ name: StaticString, _ page: Page, limit: Int) -> Answer { json(.list(name, page, limit: limit)) }
 
-    var response: Response {
-        Response(
-            status: status, headers: headers,
-            body: stream.map { ResponseBody(contentLength: streamByteCount, $0) } ?? ResponseBody(byteBuffer: body))
-    }
-
     package var outbound: OutboundResponse { OutboundResponse(status: status, headers: headers, body: body) }
+
+    /// The same, counted for an operation.
+    func outbound(_ operation: OperationID) -> OutboundResponse {
+        OutboundResponse(status: status, headers: headers, body: body, operation: operation.rawValue)
+    }
 }
 
 extension JSONText {

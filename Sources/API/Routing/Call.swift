@@ -1,19 +1,28 @@
 // A request as an endpoint reads it: ids of the path, parameters, body. Each is parsed when it is read.
 import Dispatch
 import Domain
-import Hummingbird
+import HTTPTypes
 import NIOCore
+import Transport
 
 struct Call: Sendable {
-    let request: Request
-    let context: APIContext
+    let request: InboundRequest
     let limits: Limits
     let parameters: PathParameters
-    /// The limit of the route's body.
-    let bodyByteCountMax: Int
+    private let reply: Reply
+
+    init(_ request: InboundRequest, _ reply: Reply, limits: Limits, parameters: PathParameters) {
+        self.request = request
+        self.reply = reply
+        self.limits = limits
+        self.parameters = parameters
+    }
 
     /// The parameters of the query.
-    var query: Fields<String> { Fields(query: request.queryText) }
+    var query: Fields<String> { Fields(query: request.query ?? "") }
+
+    /// Sends an interim answer. See ``Reply/inform(_:headers:)``.
+    func inform(_ status: HTTPResponse.Status, headers: HTTPFields) { reply.inform(status, headers: headers) }
 
     /// An id of the path. A text that is no UUID gets the same answer as an unknown id.
     func id<Kind>(
@@ -51,9 +60,8 @@ struct Call: Sendable {
     /// The body as JSON. A Content-Type must be JSON's.
     /// - Parameter none: the value of an empty body, if the call needs none.
     func body(orNone none: JSONValue? = nil) async throws -> JSONValue {
-        let bytes = try await request.body.collect(upTo: bodyByteCountMax)
-        if bytes.readableBytes == 0, let none { return none }
-        return try await JSONBody.read(bytes, type: request.headers[.contentType], limits: limits)
+        if request.body.readableBytes == 0, let none { return none }
+        return try await JSONBody.read(request.body, type: request.headers[.contentType], limits: limits)
     }
 }
 
@@ -81,14 +89,6 @@ enum JSONBody {
         }
         if bytes.readableBytes == 0 { throw Problem(.malformedJSON, "The body is empty. Send a JSON object.") }
         return try JSONReader.read(bytes.readableBytesUInt8Span, valueCountMax: limits.jsonValueCountMax)
-    }
-}
-
-extension Request {
-    /// The query as sent. Empty without one.
-    var queryText: Substring {
-        guard let target = head.path, let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return "" }
-        return target[target.utf8.index(after: mark)...]
     }
 }
 

@@ -1,27 +1,35 @@
 // Finds the route of a request and calls its endpoint. Also decides by the head alone whether a body is accepted.
 import Domain
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import Transport
 
 /// Answers the calls of the route table. Other requests get 404 or 405.
-struct RouteResponder: HTTPResponder {
+struct RouteResponder: Sendable {
     let api: API
     let table: RouteTable
 
-    /// Throws problems. The adapter renders them.
-    func respond(to request: Request, context: APIContext) async throws -> Response {
-        switch table.find(request.method, request.pathText) {
-        case .nothing: throw Problem.nothingHere
-        case .otherMethods(let methods): return Answer.methodNotAllowed(request.method, methods).response
+    /// Answers a request: with the endpoint's answer, or with a problem for its error.
+    func handle(_ request: InboundRequest, _ reply: Reply) {
+        switch table.find(request.method, request.path) {
+        case .nothing: reply.send(ProblemDocument.response(.nothingHere))
+        case .otherMethods(let methods): reply.send(Answer.methodNotAllowed(request.method, methods).outbound)
         case .route(let route, let parameters):
-            context.operation = route.operation
-            let call = Call(
-                request: request, context: context, limits: api.limits, parameters: parameters,
-                bodyByteCountMax: route.body.byteCountMax(api.limits))
-            return try await respond(to: call, route).response
+            let call = Call(request, reply, limits: api.limits, parameters: parameters)
+            let (number, operation, logger) = (request.number, route.operation, api.logger)
+            reply.answer(request, outlivesClient: outlivesClient(request, route)) {
+                let answer = try await respond(to: call, route)
+                return (answer.outbound(operation), answer.stream)
+            } problem: { error in
+                Failure(error).answer(requestID: number.text, logger: logger).outbound(operation)
+            }
         }
+    }
+
+    /// Whether a request is answered even if its client goes away: an upload, which keeps what arrived. One that arrived
+    /// whole is not streamed, so the transport cannot tell.
+    private func outlivesClient(_ request: InboundRequest, _ route: Route) -> Bool {
+        route.body == .upload && request.body.readableBytes > 0
     }
 
     private func respond(to call: Call, _ route: Route) async throws -> Answer {
@@ -50,7 +58,7 @@ struct RouteResponder: HTTPResponder {
     private func check(_ call: Call, _ route: Route) throws {
         if route.query == .none { try call.query.end() }
         // An upload checks its length itself, because its refusal has headers of its own.
-        guard route.body.isStreamed || call.context.bodyByteCount <= call.bodyByteCountMax else {
+        guard route.body.isStreamed || call.request.body.readableBytes <= route.body.byteCountMax(api.limits) else {
             throw Problem.bodyTooLarge
         }
     }
@@ -65,9 +73,7 @@ struct RouteResponder: HTTPResponder {
             do throws(Problem) {
                 try checkToken(head, route)
             } catch {
-                var response = ProblemDocument.response(error)
-                response.operation = route.operation.rawValue
-                return .answer(response)
+                return .answer(ProblemDocument.answer(error).outbound(route.operation))
             }
             return decideBody(head, route)
         }
@@ -79,20 +85,9 @@ struct RouteResponder: HTTPResponder {
         if route.body == .upload, let declared = head.headers.first(.contentLength).flatMap({ Int($0) }),
             declared > byteCountMax
         {
-            var response = Answer.attachmentTooLarge(api.limits).outbound
-            response.operation = route.operation.rawValue
-            return .answer(response)
+            return .answer(Answer.attachmentTooLarge(api.limits).outbound(route.operation))
         }
         return .stream(byteCountMax: byteCountMax)
-    }
-
-    /// Whether a request is answered even if its client goes away: an upload, which keeps what arrived. One that arrived
-    /// whole is not streamed, so the transport cannot tell.
-    func outlivesClient(_ request: InboundRequest) -> Bool {
-        guard request.body.readableBytes > 0, request.path.hasPrefix("/v1/attachments"),
-            case .route(let route, _) = table.find(request.method, request.path)
-        else { return false }
-        return route.body == .upload
     }
 
     private func checkToken(_ head: InboundRequest, _ route: Route) throws(Problem) {
@@ -103,14 +98,6 @@ struct RouteResponder: HTTPResponder {
         case .admin, .directAdmin:
             try api.adminGuard?.check(head.headers[.authorization], from: api.rates.address(of: head))
         }
-    }
-}
-
-extension Request {
-    /// The path as sent.
-    fileprivate var pathText: Substring {
-        guard let target = head.path else { return "" }
-        return target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
     }
 }
 

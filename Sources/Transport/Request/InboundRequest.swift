@@ -21,6 +21,9 @@ package struct InboundRequest: Sendable {
     /// The other end of the connection: a proxy, if the service is behind one. Nil on a Unix socket.
     package let peerAddress: IPAddress?
 
+    /// The body in pieces, whether it arrived whole or is streamed.
+    package var pieces: RequestBody { RequestBody(whole: body, stream: bodyStream) }
+
     /// The target before the first `?`.
     package var path: Substring {
         target.utf8.count == pathByteCount ? target[...] : target[..<queryMark]

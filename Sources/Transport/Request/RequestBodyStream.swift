@@ -143,6 +143,26 @@ package final class RequestBodyStream: AsyncSequence, Sendable {
     func wakeWhenAwaited() { state.withLock { $0.connectionWaits = true } }
 }
 
+/// The pieces of a body: the whole one as a single piece, or those of a stream.
+package struct RequestBody: AsyncSequence, Sendable {
+    let whole: ByteBuffer
+    let stream: RequestBodyStream?
+
+    package struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate var whole: ByteBuffer?
+        fileprivate var rest: RequestBodyStream.AsyncIterator?
+
+        package mutating func next() async throws -> ByteBuffer? {
+            if let whole = whole.take(), whole.readableBytes > 0 { return whole }
+            return try await rest?.next()
+        }
+    }
+
+    package func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(whole: whole, rest: stream?.makeAsyncIterator())
+    }
+}
+
 /// Bytes that wait for the consumer, in order.
 struct BodyPieces {
     /// A piece of at least this size stays a slice of the received bytes. Smaller ones are copied together, because each

@@ -169,7 +169,7 @@ package final class HTTPServer: Sendable {
         package var bodiesRefused = 0
         /// Requests passed to the handler.
         package var requests = 0
-        /// Tasks of ``RouterAdapter`` that are running.
+        /// Tasks that answer requests; see ``Reply/answer(_:outlivesClient:by:problem:)``.
         package var tasksRunning = 0
         /// Requests that the transport refused, or that the handler did not answer.
         package var failures = 0

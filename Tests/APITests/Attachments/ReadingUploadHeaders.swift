@@ -1,9 +1,11 @@
 // The headers of uploads and downloads, without a server.
 import Domain
 import HTTPTypes
+import NIOHTTP1
 import Testing
 
 @testable import API
+@testable import Transport
 
 @Suite("Headers of uploads", .timeLimit(.minutes(1)))
 struct ReadingUploadHeaders {
@@ -29,7 +31,7 @@ struct ReadingUploadHeaders {
 
     private func mistakes(_ headers: HTTPFields) -> [String] {
         do throws(Problem) {
-            _ = try UploadHeaders(headers)
+            _ = try UploadHeaders(RequestHeaders(headers))
             return []
         } catch {
             return error.fields.map(\.field)
@@ -47,7 +49,7 @@ struct ReadingUploadHeaders {
     @Test("must agree about the length")
     func lengths() throws {
         func agree(_ headers: HTTPFields, length: Int?, offset: Int = 0) throws -> Bool {
-            let upload = try UploadHeaders(headers)
+            let upload = try UploadHeaders(RequestHeaders(headers))
             do throws(Problem) {
                 try upload.checkLength(length, offset: offset)
                 return true
@@ -64,6 +66,12 @@ struct ReadingUploadHeaders {
         // The length of a chunked body is known at its end only.
         #expect(try agree([.transferEncoding: "chunked"], length: 10))
         #expect(try agree([.contentLength: "10"], length: nil))
+    }
+}
+
+extension RequestHeaders {
+    fileprivate init(_ fields: HTTPFields) {
+        self.init(headers: HTTPHeaders(fields.map { ($0.name.rawName, $0.value) }))
     }
 }
 

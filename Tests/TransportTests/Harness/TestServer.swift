@@ -48,6 +48,24 @@ func withServer(
     await server.drain(deadline: .zero)
 }
 
+/// The same with a task for each request. Its error is answered with 500 and the error's text.
+func withTaskServer(
+    _ change: (inout TransportSettings) -> Void = { _ in }, outlivesClient: Bool = false,
+    decide: @escaping @Sendable (InboundRequest) -> BodyDecision = { _ in .accept(byteCountMax: .max) },
+    answer: @escaping @Sendable (InboundRequest, Reply) async throws -> (OutboundResponse, StreamedBody?),
+    _ body: (HTTPServer) async throws -> Void
+) async throws {
+    try await withServer(
+        change,
+        handler: { request, reply in
+            reply.answer(request, outlivesClient: outlivesClient) {
+                try await answer(request, reply)
+            } problem: { error in
+                OutboundResponse(status: .internalServerError, body: ByteBuffer(string: "\(error)"))
+            }
+        }, decide: decide, body)
+}
+
 /// The same with a handler that answers nothing: the test gets the replies, and is notified of clients that leave.
 func withParkingServer(
     _ body: (_ server: HTTPServer, _ parked: Collected<Reply>, _ gone: Collected<Void>) async throws -> Void
@@ -69,6 +87,16 @@ func withParkingServer(
 }
 
 func text(_ body: String) -> OutboundResponse { OutboundResponse(status: .ok, body: ByteBuffer(string: body)) }
+
+/// Lets the only event loop of a server turn 20 times. Each turn reads what any connection may read.
+func turnLoop(of server: HTTPServer) async throws {
+    let client = try await RawClient.connect(server.port)
+    for _ in 0..<20 {
+        try await client.send("GET /turn HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try await client.answer().status == 200)
+    }
+    try await client.close()
+}
 
 /// Collects values from handlers, for the test to wait for.
 final class Collected<Value: Sendable>: Sendable {

@@ -23,14 +23,20 @@ struct Received: Sendable {
     var error: RequestBodyError?
 
     /// Reads the whole body.
-    /// - Parameter pause: called once, after the first piece of a stream.
-    init(_ request: InboundRequest, pause: (RequestBodyStream) async -> Void = { _ in }) async {
+    /// - Parameters:
+    ///   - pause: called once, after the first piece of a stream.
+    ///   - each: called with each piece of a stream.
+    init(
+        _ request: InboundRequest, pause: (RequestBodyStream) async -> Void = { _ in },
+        each: (ByteBuffer) -> Void = { _ in }
+    ) async {
         bytes = request.body
         guard let stream = request.bodyStream else { return }
         do {
             var isFirst = true
             for try await piece in stream {
                 bytes.writeImmutableBuffer(piece)
+                each(piece)
                 if isFirst { await pause(stream) }
                 isFirst = false
             }

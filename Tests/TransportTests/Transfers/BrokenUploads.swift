@@ -2,7 +2,8 @@
 
 import HTTPTypes
 import NIOCore
-import TestSupport
+import Synchronization
+import TestBasics
 import Testing
 
 @testable import Transport
@@ -59,7 +60,7 @@ struct BrokenUploads {
                 #expect(result.error == .clientGone)
                 #expect(result.bytes == sent, "round \(round): \(result.bytes.readableBytes)")
             }
-            while server.statistics.connectionsOpen > 0 { await Task.yield() }
+            try await eventually("no connection is open") { server.statistics.connectionsOpen == 0 }
         }
     }
 
@@ -129,17 +130,16 @@ struct BrokenUploads {
     @Test("by a drain delivers what arrived, lets the handler answer, and closes")
     func stopping() async throws {
         let received = Collected<Received>()
-        let begun = Collected<RequestBodyStream>()
+        let readByteCount = Atomic(0)
         try await withUploadServer(consume: { request, reply in
-            if let stream = request.bodyStream { begun.add(stream) }
-            received.add(await Received(request))
+            received.add(await Received(request, each: { readByteCount.add($0.readableBytes, ordering: .relaxed) }))
             reply.send(text("stored"))
         }) { server in
             let client = try await RawClient.connect(server.port)
             try await client.send(Self.put("Content-Length: 100000") + String(repeating: "x", count: 50_000))
-            _ = try await begun.next()
-            // The kernel passes on what it has before the drain begins.
-            try await Task.sleep(for: .milliseconds(50))
+            try await eventually("the handler has read what was sent") {
+                readByteCount.load(ordering: .relaxed) == 50_000
+            }
             async let drained: Void = server.drain(deadline: .seconds(20))
             let answer = try await client.answer()
             #expect(answer.body == "stored" && answer.headers["connection"] == "close")
@@ -178,7 +178,7 @@ struct BrokenUploads {
                 try await wanted.next()
                 clients.append(client)
             }
-            while server.statistics.bodyBytes > 0 { await Task.yield() }
+            try await eventually("no body is counted") { server.statistics.bodyBytes == 0 }
             #expect(server.statistics.bodiesRefused == 0)
             door.open()
             for client in clients {
@@ -203,10 +203,13 @@ struct BrokenUploads {
         ) { server in
             defer { door.open() }
             var clients: [RawClient] = []
-            while server.statistics.bodiesRefused == 0 {
+            while server.statistics.bodiesRefused == 0, clients.count < 100 {
                 let client = try await RawClient.connect(server.port)
                 try await client.send(Self.put("Content-Length: 400001") + String(repeating: "x", count: 400))
                 clients.append(client)
+                try await eventually("the head is decided") {
+                    server.statistics.requests + server.statistics.bodiesRefused == clients.count
+                }
                 #expect(server.statistics.bodyBytes <= 10_000)
             }
             let refusal = try await #require(clients.last).answer()

@@ -1,20 +1,10 @@
 // Large answers of known length: written by a task piece by piece, at the pace of the client.
 
-import HTTPTypes
-import Hummingbird
-import Logging
 import NIOCore
 import Synchronization
 import Testing
 
 @testable import Transport
-
-private struct Context: RequestContext {
-    typealias Source = TransportContextSource
-    var coreContext: CoreRequestContextStorage
-
-    init(source: TransportContextSource) { coreContext = CoreRequestContextStorage(source: source) }
-}
 
 @Suite("A download", .timeLimit(.minutes(1)))
 struct Downloads {
@@ -33,32 +23,26 @@ struct Downloads {
         _ body: (HTTPServer, Progress) async throws -> Void
     ) async throws {
         let progress = Progress()
-        let file: @Sendable (Request, Context) throws -> Response = { _, context in
-            let count = try context.parameters.require("count", as: Int.self)
-            let body = ResponseBody(contentLength: count * Self.piece.readableBytes) { writer in
-                progress.readerCount.add(1, ordering: .relaxed)
-                do {
-                    for _ in 0..<count {
-                        try await writer.write(Self.piece)
-                        progress.pieceCount.add(1, ordering: .relaxed)
+        try await withTaskServer(
+            change,
+            answer: { request, _ in
+                if request.path == "/ping" { return (text("pong"), nil) }
+                let count = try #require(Int(request.path.dropFirst("/file/".count)))
+                let file = StreamedBody(byteCount: count * Self.piece.readableBytes) { writer in
+                    progress.readerCount.add(1, ordering: .relaxed)
+                    do {
+                        for _ in 0..<count {
+                            try await writer.write(Self.piece)
+                            progress.pieceCount.add(1, ordering: .relaxed)
+                        }
+                    } catch {
+                        progress.hasFailed.open()
+                        throw error
                     }
-                    try await writer.finish(nil)
-                } catch {
-                    progress.hasFailed.open()
-                    throw error
                 }
+                return (OutboundResponse(status: .ok), file)
             }
-            return Response(status: .ok, body: body)
-        }
-        let router = Router(context: Context.self)
-        router.get("file/:count", use: file)
-        router.head("file/:count", use: file)
-        router.get("ping") { _, _ in "pong" }
-        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let adapter = RouterAdapter(responder: router.buildResponder(), logger: logger) { error, _ in
-            OutboundResponse(status: .internalServerError, body: ByteBuffer(string: "\(error)"))
-        }
-        try await withServer(change, handler: { adapter.handle($0, $1) }) { try await body($0, progress) }
+        ) { try await body($0, progress) }
     }
 
     private static func get(_ pieceCount: Int, method: String = "GET") -> String {

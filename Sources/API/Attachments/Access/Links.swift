@@ -86,10 +86,10 @@ struct PublicOrigin: CustomStringConvertible {
 
     /// - Throws: 400 without a Host header, which HTTP/1.0 permits.
     init(_ call: Call, _ proxies: TrustedProxies, usesTLS: Bool) throws(Problem) {
-        guard let host = call.request.head.authority, !host.isEmpty else {
+        guard let host = call.request.headers.host, !host.isEmpty else {
             throw Problem(.malformedRequest, "The header Host is missing. Send it, or use HTTP/1.1.")
         }
-        let isProxied = call.context.peerAddress.map(proxies.contains) ?? false
+        let isProxied = call.request.peerAddress.map(proxies.contains) ?? false
         let forwarded = isProxied ? call.request.headers[.xForwardedProto] : nil
         self.init(isSecure: forwarded.map(Self.isHTTPS) ?? usesTLS, host: host)
     }

@@ -3,6 +3,7 @@ import Domain
 import Foundation
 import HTTPTypes
 import Store
+import Transport
 
 /// The caller of a download.
 struct MediaCaller: Sendable {
@@ -56,7 +57,7 @@ extension API {
     static var nowMs: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
 }
 
-extension HTTPFields {
+extension RequestHeaders {
     private static let cookieCountMax = 64
 
     /// The value of the media cookie.

@@ -1,7 +1,6 @@
 // Downloads: the bytes of an attachment or of its thumbnail, whole or in part.
 import Domain
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import Pictures
 import Store
@@ -65,20 +64,19 @@ extension API {
         let first = try await source.read(range)
         let isReceipt = answer.status == .ok && file.isTransient && file.variant == .original
         let (goesOn, metrics) = (authenticator.goesOn, attachments.metrics)
-        answer.streamByteCount = range.count
-        answer.stream = { [source] writer in
+        answer.stream = StreamedBody(byteCount: range.count) { [source] writer in
             metrics.downloadBegan()
             defer {
                 metrics.downloadEnded()
                 withExtendedLifetime(slot) {}
             }
             var source = source
-            try await source.write(range, first: first, to: &writer) { sentByteCount in
+            try await source.write(range, first: first, to: writer) { sentByteCount in
                 metrics.bytesSent.add(sentByteCount)
                 // A session that ended meanwhile gets no more data.
                 guard goesOn(caller.identity.session) else { throw Problem.badToken }
             }
-            try await writer.finish(nil)
+            writer.finish()
             if isReceipt { await received(file.attachment, by: caller.identity) }
         }
     }

@@ -1,8 +1,8 @@
 // Reads the bytes of a stored file piece by piece, from the database or from the object store.
 import Domain
-import Hummingbird
 import NIOCore
 import Store
+import Transport
 
 /// Reads a file in pieces of a chunk at most. A download holds one piece, and one that is being read.
 struct FileSource: Sendable {
@@ -33,7 +33,7 @@ struct FileSource: Sendable {
     /// Writes a range whose first piece has been read. Reads the next piece while the client receives the last one.
     /// - Parameter sent: called after each piece with its size. Throws to end the download.
     mutating func write(
-        _ range: Range<Int>, first: ByteBuffer, to writer: inout any ResponseBodyWriter, sent: (Int) throws -> Void
+        _ range: Range<Int>, first: ByteBuffer, to writer: BodyWriter, sent: (Int) throws -> Void
     ) async throws {
         var (piece, rest) = (first, range.dropFirst(first.readableBytes))
         while !rest.isEmpty {

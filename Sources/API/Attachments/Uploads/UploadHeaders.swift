@@ -1,6 +1,7 @@
 // The headers of resumable uploads (draft-ietf-httpbis-resumable-upload-11), read and written.
 import Domain
 import HTTPTypes
+import Transport
 
 extension HTTPField.Name {
     static let uploadComplete = Self("Upload-Complete")!
@@ -21,7 +22,7 @@ struct UploadHeaders: Equatable {
     var contentLength: Int?
 
     /// Throws 422 with all mistakes.
-    init(_ headers: HTTPFields) throws(Problem) {
+    init(_ headers: RequestHeaders) throws(Problem) {
         var mistakes: [Problem.Field] = []
         func read<Value>(_ name: HTTPField.Name, _ rule: String, _ parse: (String) -> Value?) -> Value? {
             guard let text = headers[name] else { return nil }

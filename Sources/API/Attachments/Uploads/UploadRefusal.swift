@@ -114,6 +114,6 @@ extension Call {
             .location: "/v1/attachments/\(id)/upload", .uploadDraftInteropVersion: version,
         ]
         headers.setUploadLimit(limits)
-        context.interim.inform(.init(code: 104, reasonPhrase: "Upload Resumption Supported"), headers: headers)
+        inform(.init(code: 104, reasonPhrase: "Upload Resumption Supported"), headers: headers)
     }
 }

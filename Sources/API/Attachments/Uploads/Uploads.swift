@@ -2,7 +2,6 @@
 import Crypto
 import Domain
 import HTTPTypes
-import Hummingbird
 import NIOCore
 import Store
 import Transport
@@ -101,7 +100,7 @@ extension API {
     private func receive(_ call: Call, _ turn: UploadTurn, contentLength: Int?) async throws -> UploadTurn {
         var writer = UploadWriter(store, turn, limits: limits, metrics: attachments.metrics)
         try writer.checkLength(contentLength)
-        var body = call.request.body.makeAsyncIterator()
+        var body = call.request.pieces.makeAsyncIterator()
         while true {
             let bytes: ByteBuffer?
             do {
@@ -136,7 +135,7 @@ extension API {
         digest: [UInt8]?
     ) async throws -> Answer {
         if let length = request.length, length != byteCount { throw Problem.otherBytes }
-        let given = try await hash(call.request.body, byteCount: byteCount)
+        let given = try await hash(call.request.pieces, byteCount: byteCount)
         guard let known = try await uploadedDigest(digest, id, request, identity) else {
             throw Problem(
                 .unavailable, "The first upload of this file is still being checked. Retry in a moment.", retryAfterS: 2

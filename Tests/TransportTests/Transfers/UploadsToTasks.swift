@@ -1,56 +1,30 @@
-// Streamed bodies behind Hummingbird's router.
+// Streamed bodies of requests that are answered by tasks.
 
 import HTTPTypes
-import Hummingbird
-import Logging
 import NIOCore
 import Synchronization
+import TestBasics
 import Testing
 
 @testable import Transport
 
-private struct Context: RequestContext {
-    typealias Source = TransportContextSource
-    var coreContext: CoreRequestContextStorage
-    let bodyByteCount: Int
-    let interim: InterimAnswers
-
-    init(source: TransportContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-        bodyByteCount = source.bodyByteCount
-        interim = source.interim
-    }
-}
-
-@Suite("A router's streamed body", .timeLimit(.minutes(1)))
-struct UploadsToARouter {
+@Suite("A streamed body that a task reads", .timeLimit(.minutes(1)))
+struct UploadsToTasks {
     private static func put(_ headers: String) -> String { "PUT /up HTTP/1.1\r\nHost: x\r\n\(headers)\r\n\r\n" }
 
-    private func withRouter(
-        outlivesClient: Bool = false, _ routes: (Router<Context>) -> Void,
-        _ body: (HTTPServer) async throws -> Void
-    ) async throws {
-        let router = Router(context: Context.self)
-        routes(router)
-        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        let adapter = RouterAdapter(responder: router.buildResponder(), logger: logger) { error, _ in
-            OutboundResponse(status: .internalServerError, body: ByteBuffer(string: "\(error)"))
-        }
-        try await withServer(
-            handler: { adapter.handle($0, $1, outlivesClient: outlivesClient) },
-            decide: { _ in .stream(byteCountMax: 10_000_000) }, body)
-    }
+    private static let stream: @Sendable (InboundRequest) -> BodyDecision = { _ in .stream(byteCountMax: 10_000_000) }
 
     @Test("is an async sequence, its declared length is known, and interim answers go out")
     func body() async throws {
-        try await withRouter({
-            $0.put("up") { request, context in
-                context.interim.inform(HTTPResponse.Status(code: 104, reasonPhrase: "Go on"))
+        try await withTaskServer(
+            decide: Self.stream,
+            answer: { request, reply in
+                reply.inform(HTTPResponse.Status(code: 104, reasonPhrase: "Go on"))
                 var byteCount = 0
-                for try await piece in request.body { byteCount += piece.readableBytes }
-                return "\(context.bodyByteCount) \(byteCount)"
+                for try await piece in request.pieces { byteCount += piece.readableBytes }
+                return (text("\(request.bodyStream?.declaredByteCount ?? 0) \(byteCount)"), nil)
             }
-        }) { server in
+        ) { server in
             let client = try await RawClient.connect(server.port)
             for (headers, parts, expected) in [
                 ("Content-Length: 4", ["ab", "cd"], "4 4"),
@@ -69,32 +43,36 @@ struct UploadsToARouter {
         let entered = Collected<Void>()
         let door = Door()
         let stored = Collected<(byteCount: Int, error: String, isCancelled: Bool)>()
-        try await withRouter(
-            outlivesClient: true,
-            {
-                $0.put("up") { request, _ in
-                    entered.add(())
-                    await door.pass()
-                    var byteCount = 0
-                    var ending = "complete"
-                    do {
-                        for try await piece in request.body { byteCount += piece.readableBytes }
-                    } catch {
-                        ending = "\(error)"
-                    }
-                    stored.add((byteCount, ending, Task.isCancelled))
-                    return "stored"
+        try await withTaskServer(
+            outlivesClient: true, decide: Self.stream,
+            answer: { request, _ in
+                guard request.method == .put else { return (text("idle"), nil) }
+                entered.add(())
+                await door.pass()
+                var byteCount = 0
+                var ending = "complete"
+                do {
+                    for try await piece in request.pieces { byteCount += piece.readableBytes }
+                } catch {
+                    ending = "\(error)"
                 }
+                stored.add((byteCount, ending, Task.isCancelled))
+                return (text("stored"), nil)
             }
         ) { server in
+            let idle = try await RawClient.connect(server.port)
+            try await idle.send("GET /idle HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try await idle.answer().body == "idle")
             let client = try await RawClient.connect(server.port)
             try await client.send(Self.put("Content-Length: \(isStreamed ? 100_000 : 3)") + "abc")
             try await entered.next()
             try await client.reset()
-            while server.statistics.connectionsOpen > 0 { await Task.yield() }
-            // The drain waits for the task, not only for connections.
+            try await eventually("one connection is open") { server.statistics.connectionsOpen == 1 }
+            // The drain waits for the task, not only for connections. It closes the last of them first.
             async let drained: Void = server.drain(deadline: .seconds(20))
-            try await Task.sleep(for: .milliseconds(20))
+            #expect(try await idle.rest() == "")
+            try await idle.close()
+            try await eventually("no connection is open") { server.statistics.connectionsOpen == 0 }
             #expect(server.statistics.tasksRunning == 1)
             door.open()
             let result = try await stored.next()
@@ -109,17 +87,18 @@ struct UploadsToARouter {
     func drained() async throws {
         let entered = Collected<Void>()
         let wasCancelled = Atomic(false)
-        try await withRouter({
-            $0.put("up") { _, _ -> String in
+        try await withTaskServer(
+            decide: Self.stream,
+            answer: { _, _ in
                 entered.add(())
                 do {
                     try await Task.sleep(for: .seconds(600))
                 } catch {
                     wasCancelled.store(true, ordering: .releasing)
                 }
-                return "never"
+                return (text("never"), nil)
             }
-        }) { server in
+        ) { server in
             let client = try await RawClient.connect(server.port)
             try await client.send(Self.put("Content-Length: 5") + "abc")
             try await entered.next()
