@@ -24,10 +24,7 @@ let nioPosix = server("NIOPosix", "swift-nio")
 let nioHTTP1 = server("NIOHTTP1", "swift-nio")
 let nioSSL = server("NIOSSL", "swift-nio-ssl")
 let deque = server("DequeModule", "swift-collections")
-let crypto = server("Crypto", "swift-crypto")
-let cryptoExtras = server("CryptoExtras", "swift-crypto")
 let unixSignals = server("UnixSignals", "swift-service-lifecycle")
-let jwtKit = server("JWTKit", "jwt-kit")
 let histogram = server("Histogram", "hdrhistogram-swift")
 let yams = server("Yams", "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -50,7 +47,6 @@ let package = Package(
     // Exact versions: a build of one commit brings what was reviewed with it (docs/decisions.md says how to renew them).
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -60,11 +56,14 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
-        .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
     targets: [
         // Small values that several targets need: IP addresses, dates, Base64, JSON strings, back-off. Pure, no I/O.
         .target(name: "Basics", swiftSettings: settings),
+
+        // libcrypto made safe: digests, codes, signatures, key agreement, encryption. Knows nothing of chat.
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: settings),
 
         // What the operating system offers: threads, epoll, files, child processes.
         .systemLibrary(name: "CLinux"),
@@ -90,11 +89,11 @@ let package = Package(
 
         // Alerts as APNs, FCM and Web Push want them, and what they answer. No I/O, no accounts.
         .target(
-            name: "Push", dependencies: ["Basics", "Domain", "Outbound", crypto, cryptoExtras], swiftSettings: settings),
+            name: "Push", dependencies: ["Basics", "Cryptography", "Domain", "Outbound"], swiftSettings: settings),
 
         // Events as Standard Webhooks has them, what endpoints answer, in which order and when they get events. No I/O.
         .target(
-            name: "Webhooks", dependencies: ["Basics", "Domain", "Outbound", "Push", crypto, deque],
+            name: "Webhooks", dependencies: ["Basics", "Cryptography", "Domain", "Outbound", "Push", deque],
             swiftSettings: settings),
 
         // What a file is, and pictures without metadata: reads bytes of strangers. Pure, no I/O, no decoder.
@@ -120,18 +119,19 @@ let package = Package(
 
         // An S3-compatible store: signed URLs and requests. Knows nothing of chat.
         .target(
-            name: "ObjectStore", dependencies: ["Basics", "Outbound", crypto], swiftSettings: settings),
+            name: "ObjectStore", dependencies: ["Basics", "Cryptography", "Outbound"], swiftSettings: settings),
 
         // Asks a ClamAV daemon about bytes. Knows nothing of chat.
         .target(
             name: "VirusScanner", dependencies: ["Basics", nioCore, nioPosix], swiftSettings: settings),
 
-        // Password hashes, session tokens, digests, signed exports.
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .target(name: "Credentials", dependencies: ["Basics", "COpenSSL", crypto], swiftSettings: settings),
+        // Password hashes, session tokens, signed exports.
+        .target(name: "Credentials", dependencies: ["Basics", "Cryptography"], swiftSettings: settings),
 
         // The host app's own tokens: keys, signatures, claims.
-        .target(name: "DelegatedTokens", dependencies: ["Basics", "Domain", jwtKit, logging], swiftSettings: settings),
+        .target(
+            name: "DelegatedTokens", dependencies: ["Basics", "Cryptography", "Domain", logging],
+            swiftSettings: settings),
 
         // A private PostgreSQL: its cluster, its start and its end.
         .target(name: "EmbeddedPostgres", dependencies: ["Linux", logging], swiftSettings: settings),
@@ -151,7 +151,7 @@ let package = Package(
 
         // Archives in one format, in and out: reading lines, staging them, applying them.
         .target(
-            name: "Transfer", dependencies: ["Basics", "Domain", "Store", "Telemetry", crypto],
+            name: "Transfer", dependencies: ["Basics", "Cryptography", "Domain", "Store", "Telemetry"],
             swiftSettings: settings),
 
         // Writer, tail, mailboxes, caches.
@@ -165,7 +165,7 @@ let package = Package(
         // The files of the web client, with their version in the paths, compressed. Knows nothing of HTTP and chat.
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
-            name: "WebClient", dependencies: ["Basics", "CZlib", crypto],
+            name: "WebClient", dependencies: ["Basics", "CZlib", "Cryptography"],
             exclude: ["deno.json", "dev-server.py", "embed.json", "emoji.py", "page"], swiftSettings: settings,
             plugins: ["EmbedFilesPlugin"]),
 
@@ -173,9 +173,10 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Pictures", "Store", "Telemetry",
+                "Basics", "Credentials", "Cryptography", "DelegatedTokens", "Domain", "Log", "Pictures", "Store",
+                "Telemetry",
                 "Transfer", "Transport", "WebClient",
-                crypto, httpTypes, logging, nioCore,
+                httpTypes, logging, nioCore,
             ],
             exclude: ["embed.json", "openapi.yaml"], swiftSettings: settings, plugins: ["EmbedFilesPlugin"]),
 
@@ -184,7 +185,7 @@ let package = Package(
 
         // Exports of other chat systems as archives that Parley imports. Files in, lines out: no database, no network.
         .target(
-            name: "Converters", dependencies: ["Basics", "Domain", "Linux", "Pictures", crypto],
+            name: "Converters", dependencies: ["Basics", "Cryptography", "Domain", "Linux", "Pictures"],
             swiftSettings: settings),
 
         // Flags, environment and file, by one table.
@@ -209,11 +210,11 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "API", "Basics", "CommandLineFlags", "Converters", "Credentials", "DelegatedTokens", "Domain",
-                "EmbeddedPostgres",
+                "API", "Basics", "CommandLineFlags", "Converters", "Credentials", "Cryptography", "DelegatedTokens",
+                "Domain", "EmbeddedPostgres",
                 "Linux", "Log", "ObjectStore", "Outbound", "Pictures", "Postgres", "Push", "ServiceConfiguration",
                 "Store", "Telemetry", "Thumbnailing", "Transfer", "Transport", "VirusScanner", "WebClient", "Webhooks",
-                "Workers", crypto, logging, unixSignals,
+                "Workers", logging, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -251,7 +252,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Basics", "Domain", "EmbeddedPostgres", "Linux", "Postgres", "Store", "TestBasics", crypto, jwtKit,
+                "Basics", "Cryptography", "Domain", "EmbeddedPostgres", "Linux", "Postgres", "Store", "TestBasics",
                 logging,
             ],
             path: "Tests/TestSupport",
@@ -262,6 +263,8 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "BasicsTests", dependencies: ["Basics"], swiftSettings: settings),
+        .testTarget(
+            name: "CryptographyTests", dependencies: ["Basics", "Cryptography"], swiftSettings: settings),
         .testTarget(name: "LinuxTests", dependencies: ["Linux"], swiftSettings: settings),
         .testTarget(name: "DomainTests", dependencies: ["Basics", "Domain", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "TestSupport"], swiftSettings: settings),
@@ -277,13 +280,15 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "OutboundTests", dependencies: ["Outbound", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "PushTests", dependencies: ["Basics", "Domain", "Outbound", "Push", "TestSupport", crypto, jwtKit],
+            name: "PushTests",
+            dependencies: ["Basics", "Cryptography", "Domain", "Outbound", "Push", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "WebhooksTests", dependencies: ["Domain", "Outbound", "TestSupport", "Webhooks"],
             swiftSettings: settings),
         .testTarget(
-            name: "ConvertersTests", dependencies: ["Basics", "Converters", "Domain", "TestSupport", crypto],
+            name: "ConvertersTests",
+            dependencies: ["Basics", "Converters", "Cryptography", "Domain", "TestSupport"],
             exclude: ["Samples"], swiftSettings: settings),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: settings),
         .executableTarget(
@@ -297,13 +302,14 @@ let package = Package(
             ],
             exclude: ["Pictures/pictures.py"], swiftSettings: settings),
         .testTarget(
-            name: "ObjectStoreTests", dependencies: ["Basics", "ObjectStore", "Outbound", "TestSupport", crypto],
+            name: "ObjectStoreTests",
+            dependencies: ["Basics", "Cryptography", "ObjectStore", "Outbound", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "VirusScannerTests", dependencies: ["TestSupport", "VirusScanner", nioCore, nioPosix],
             swiftSettings: settings),
         .testTarget(
-            name: "CredentialsTests", dependencies: ["Basics", "COpenSSL", "Credentials", "TestBasics"],
+            name: "CredentialsTests", dependencies: ["Basics", "Credentials", "Cryptography", "TestBasics"],
             swiftSettings: settings),
         .testTarget(
             name: "DelegatedTokensTests",
@@ -325,7 +331,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "TransferTests",
-            dependencies: ["Domain", "Postgres", "Store", "TestSupport", "Transfer", crypto, logging],
+            dependencies: ["Cryptography", "Domain", "Postgres", "Store", "TestSupport", "Transfer", logging],
             swiftSettings: settings),
         .testTarget(
             name: "LogTests", dependencies: ["Domain", "Log", "Postgres", "Store", "TestSupport", logging],
@@ -336,8 +342,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "API", "Basics", "Credentials", "DelegatedTokens", "Domain", "Log", "Postgres", "Push", "Service",
-                "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Transport", "WebClient", crypto,
+                "API", "Basics", "Credentials", "Cryptography", "DelegatedTokens", "Domain", "Log", "Postgres", "Push",
+                "Service", "ServiceConfiguration", "Store", "Telemetry", "TestSupport", "Transport", "WebClient",
                 httpTypes, logging, nioCore, nioHTTP1, nioPosix,
                 yams,
             ],
@@ -346,8 +352,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "Domain", "Outbound", "Postgres", "Push", "Service", "ServiceConfiguration", "Store", "Telemetry",
-                "TestSupport", "Thumbnailing", "Workers", "parley-thumbnailer", crypto, logging,
+                "Cryptography", "Domain", "Outbound", "Postgres", "Push", "Service", "ServiceConfiguration", "Store",
+                "Telemetry", "TestSupport", "Thumbnailing", "Workers", "parley-thumbnailer", logging,
             ],
             swiftSettings: settings),
 
@@ -370,7 +376,7 @@ let package = Package(
 
         // Black box: the built executable, curl, several processes; Bench for its many polls.
         .testTarget(
-            name: "SystemTests", dependencies: ["Bench", "ParleyClient", "TestSupport", crypto],
+            name: "SystemTests", dependencies: ["Bench", "Cryptography", "ParleyClient", "TestSupport"],
             exclude: [
                 "Attachments/Scripts", "ClientLaw/Devices/faulty_proxy.py", "Documentation/generated_client.py",
                 "Documentation/generator.yaml",

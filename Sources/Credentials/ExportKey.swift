@@ -1,27 +1,27 @@
 // The key that signs exports: Ed25519 (RFC 8032). All nodes share it, and it never changes.
 import Basics
-import Crypto
+import Cryptography
 
 /// A key pair. Only the public half leaves the service.
 package struct ExportKey: Sendable {
-    package static let seedByteCount = 32
+    package static let seedByteCount = Ed25519.seedByteCount
     /// The DER prefix of an Ed25519 key (RFC 8410): SubjectPublicKeyInfo, 32 bytes of key follow.
     private static let derPrefix: [UInt8] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00]
 
-    private let key: Curve25519.Signing.PrivateKey
+    private let key: Ed25519.PrivateKey
 
     /// The private half, as it is stored.
-    package var seed: [UInt8] { Array(key.rawRepresentation) }
+    package var seed: [UInt8] { key.seed }
 
-    package var publicBytes: [UInt8] { Array(key.publicKey.rawRepresentation) }
+    package var publicBytes: [UInt8] { key.publicKey.bytes }
 
-    package static func make() -> ExportKey { ExportKey(key: Curve25519.Signing.PrivateKey()) }
+    package static func make() -> ExportKey { ExportKey(key: .make()) }
 
-    private init(key: Curve25519.Signing.PrivateKey) { self.key = key }
+    private init(key: Ed25519.PrivateKey) { self.key = key }
 
     /// Nil if the bytes are not a seed.
     package init?(seed: [UInt8]) {
-        guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed) else { return nil }
+        guard let key = Ed25519.PrivateKey(seed: seed) else { return nil }
         self.init(key: key)
     }
 
@@ -35,7 +35,7 @@ package struct ExportKey: Sendable {
 
     /// Returns the 64 bytes of a signature. Takes some 50 µs.
     /// - Throws: what libcrypto reports.
-    package func signature(of bytes: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: bytes)) }
+    package func signature(of bytes: [UInt8]) throws -> [UInt8] { try key.signature(of: bytes) }
 }
 
 extension [UInt8] {

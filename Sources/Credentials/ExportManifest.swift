@@ -1,13 +1,13 @@
 // The last line of a signed export. With it a reader can prove that the export is whole and unchanged.
 import Basics
-import Crypto
+import Cryptography
 
 /// Reads an export while it is written, and makes its last line.
 ///
 /// The line is `{"type":"end",…,"sha256":"…","signature":"…"}`. `sha256` is the digest of all bytes before the line.
 /// The signature is of the line's own bytes before `,"signature"`, so it covers the digest and the counts.
 package struct ExportManifest: Sendable {
-    private var digest = Crypto.SHA256()
+    private var digest = SHA256()
     /// Bytes of the export so far.
     package private(set) var byteCount = 0
 
@@ -15,12 +15,12 @@ package struct ExportManifest: Sendable {
 
     /// Adds bytes of the export, in their order.
     package mutating func update(_ bytes: [UInt8]) {
-        digest.update(data: bytes)
+        digest.update(bytes)
         byteCount += bytes.count
     }
 
     /// The SHA-256 of all bytes so far, in hexadecimal.
-    package var sha256: String { Array(digest.finalize()).hexadecimal }
+    package var sha256: String { digest.finalize().hexadecimal }
 
     /// Returns the last line, with its line break.
     /// - Parameters:

@@ -1,6 +1,7 @@
 // The token in the address of an incoming hook: 256 random bits. The database knows the hook by digest only.
 
 import Basics
+import Cryptography
 
 /// `parleyhook_` and 48 characters of base64url: 32 random bytes and their CRC-32. A scanner of leaked secrets, and
 /// `init(parsing:)` before any query, can distinguish a token from similar text.

@@ -1,4 +1,5 @@
 // Codes that people type from a mail.
+import Cryptography
 
 /// Six digits; each of the million codes is equally likely.
 package struct OneTimeCode: Sendable {

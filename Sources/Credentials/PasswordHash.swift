@@ -2,7 +2,7 @@
 // decides when and on which thread it runs.
 
 import Basics
-import COpenSSL
+import Cryptography
 
 /// scrypt's cost (RFC 7914): memory is 128 · 2^`logN` · `r` bytes, time goes with memory times `p`.
 package struct ScryptCost: Sendable, Equatable {
@@ -48,7 +48,7 @@ struct PasswordHash: Sendable, Equatable {
     /// Whether it is the hash of this password. Blocks equally long for a wrong and for the right one.
     func matches(_ password: String) throws -> Bool {
         let candidate = try Self.scrypt(Array(password.utf8), salt: salt, cost: cost, byteCount: key.count)
-        return CRYPTO_memcmp(candidate, key, key.count) == 0
+        return ConstantTime.areEqual(candidate, key)
     }
 
     /// - Throws: `CredentialsError.malformedHash`.
@@ -84,14 +84,6 @@ struct PasswordHash: Sendable, Equatable {
 
     /// RFC 7914. Blocks; allocates the cost's memory and frees it.
     static func scrypt(_ password: [UInt8], salt: [UInt8], cost: ScryptCost, byteCount: Int) throws -> [UInt8] {
-        var key = [UInt8](repeating: 0, count: byteCount)
-        let made = password.withUnsafeBytes { password in
-            EVP_PBE_scrypt(
-                password.baseAddress?.assumingMemoryBound(to: CChar.self), password.count,
-                salt, salt.count, 1 << UInt64(cost.logN), UInt64(cost.r), UInt64(cost.p),
-                UInt64(cost.memoryByteCount) * 2 + (1 << 20), &key, byteCount)
-        }
-        guard made == 1 else { throw CredentialsError.taken() }
-        return key
+        try Scrypt.key(password, salt: salt, logN: cost.logN, r: cost.r, p: cost.p, byteCount: byteCount)
     }
 }

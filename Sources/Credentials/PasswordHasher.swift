@@ -2,6 +2,7 @@
 // PasswordHash has the format and the computation; the API limits attempts.
 
 import Basics
+import Cryptography
 import Dispatch
 import Foundation
 
@@ -41,7 +42,7 @@ package final class PasswordHasher: Sendable {
 
     /// Returns the text to store: `$scrypt$ln=15,r=8,p=1$salt$hash`, at most 128 characters.
     ///
-    /// - Throws: `CredentialsError` (`hasherBusy`, `cryptoFailed`), `CancellationError`.
+    /// - Throws: `CredentialsError.hasherBusy`, `CryptographyError`, `CancellationError`.
     package func hash(_ password: String, lane: String) async throws -> String {
         let cost = cost
         return try await run(lane: lane) { try PasswordHash.make(NormalisedPassword(password).text, cost: cost).text }

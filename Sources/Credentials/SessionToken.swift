@@ -2,7 +2,7 @@
 // knows the owner, by digest only.
 
 import Basics
-import COpenSSL
+import Cryptography
 
 /// `parley_` and 48 characters of base64url: 32 random bytes and their CRC-32. A scanner of leaked secrets, and
 /// `init(parsing:)` before any query, can distinguish a token from similar text.

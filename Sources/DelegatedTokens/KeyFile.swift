@@ -34,34 +34,34 @@ package final class KeyFile: Sendable {
     private let state: Mutex<State>
 
     /// Throws `KeySet.Unreadable` for a file without keys.
-    package init(path: String, logger: Logger) async throws {
+    package init(path: String, logger: Logger) throws {
         self.path = path
         self.logger = logger
         let mark = Mark(path)
-        let keys = try await Self.read(path, mark)
+        let keys = try Self.read(path, mark)
         state = Mutex(State(keys: keys, mark: mark))
         remark(on: keys)
     }
 
     /// Returns the keys for a token that has just arrived, including changes written before. Costs a look at the file's
     /// status (1 µs) while the file stays the same.
-    package func keys() async -> KeySet {
+    package func keys() -> KeySet {
         let mark = Mark(path)
         let (keys, hasChanged) = state.withLock { ($0.keys, $0.mark != mark) }
-        return hasChanged ? await readAgain(mark, orKeep: keys) : keys
+        return hasChanged ? readAgain(mark, orKeep: keys) : keys
     }
 
     /// Checks the file regularly, so that a broken file is logged before anyone signs in.
     package func run() async throws {
         while true {
             try await Task.sleep(for: Self.lookInterval)
-            _ = await keys()
+            _ = keys()
         }
     }
 
-    private func readAgain(_ mark: Mark?, orKeep old: KeySet) async -> KeySet {
+    private func readAgain(_ mark: Mark?, orKeep old: KeySet) -> KeySet {
         do {
-            let keys = try await Self.read(path, mark)
+            let keys = try Self.read(path, mark)
             // If two calls read at once, the older may finish last. It stores its own mark, so the next call reads
             // again.
             state.withLock { $0 = State(keys: keys, mark: mark) }
@@ -82,12 +82,12 @@ package final class KeyFile: Sendable {
         }
     }
 
-    private static func read(_ path: String, _ mark: Mark?) async throws -> KeySet {
+    private static func read(_ path: String, _ mark: Mark?) throws -> KeySet {
         guard let mark else { throw KeySet.Unreadable(description: "there is no such file") }
         guard mark.byteCount <= byteCountMax, let data = FileManager.default.contents(atPath: path) else {
             throw KeySet.Unreadable(description: "it cannot be read, or has more than \(byteCountMax) bytes")
         }
-        return try await KeySet(Array(data))
+        return try KeySet(Array(data))
     }
 
     private func remark(on keys: KeySet) {

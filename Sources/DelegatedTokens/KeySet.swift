@@ -15,7 +15,7 @@ package struct KeySet: Sendable {
         package let description: String
     }
 
-    package init(_ bytes: [UInt8]) async throws(Unreadable) {
+    package init(_ bytes: [UInt8]) throws(Unreadable) {
         let document: JSONValue
         do {
             document = try JSONReader.read(bytes)
@@ -32,7 +32,7 @@ package struct KeySet: Sendable {
         var remarks: [String] = []
         for (index, json) in listed.enumerated() {
             do {
-                keys.append(try await VerificationKey(json))
+                keys.append(try VerificationKey(json))
             } catch {
                 remarks.append("key \(index + 1) of \(listed.count) \(error.reason)")
             }

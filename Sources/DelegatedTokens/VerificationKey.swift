@@ -1,8 +1,7 @@
 // A key that verifies the host app's tokens: a JSON Web Key (RFC 7517) for one algorithm.
 import Basics
+import Cryptography
 import Domain
-import Foundation
-import JWTKit
 
 /// A key and the only algorithm that it is used with, whatever a token's header says. Only the public part of a private
 /// key is kept.
@@ -22,11 +21,19 @@ struct VerificationKey: Sendable {
     /// RFC 7518, 3.2: a key must be as long as the hash.
     private static let secretByteCountMin = 32
 
+    /// What verifies the signatures of each algorithm.
+    private enum Verifier: Sendable {
+        case hs256(HMACSHA256)
+        case rs256(RSA.PublicKey)
+        case es256(P256.PublicKey)
+        case edDSA(Ed25519.PublicKey)
+    }
+
     let id: String?
     let algorithm: Algorithm
-    private let verifier: any JWTAlgorithm
+    private let verifier: Verifier
 
-    init(_ json: JSONValue) async throws(Unusable) {
+    init(_ json: JSONValue) throws(Unusable) {
         let algorithm = try Self.algorithm(of: json)
         if let named = json["alg"], named.string != algorithm.rawValue {
             throw Unusable(reason: "is for another algorithm than \(algorithm.rawValue)")
@@ -37,13 +44,8 @@ struct VerificationKey: Sendable {
         }
         self.algorithm = algorithm
         id = json["kid"]?.string
-        do {
-            verifier = try await Self.verifier(algorithm, json)
-        } catch let error as Unusable {
-            throw error
-        } catch {
-            throw Unusable(reason: "cannot be read")
-        }
+        guard let verifier = try Self.verifier(algorithm, json) else { throw Unusable(reason: "cannot be read") }
+        self.verifier = verifier
     }
 
     /// Chosen by the key's own type, so that a public key can never be used as a secret.
@@ -57,35 +59,39 @@ struct VerificationKey: Sendable {
         }
     }
 
-    /// A collection of one key, to avoid the library's choice of keys: it falls back to a default for an unknown `kid`,
-    /// and binds a key without `alg` to the algorithm of the first token that names it.
-    private static func verifier(_ algorithm: Algorithm, _ json: JSONValue) async throws -> any JWTAlgorithm {
-        func part(_ name: String) throws(Unusable) -> String {
+    /// Nil for numbers that are no key. Binary values are in base64url without padding (RFC 7518, 6).
+    private static func verifier(_ algorithm: Algorithm, _ json: JSONValue) throws(Unusable) -> Verifier? {
+        func part(_ name: String) throws(Unusable) -> [UInt8] {
             guard let text = json[name]?.string else { throw Unusable(reason: "lacks \(name)") }
-            return text
+            guard let bytes = Base64.urlSafe.decode(text) else { throw Unusable(reason: "cannot be read") }
+            return bytes
         }
-        let keys = JWTKeyCollection()
         switch algorithm {
         case .hs256:
-            guard let secret = Base64.urlSafe.decode(try part("k")) else { throw Unusable(reason: "cannot be read") }
+            let secret = try part("k")
             guard secret.count >= secretByteCountMin else {
                 throw Unusable(reason: "has fewer than \(secretByteCountMin) bytes")
             }
-            await keys.add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256)
+            return .hs256(HMACSHA256(key: secret))
         case .rs256:
-            let key = try Insecure.RSA.PublicKey(modulus: try part("n"), exponent: try part("e"))
-            await keys.add(rsa: key, digestAlgorithm: .sha256)
+            return RSA.PublicKey(modulus: try part("n"), exponent: try part("e")).map(Verifier.rs256)
         case .es256:
-            await keys.add(ecdsa: try ES256PublicKey(parameters: (try part("x"), try part("y"))))
+            let (x, y) = (try part("x"), try part("y"))
+            // RFC 7518, 6.2.1.2: each coordinate has all its bytes.
+            guard x.count == P256.scalarByteCount, y.count == P256.scalarByteCount else { return nil }
+            return P256.PublicKey(point: [4] + x + y).map(Verifier.es256)
         case .edDSA:
-            await keys.add(eddsa: try EdDSA.PublicKey(x: try part("x"), curve: .ed25519))
+            return Ed25519.PublicKey(bytes: try part("x")).map(Verifier.edDSA)
         }
-        return try await keys.getKey()
     }
 
     /// Whether this key made the signature. Costs 1 µs with HS256, 20–100 µs with the others.
-    func verifies(_ signature: [UInt8], of signed: some DataProtocol) -> Bool {
-        // The library throws for a text that does not have the form of a signature.
-        (try? verifier.verify(signature, signs: signed)) ?? false
+    func verifies(_ signature: [UInt8], of signed: [UInt8]) -> Bool {
+        switch verifier {
+        case .hs256(let key): key.isValid(signature, of: signed)
+        case .rs256(let key): key.isValid(signature, of: signed)
+        case .es256(let key): key.isValid(signature, of: signed)
+        case .edDSA(let key): key.isValid(signature, of: signed)
+        }
     }
 }

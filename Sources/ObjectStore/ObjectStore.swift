@@ -1,6 +1,6 @@
 // Objects in a bucket of an S3-compatible store: write, read, delete, and URLs for clients.
 import Basics
-import Crypto
+import Cryptography
 import Foundation
 import Outbound
 
@@ -103,13 +103,13 @@ package struct ObjectStore: Sendable {
         exchange.bodyByteCount = byteCount
         var hash = SHA256()
         var leftCount = byteCount
-        guard byteCount > 0 || Array(hash.finalize()) == digest else { throw ObjectStoreError.damaged }
+        guard byteCount > 0 || hash.finalize() == digest else { throw ObjectStoreError.damaged }
         let answer = try await perform(exchange) {
             guard let piece = try await body() else { throw ObjectStoreError.damaged }
-            hash.update(data: piece)
+            hash.update(piece)
             leftCount -= piece.count
             // Before the last piece leaves: without it the store has no object.
-            guard leftCount > 0 || leftCount == 0 && Array(hash.finalize()) == digest else {
+            guard leftCount > 0 || leftCount == 0 && hash.finalize() == digest else {
                 throw ObjectStoreError.damaged
             }
             return piece

@@ -1,7 +1,7 @@
 // Signatures of S3 requests (AWS Signature Version 4), in the query: the same form for our own requests and for
 // redirects.
 import Basics
-import Crypto
+import Cryptography
 import Foundation
 
 /// Makes presigned URLs. No library signs in the query form: libcurl's signer writes headers, and the AWS SDK for Swift
@@ -50,20 +50,20 @@ package struct S3Signer: Sendable {
             method, encodedPath, Self.joined(sorted),
             signed.map { "\($0.name):\(Self.trimmed($0.value))\n" }.joined(), names, "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")
-        let text = "AWS4-HMAC-SHA256\n\(timestamp)\n\(scope)\n\(SHA256.hash(data: Data(request.utf8)).hexadecimal)"
+        let text = "AWS4-HMAC-SHA256\n\(timestamp)\n\(scope)\n\(SHA256.digest(Array(request.utf8)).hexadecimal)"
         let signature = Self.hmac(text, key: signingKey(day)).hexadecimal
         return "\(origin)\(encodedPath)?\(Self.joined(pairs))&X-Amz-Signature=\(signature)"
     }
 
     /// The key of one day and region.
-    private func signingKey(_ day: String) -> SymmetricKey {
-        [day, region, "s3", "aws4_request"].reduce(SymmetricKey(data: Data("AWS4\(secretKey)".utf8))) { key, text in
-            SymmetricKey(data: Self.hmac(text, key: key))
+    private func signingKey(_ day: String) -> [UInt8] {
+        [day, region, "s3", "aws4_request"].reduce(Array("AWS4\(secretKey)".utf8)) { key, text in
+            Self.hmac(text, key: key)
         }
     }
 
-    private static func hmac(_ text: String, key: SymmetricKey) -> HMAC<SHA256>.MAC {
-        HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key)
+    private static func hmac(_ text: String, key: [UInt8]) -> [UInt8] {
+        HMACSHA256(key: key).code(of: Array(text.utf8))
     }
 
     private static func joined(_ pairs: [(name: String, value: String)]) -> String {

@@ -51,7 +51,7 @@ package struct Node: Sendable {
         let alertMetrics = AlertMetrics()
         let alerts = try AlertDispatcher(settings, keys: pushKeys, store: store, metrics: alertMetrics, logger: logger)
         let webhookMetrics = WebhookMetrics()
-        let keys = try await settings.makeKeyFile(logger: logger)
+        let keys = try settings.makeKeyFile(logger: logger)
         let proxies = try settings.makeTrustedProxies()
         let rates = RateLimits(
             isOn: settings.rateLimitsEnabled, quotas: settings.rateQuotas, proxies: proxies, store: store)

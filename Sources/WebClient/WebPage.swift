@@ -1,6 +1,6 @@
 // The files of the web client as a browser requests them: by path, with the version in the paths. No HTTP here.
 import Basics
-import Crypto
+import Cryptography
 
 /// All files of the web client, made once at start.
 ///
@@ -56,7 +56,7 @@ package struct WebPage: Sendable {
         var digest = SHA256()
         for (name, text) in sources {
             // The lengths keep two different lists from being the same bytes.
-            digest.update(data: Array("\(name.utf8.count) \(text.utf8.count) \(name)\(text)".utf8))
+            digest.update(Array("\(name.utf8.count) \(text.utf8.count) \(name)\(text)".utf8))
         }
         return digest.finalize().prefix(8).hexadecimal
     }

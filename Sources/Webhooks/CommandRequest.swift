@@ -1,5 +1,5 @@
 // The request to a command's address, as Standard Webhooks has it, and the id of the reply.
-import Crypto
+import Cryptography
 import Domain
 import FoundationEssentials
 import Outbound
@@ -56,11 +56,9 @@ extension MessageID {
     /// The id of the reply to a message: a UUID of version 5 (RFC 9562) with the command's id as its name space. Each
     /// try, on any node, has the same one.
     package init(replyTo message: MessageID, of command: CommandID) {
-        var hash = Insecure.SHA1()
-        withUnsafeBytes(of: command.uuid.uuid) { hash.update(bufferPointer: $0) }
-        withUnsafeBytes(of: message.uuid.uuid) { hash.update(bufferPointer: $0) }
+        let names = [command.uuid, message.uuid].flatMap { uuid in withUnsafeBytes(of: uuid.uuid) { Array($0) } }
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &bytes) { $0.copyBytes(from: Array(hash.finalize()).prefix(16)) }
+        withUnsafeMutableBytes(of: &bytes) { $0.copyBytes(from: SHA1.digest(names).prefix(16)) }
         bytes.6 = bytes.6 & 0x0f | 0x50
         bytes.8 = bytes.8 & 0x3f | 0x80
         self.init(UUID(uuid: bytes))

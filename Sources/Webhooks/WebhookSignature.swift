@@ -1,5 +1,5 @@
 // Signatures of Standard Webhooks (standardwebhooks.com), version 1: HMAC-SHA256 with a shared secret.
-import Crypto
+import Cryptography
 import Domain
 
 package enum WebhookSignature {
@@ -10,8 +10,7 @@ package enum WebhookSignature {
     package static func header(id: String, timestamp: Int, body: [UInt8], secrets: [WebhookSecret]) -> String {
         let signed = Array("\(id).\(timestamp).".utf8) + body
         return secrets.map { secret in
-            let code = HMAC<SHA256>.authenticationCode(for: signed, using: SymmetricKey(data: secret.bytes))
-            return "v1," + WebhookSecret.padded(Array(code))
+            "v1," + WebhookSecret.padded(HMACSHA256(key: secret.bytes).code(of: signed))
         }.joined(separator: " ")
     }
 }

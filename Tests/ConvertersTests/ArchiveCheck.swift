@@ -1,6 +1,6 @@
 // A strict check of archives: the members of each line, their types, and that all references lead somewhere.
 import Basics
-import Crypto
+import Cryptography
 import Domain
 import Foundation
 
@@ -59,7 +59,7 @@ struct ArchiveCheck {
         if isLast {
             checkEnd(data)
         } else {
-            digest.update(data: Array(line.utf8))
+            digest.update(Array(line.utf8))
             counts[type, default: 0] += 1
         }
         try note(type, data, number)
@@ -80,7 +80,7 @@ struct ArchiveCheck {
     }
 
     private mutating func checkEnd(_ data: JSONValue) {
-        let sum = Array(digest.finalize()).hexadecimal
+        let sum = digest.finalize().hexadecimal
         if data["sha256"] != .string(sum) { mistakes.append("the sum of end is wrong") }
         let given = (data["counts"]?.object ?? []).map { ($0.key, Int($0.value.integer ?? -1)) }
         if Dictionary(uniqueKeysWithValues: given) != counts { mistakes.append("the counts of end are wrong") }
@@ -146,5 +146,5 @@ struct ArchiveCheck {
         }
     }
 
-    private static func sum(_ bytes: [UInt8]) -> String { Array(SHA256.hash(data: bytes)).hexadecimal }
+    private static func sum(_ bytes: [UInt8]) -> String { SHA256.digest(bytes).hexadecimal }
 }

@@ -1,5 +1,6 @@
 // The key of exports, and the signed last line.
 import Basics
+import Cryptography
 import Testing
 
 @testable import Credentials

@@ -11,8 +11,8 @@ struct CheckingTokens {
     static let now = 1_800_000_000.0
     static let claims = #"{"sub":"u1","exp":1800000600}"#
 
-    private func keys(_ keys: String...) async throws -> KeySet {
-        try await KeySet(Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8))
+    private func keys(_ keys: String...) throws -> KeySet {
+        try KeySet(Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8))
     }
 
     private func refusal(
@@ -29,19 +29,19 @@ struct CheckingTokens {
     @Test(
         "accepts a token of each algorithm, whether its key names the algorithm or not",
         arguments: HostApp.Algorithm.allCases)
-    func takes(_ algorithm: HostApp.Algorithm) async throws {
-        let app = try await HostApp(algorithm)
+    func takes(_ algorithm: HostApp.Algorithm) throws {
+        let app = try HostApp(algorithm)
         let token = try app.token(Self.claims)
         for key in [app.key(), app.key([("alg", algorithm.rawValue), ("use", "sig"), ("kid", "k1")])] {
-            let taken = try DelegatedToken(token, keys: await keys(key), expecting: .init(), now: Self.now)
+            let taken = try DelegatedToken(token, keys: keys(key), expecting: .init(), now: Self.now)
             #expect(taken.subject.text == "u1" && taken.name == nil && taken.picture == nil)
         }
     }
 
     @Test("refuses a token of which any part was changed", arguments: HostApp.Algorithm.allCases)
-    func refusesChanges(_ algorithm: HostApp.Algorithm) async throws {
-        let app = try await HostApp(algorithm)
-        let keys = try await keys(app.key())
+    func refusesChanges(_ algorithm: HostApp.Algorithm) throws {
+        let app = try HostApp(algorithm)
+        let keys = try keys(app.key())
         let parts = try app.token(Self.claims).split(separator: ".")
         let others = try app.token(#"{"sub":"u2","exp":1800000600}"#).split(separator: ".")
         #expect(refusal("\(parts[0]).\(others[1]).\(parts[2])", keys) == .signature)
@@ -50,13 +50,13 @@ struct CheckingTokens {
         #expect(refusal("\(parts[0]).\(parts[1])", keys) == .malformed)
         let head = Base64.urlSafe.encode(Array(#"{"alg":"\#(algorithm.rawValue)","typ":"jwt"}"#.utf8))
         #expect(refusal("\(head).\(parts[1]).\(parts[2])", keys) == .signature)
-        #expect(refusal(try await HostApp(.edDSA).token(Self.claims), keys) == .signature)
+        #expect(refusal(try HostApp(.edDSA).token(Self.claims), keys) == .signature)
     }
 
     @Test("refuses a token without a signature, and one signed by another algorithm than its key's")
-    func refusesOtherAlgorithms() async throws {
-        let rsa = try await HostApp(.rs256)
-        let keys = try await keys(rsa.key([("kid", "k1")]), HostApp(.es256).key())
+    func refusesOtherAlgorithms() throws {
+        let rsa = try HostApp(.rs256)
+        let keys = try keys(rsa.key([("kid", "k1")]), HostApp(.es256).key())
         func unsigned(_ header: String) -> String {
             [header, Self.claims].map { Base64.urlSafe.encode(Array($0.utf8)) }.joined(separator: ".") + "."
         }
@@ -75,23 +75,23 @@ struct CheckingTokens {
     }
 
     @Test("never accepts a public key as a shared secret, however it is written")
-    func publicKeysAreNoSecrets() async throws {
+    func publicKeysAreNoSecrets() throws {
         // An attacker who knows the public key signs with its bytes and names HMAC as the algorithm.
-        let rsa = try await HostApp(.rs256)
+        let rsa = try HostApp(.rs256)
         let modulus = try #require(rsa.jwk.first { $0.name == "n" }?.value)
-        let forger = try await VerificationKey(
+        let forger = try VerificationKey(
             .object([.init("kty", .string("oct")), .init("k", .string(modulus))]))
         #expect(forger.algorithm == .hs256)
-        let keys = try await keys(rsa.key())
+        let keys = try keys(rsa.key())
         #expect(keys.candidates(algorithm: .hs256, id: nil).isEmpty)
-        await #expect(throws: KeySet.Unreadable.self) { try await self.keys(rsa.key([("alg", "HS256")])) }
+        #expect(throws: KeySet.Unreadable.self) { try self.keys(rsa.key([("alg", "HS256")])) }
     }
 
     @Test("tries the key that the token names, or all keys of its algorithm if it names none")
-    func choosesKeys() async throws {
-        let old = try await HostApp(.es256)
-        let new = try await HostApp(.es256)
-        let keys = try await keys(old.key([("kid", "old")]), new.key([("kid", "new")]))
+    func choosesKeys() throws {
+        let old = try HostApp(.es256)
+        let new = try HostApp(.es256)
+        let keys = try keys(old.key([("kid", "old")]), new.key([("kid", "new")]))
         func token(_ app: HostApp, _ kid: String) throws -> String {
             try app.token(Self.claims, header: #"{"alg":"ES256"\#(kid)}"#)
         }
@@ -101,14 +101,14 @@ struct CheckingTokens {
         #expect(refusal(try token(new, #","kid":"old""#), keys) == .signature)
         #expect(refusal(try token(new, #","kid":"third""#), keys) == .signature)
         #expect(refusal(try token(new, #","kid":1"#), keys) == .malformed)
-        let nameless = try await self.keys(new.key())
+        let nameless = try self.keys(new.key())
         #expect(refusal(try token(new, #","kid":"new""#), nameless) == nil)
     }
 
     @Test("requires a time of expiry, and allows clocks to be a minute apart")
-    func checksTimes() async throws {
-        let app = try await HostApp()
-        let keys = try await keys(app.key())
+    func checksTimes() throws {
+        let app = try HostApp()
+        let keys = try keys(app.key())
         func refusal(_ times: String) throws -> DelegatedToken.Refusal? {
             self.refusal(try app.token(#"{"sub":"u1"\#(times)}"#), keys)
         }
@@ -125,9 +125,9 @@ struct CheckingTokens {
     }
 
     @Test("requires the configured issuer and audience")
-    func checksIssuerAndAudience() async throws {
-        let app = try await HostApp()
-        let keys = try await keys(app.key())
+    func checksIssuerAndAudience() throws {
+        let app = try HostApp()
+        let keys = try keys(app.key())
         func refusal(_ more: String, _ issuer: String?, _ audience: String?) throws -> DelegatedToken.Refusal? {
             self.refusal(
                 try app.token(#"{"sub":"u1","exp":1800000600\#(more)}"#), keys,
@@ -148,16 +148,16 @@ struct CheckingTokens {
         arguments: [
             #""""#, "null", "7", #"["u1"]"#, #""a\nb""#, "\"\(String(repeating: "u", count: 256))\"",
         ])
-    func checksSubjects(_ subject: String) async throws {
-        let app = try await HostApp()
+    func checksSubjects(_ subject: String) throws {
+        let app = try HostApp()
         let token = try app.token(#"{"sub":\#(subject),"exp":1800000600}"#)
-        #expect(refusal(token, try await keys(app.key())) == .subject)
+        #expect(refusal(token, try keys(app.key())) == .subject)
     }
 
     @Test("truncates names, and drops invalid names and pictures")
-    func readsProfiles() async throws {
-        let app = try await HostApp()
-        let keys = try await keys(app.key())
+    func readsProfiles() throws {
+        let app = try HostApp()
+        let keys = try keys(app.key())
         func read(_ more: String) throws -> (String?, String?) {
             let token = try app.token(#"{"sub":"u1","exp":1800000600\#(more)}"#)
             let read = try DelegatedToken(token, keys: keys, expecting: .init(), now: Self.now)
@@ -176,9 +176,9 @@ struct CheckingTokens {
     }
 
     @Test("reads each part in one way only: strict base64url, no repeated keys, objects")
-    func readsStrictly() async throws {
-        let app = try await HostApp()
-        let keys = try await keys(app.key())
+    func readsStrictly() throws {
+        let app = try HostApp()
+        let keys = try keys(app.key())
         let token = try app.token(Self.claims)
         for text in ["", ".", "..", "a.b", "...", token + ".", token + "=", " " + token, "\(token)\n", token + ".x"] {
             #expect(refusal(text, keys) == .malformed)
@@ -215,7 +215,7 @@ struct CheckingTokens {
                 DelegatedToken.Refusal.malformed
             ),
         ])
-    func knowsExamples(_ key: String, _ token: String, _ refusal: DelegatedToken.Refusal) async throws {
-        #expect(self.refusal(token, try await keys(key), now: 1_300_819_000) == refusal)
+    func knowsExamples(_ key: String, _ token: String, _ refusal: DelegatedToken.Refusal) throws {
+        #expect(self.refusal(token, try keys(key), now: 1_300_819_000) == refusal)
     }
 }

@@ -8,12 +8,12 @@ import Testing
 
 @Suite("Reading keys", .timeLimit(.minutes(1)))
 struct ReadingKeys {
-    private func set(_ text: String) async throws -> KeySet { try await KeySet(Array(text.utf8)) }
+    private func set(_ text: String) throws -> KeySet { try KeySet(Array(text.utf8)) }
 
     @Test("skips unusable keys, and reports why without showing them")
-    func leavesOut() async throws {
-        let good = try await HostApp(.edDSA)
-        let set = try await set(
+    func leavesOut() throws {
+        let good = try HostApp(.edDSA)
+        let set = try set(
             HostApp.keySet(
                 #"{"kty":"oct","k":"c2hvcnQ"}"#, #"{"kty":"EC","crv":"P-521","x":"AA","y":"AA"}"#,
                 #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#, #"{"kty":"OKP","crv":"Ed25519","x":"AA"}"#,
@@ -26,9 +26,9 @@ struct ReadingKeys {
     }
 
     @Test("reads a single key as a set of one, and only the public part of a private key")
-    func takesOne() async throws {
-        let app = try await HostApp(.edDSA)
-        #expect(try await set(app.key([("d", "AAAA")])).keys.count == 1)
+    func takesOne() throws {
+        let app = try HostApp(.edDSA)
+        #expect(try set(app.key([("d", "AAAA")])).keys.count == 1)
     }
 
     @Test(
@@ -36,41 +36,41 @@ struct ReadingKeys {
         arguments: [
             "", "[]", "{}", #"{"keys":[]}"#, #"{"keys":7}"#, #"{"keys":[{"kty":"oct","k":"c2hvcnQ"}]}"#, "keys",
         ])
-    func wantsKeys(_ text: String) async throws {
-        await #expect(throws: KeySet.Unreadable.self) { try await set(text) }
+    func wantsKeys(_ text: String) throws {
+        #expect(throws: KeySet.Unreadable.self) { try set(text) }
     }
 
     @Test("accepts a bounded number of keys")
-    func bounds() async throws {
-        let key = try await HostApp(.hs256).key()
+    func bounds() throws {
+        let key = try HostApp(.hs256).key()
         #expect(
-            try await set(#"{"keys":[\#(Array(repeating: key, count: 32).joined(separator: ","))]}"#).keys.count == 32)
-        await #expect(throws: KeySet.Unreadable.self) {
-            try await set(#"{"keys":[\#(Array(repeating: key, count: 33).joined(separator: ","))]}"#)
+            try set(#"{"keys":[\#(Array(repeating: key, count: 32).joined(separator: ","))]}"#).keys.count == 32)
+        #expect(throws: KeySet.Unreadable.self) {
+            try set(#"{"keys":[\#(Array(repeating: key, count: 33).joined(separator: ","))]}"#)
         }
     }
 
     @Test("reads a file again when it has changed, and keeps the earlier keys when the file is broken or gone")
-    func readsAgain() async throws {
+    func readsAgain() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/jwks.json"
         func write(_ text: String) throws { try Data(text.utf8).write(to: URL(filePath: path), options: .atomic) }
-        let (old, new) = (try await HostApp(.es256), try await HostApp(.edDSA))
-        await #expect(throws: KeySet.Unreadable.self) {
-            try await KeyFile(path: path, logger: Logger(label: "test"))
+        let (old, new) = (try HostApp(.es256), try HostApp(.edDSA))
+        #expect(throws: KeySet.Unreadable.self) {
+            try KeyFile(path: path, logger: Logger(label: "test"))
         }
         try write(HostApp.keySet(old.key()))
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let file = try await KeyFile(path: path, logger: quiet)
-        func algorithms() async -> [String] { await file.keys().keys.map(\.algorithm.rawValue) }
-        #expect(await algorithms() == ["ES256"])
+        let file = try KeyFile(path: path, logger: quiet)
+        func algorithms() -> [String] { file.keys().keys.map(\.algorithm.rawValue) }
+        #expect(algorithms() == ["ES256"])
         try write("{")
-        #expect(await algorithms() == ["ES256"])
+        #expect(algorithms() == ["ES256"])
         try write(HostApp.keySet(old.key(), new.key()))
-        #expect(await algorithms() == ["ES256", "EdDSA"])
+        #expect(algorithms() == ["ES256", "EdDSA"])
         try FileManager.default.removeItem(atPath: path)
-        #expect(await algorithms() == ["ES256", "EdDSA"])
+        #expect(algorithms() == ["ES256", "EdDSA"])
         try write(HostApp.keySet(new.key()))
-        #expect(await algorithms() == ["EdDSA"])
+        #expect(algorithms() == ["EdDSA"])
     }
 }

@@ -1,5 +1,5 @@
 // The object store against a real S3 server, directly and through a proxy that makes faults.
-import Crypto
+import Cryptography
 import Foundation
 import ObjectStore
 import Outbound
@@ -41,7 +41,7 @@ struct StoringObjects {
     {
         var rest = bytes[...]
         try await (store ?? self.store).put(
-            key, contentType: "image/png", byteCount: bytes.count, digest: digest ?? Array(SHA256.hash(data: bytes))
+            key, contentType: "image/png", byteCount: bytes.count, digest: digest ?? SHA256.digest(bytes)
         ) {
             let piece = Array(rest.prefix(256 << 10))
             rest = rest.dropFirst(piece.count)

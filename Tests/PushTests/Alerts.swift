@@ -1,8 +1,8 @@
 // Alerts and answers that the tests of this target use.
 import Basics
+import Cryptography
 import Domain
 import Foundation
-import JWTKit
 import Outbound
 import TestSupport
 
@@ -48,9 +48,10 @@ extension ProviderToken {
 
 extension APNs {
     static func make(
-        key: String = ES256PrivateKey().pemRepresentation, topic: String? = "org.example.app", url: String? = nil
+        key: String? = nil, topic: String? = "org.example.app", url: String? = nil
     ) throws -> APNs {
-        try APNs(key: key, keyID: "KEY4567890", teamID: "TEAM567890", topic: topic, url: url)
+        let key = try key ?? P256.PrivateKey.make().pem()
+        return try APNs(key: key, keyID: "KEY4567890", teamID: "TEAM567890", topic: topic, url: url)
     }
 }
 

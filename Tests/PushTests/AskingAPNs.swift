@@ -1,8 +1,9 @@
 // Requests to Apple, and the token that authorizes them.
 import Basics
+import Cryptography
 import Domain
-import JWTKit
 import Outbound
+import TestSupport
 import Testing
 
 @testable import Push
@@ -75,30 +76,26 @@ struct AskingAPNs {
     }
 
     @Test("signs in with a token that Apple can check, and uses it for 50 minutes")
-    func token() async throws {
-        let key = ES256PrivateKey()
-        let token = try APNs.make(key: key.pemRepresentation).providerToken(now: PushAlert.now)
+    func token() throws {
+        let key = P256.PrivateKey.make()
+        let token = try APNs.make(key: key.pem()).providerToken(now: PushAlert.now)
         #expect(token.renewAt == PushAlert.now + 3_000)
         let (header, claims) = try parts(token.text)
         #expect(try header == json(#"{"alg":"ES256","typ":"JWT","kid":"KEY4567890"}"#))
         #expect(try claims == json(#"{"iss":"TEAM567890","iat":\#(PushAlert.now)}"#))
-        #expect(try await isSigned(token.text, by: key.publicKey))
-        #expect(try await !isSigned(token.text, by: ES256PrivateKey().publicKey))
+        #expect(try isSigned(token.text, by: key.publicKey.isValid))
+        #expect(try !isSigned(token.text, by: P256.PrivateKey.make().publicKey.isValid))
     }
 
-    @Test("rejects bad keys", arguments: ["", "key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"])
+    @Test(
+        "rejects bad keys",
+        arguments: ["", "key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", HostApp.rsaTestKey])
     func keys(_ text: String) { #expect(throws: PushKeyUnreadable.self) { try APNs.make(key: text) } }
 }
 
-/// Checked by jwt-kit.
-func isSigned(_ token: String, by key: ES256PublicKey) async throws -> Bool {
-    let keys = JWTKeyCollection()
-    await keys.add(ecdsa: key)
-    return try await isSigned(token, by: keys)
-}
-
-func isSigned(_ token: String, by keys: JWTKeyCollection) async throws -> Bool {
+/// Whether the key's check accepts a token's signature.
+func isSigned(_ token: String, by isValid: (_ signature: [UInt8], _ bytes: [UInt8]) -> Bool) throws -> Bool {
     let parts = token.split(separator: ".")
-    let signed = Array("\(parts[0]).\(parts[1])".utf8)
-    return try await keys.getKey().verify(Base64.urlSafe.decode(parts[2]) ?? [], signs: signed)
+    try #require(parts.count == 3)
+    return isValid(try #require(Base64.urlSafe.decode(parts[2])), Array("\(parts[0]).\(parts[1])".utf8))
 }

@@ -12,7 +12,7 @@ extension API {
         let given: DelegatedToken
         do {
             given = try DelegatedToken(
-                text, keys: await delegation.keys.keys(), expecting: delegation.expecting,
+                text, keys: delegation.keys.keys(), expecting: delegation.expecting,
                 now: Date().timeIntervalSince1970)
         } catch {
             // The reason is only in the log. A client that forges tokens must not learn how far it got.

@@ -1,5 +1,5 @@
 // Thumbnails that clients make. The service's own are made after an upload.
-import Credentials
+import Cryptography
 import Domain
 import NIOCore
 import Pictures

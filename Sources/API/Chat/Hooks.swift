@@ -1,5 +1,6 @@
 // Incoming hooks: administrators make them, and other services post to them without a token of their own.
 import Credentials
+import Cryptography
 import Domain
 import HTTPTypes
 import NIOCore

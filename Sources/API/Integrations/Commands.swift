@@ -1,5 +1,5 @@
 // Commands: administrators make them, and clients complete their words. CommandWorker answers them.
-import Credentials
+import Cryptography
 import Domain
 import HTTPTypes
 import Store

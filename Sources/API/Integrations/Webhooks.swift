@@ -1,5 +1,5 @@
 // /v1/admin/webhooks: the endpoints of the operator. WebhookDispatcher delivers to them.
-import Credentials
+import Cryptography
 import Domain
 import HTTPTypes
 import Store

@@ -1,7 +1,7 @@
 // The rate limits, as routes use them. Domain defines their names and defaults. Limits of scope `service` are counted
 // in the database, the others on each node.
 import Basics
-import Credentials
+import Cryptography
 import Domain
 import HTTPTypes
 import NIOCore

@@ -1,5 +1,5 @@
 // The web client over HTTP: paths, caching, compression, and the headers that confine the page.
-import Crypto
+import Cryptography
 import HTTPTypes
 import NIOCore
 import Transport
@@ -23,7 +23,7 @@ struct WebClientPage: Sendable {
         let body: ByteBuffer
 
         init(_ file: WebFile, _ bytes: [UInt8], encoding: String? = nil) {
-            tag = EntityTag(digest: Array(SHA256.hash(data: bytes)))
+            tag = EntityTag(digest: SHA256.digest(bytes))
             body = ByteBuffer(bytes: bytes)
             var headers: HTTPFields = [
                 .contentType: file.mediaType,

@@ -1,6 +1,6 @@
 // Lines for attachments and their bytes.
 import Basics
-import Crypto
+import Cryptography
 import Domain
 import FoundationEssentials
 import Pictures
@@ -77,8 +77,8 @@ private struct FileFacts {
         while let chunk = try reader.next() {
             if byteCount == 0 { type = MediaType.sniff(chunk) }
             byteCount += chunk.count
-            hash.update(data: chunk)
+            hash.update(chunk)
         }
-        digest = Array(hash.finalize()).hexadecimal
+        digest = hash.finalize().hexadecimal
     }
 }

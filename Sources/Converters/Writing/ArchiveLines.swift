@@ -1,6 +1,6 @@
 // Writes the lines of an archive, and counts and digests them for the last one (docs/import-export.md).
 import Basics
-import Crypto
+import Cryptography
 import Domain
 
 /// Passes lines on as they are made.
@@ -16,7 +16,7 @@ struct ArchiveLines {
     /// Writes `{"type":…,"data":{…}}` and a line break. Members that are nil are left out.
     mutating func append(_ type: String, _ data: [JSONValue.Member?]) throws {
         let line = Self.bytes(type, data)
-        digest.update(data: line)
+        digest.update(line)
         if let index = counts.firstIndex(where: { $0.type == type }) {
             counts[index].count += 1
         } else {
@@ -30,7 +30,7 @@ struct ArchiveLines {
         let end: [JSONValue.Member] = [
             .init("lines", .integer(counts.reduce(0) { $0 + $1.count })),
             .init("counts", .object(counts.map { .init($0.type, .integer($0.count)) })),
-            .init("sha256", .string(Array(digest.finalize()).hexadecimal)),
+            .init("sha256", .string(digest.finalize().hexadecimal)),
         ]
         try write(Self.bytes("end", end))
     }

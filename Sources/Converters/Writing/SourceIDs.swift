@@ -1,5 +1,5 @@
 // Ids of the archive from ids of the export: the same source always has the same id.
-import Crypto
+import Cryptography
 import Domain
 import FoundationEssentials
 
@@ -35,10 +35,7 @@ struct SourceIDs {
 
     /// RFC 9562, 5.5.
     static func uuid(_ namespace: UUID, _ name: String) -> UUID {
-        var hash = Insecure.SHA1()
-        withUnsafeBytes(of: namespace.uuid) { hash.update(bufferPointer: $0) }
-        hash.update(data: Array(name.utf8))
-        var bytes = Array(hash.finalize().prefix(16))
+        var bytes = SHA1.digest(withUnsafeBytes(of: namespace.uuid) { Array($0) } + name.utf8)
         bytes[6] = bytes[6] & 0x0f | 0x50
         bytes[8] = bytes[8] & 0x3f | 0x80
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }

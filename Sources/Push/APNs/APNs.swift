@@ -1,5 +1,5 @@
 // Apple's Push Notification service: its token and its requests. APNs+answers.swift has the meaning of its answers.
-import Crypto
+import Cryptography
 import Domain
 import Outbound
 
@@ -10,7 +10,7 @@ package struct APNs: Sendable {
     /// Apple accepts a token for an hour, and no new one within 20 minutes.
     static let tokenLifeS = 50 * 60
 
-    private let key: P256.Signing.PrivateKey
+    private let key: P256.PrivateKey
     private let keyID: String
     private let teamID: String
     private let topic: String?
@@ -23,12 +23,10 @@ package struct APNs: Sendable {
     ///   - topic: the app's bundle id, for devices that name none.
     ///   - url: replaces Apple's hosts, as `https://host:port`.
     package init(key: String, keyID: String, teamID: String, topic: String?, url: String?) throws(PushKeyUnreadable) {
-        do {
-            self.key = try P256.Signing.PrivateKey(pemRepresentation: key.trimmed)
-        } catch {
-            // The library's message could quote the file.
+        guard let key = P256.PrivateKey(pem: key.trimmed) else {
             throw PushKeyUnreadable(description: "has no private key on P-256 in PEM")
         }
+        self.key = key
         self.keyID = keyID
         self.teamID = teamID
         self.topic = topic

@@ -1,5 +1,5 @@
 // Requests a service account's token for FCM (RFC 7523), in exchange for an assertion signed with its key.
-import CryptoExtras
+import Cryptography
 import Domain
 import Outbound
 
@@ -8,7 +8,7 @@ struct ServiceAccount: Sendable {
     let project: String
     let email: String
     let keyID: String?
-    let key: _RSA.Signing.PrivateKey
+    let key: RSA.PrivateKey
     let tokenURL: String
 
     init(_ file: [UInt8]) throws(PushKeyUnreadable) {
@@ -27,13 +27,10 @@ struct ServiceAccount: Sendable {
         email = try part("client_email")
         keyID = json["private_key_id"]?.string
         tokenURL = try part("token_uri")
-        do {
-            key = try _RSA.Signing.PrivateKey(pemRepresentation: try part("private_key").trimmed)
-        } catch let error as PushKeyUnreadable {
-            throw error
-        } catch {
-            throw PushKeyUnreadable(description: "has no private RSA key of 2,048 bits or more in its private_key")
+        guard let key = RSA.PrivateKey(pem: try part("private_key").trimmed) else {
+            throw PushKeyUnreadable(description: "has no private RSA key of 2,048 to 8,192 bits in its private_key")
         }
+        self.key = key
     }
 }
 

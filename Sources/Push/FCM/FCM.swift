@@ -1,6 +1,5 @@
 // Firebase Cloud Messaging, HTTP v1: its requests. FCM+token.swift has the service account's token, FCM+answers.swift
 // the meaning of the answers.
-import CryptoExtras
 import Domain
 import Outbound
 

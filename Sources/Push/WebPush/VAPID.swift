@@ -1,29 +1,29 @@
 // How Web Push identifies the sender (RFC 8292): a key pair that all nodes share and never change, and a token for each
 // origin.
 import Basics
-import Crypto
+import Cryptography
 import Domain
 
 /// The key pair that browsers bind their subscriptions to. If it is lost, all subscriptions end.
 package struct VAPIDKeyPair: Sendable {
-    let key: P256.Signing.PrivateKey
+    let key: P256.PrivateKey
 
     /// The private half, as it is stored: 32 bytes.
-    package var privateBytes: [UInt8] { Array(key.rawRepresentation) }
+    package var privateBytes: [UInt8] { key.scalar }
 
     /// The public half in the form of `applicationServerKey`: an uncompressed point (65 bytes) in base64url.
     package let publicText: String
 
-    private init(_ key: P256.Signing.PrivateKey) {
+    private init(_ key: P256.PrivateKey) {
         self.key = key
-        publicText = Base64.urlSafe.encode(Array(key.publicKey.x963Representation))
+        publicText = Base64.urlSafe.encode(key.publicKey.point)
     }
 
-    package static func make() -> VAPIDKeyPair { VAPIDKeyPair(P256.Signing.PrivateKey()) }
+    package static func make() -> VAPIDKeyPair { VAPIDKeyPair(P256.PrivateKey.make()) }
 
     /// Nil if the bytes are not a private key.
     package init?(privateBytes: [UInt8]) {
-        guard let key = try? P256.Signing.PrivateKey(rawRepresentation: privateBytes) else { return nil }
+        guard let key = P256.PrivateKey(scalar: privateBytes) else { return nil }
         self.init(key)
     }
 }

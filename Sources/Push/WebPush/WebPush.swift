@@ -1,7 +1,6 @@
 // Web Push and UnifiedPush (RFC 8030): requests to the server that a client named. WebPush+answers.swift has the
 // meaning of the answers.
 import Basics
-import Crypto
 import Domain
 import Outbound
 

@@ -1,5 +1,5 @@
 // The bytes of an attachment as its checks read and write them: chunk by chunk.
-import Crypto
+import Cryptography
 import Domain
 import Store
 
@@ -75,7 +75,7 @@ struct VariantWriter {
         try await writeFullChunks()
         if !pending.isEmpty { try await write(pending) }
         return (
-            StoredVariant(mediaType: mediaType, byteCount: byteCount, digest: Array(digest.finalize())),
+            StoredVariant(mediaType: mediaType, byteCount: byteCount, digest: digest.finalize()),
             AttachmentBytes(
                 store: store, attachment: job.attachment, variant: variant, byteCount: byteCount, held: held)
         )
@@ -83,7 +83,7 @@ struct VariantWriter {
 
     private mutating func write(_ chunk: [UInt8]) async throws {
         try await store.putChunk(chunk, number: number, of: variant, job)
-        digest.update(data: chunk)
+        digest.update(chunk)
         held?.append(chunk)
         byteCount += chunk.count
         number += 1

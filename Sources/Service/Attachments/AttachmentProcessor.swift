@@ -1,5 +1,5 @@
 // The work on one complete upload: digest, type, metadata, virus scan, thumbnail.
-import Crypto
+import Cryptography
 import Domain
 import Logging
 import Pictures
@@ -154,7 +154,7 @@ extension AttachmentProcessor {
         var scanner: PictureScanner?
         var isFirst = true
         for try await chunk in bytes {
-            digest.update(data: chunk)
+            digest.update(chunk)
             held?.append(chunk)
             if isFirst {
                 type = MediaType.sniff(chunk)
@@ -175,7 +175,7 @@ extension AttachmentProcessor {
             metrics.unreadable.add()
         }
         bytes.held = held
-        return Upload(bytes: bytes, digest: Array(digest.finalize()), mediaType: type, picture: picture)
+        return Upload(bytes: bytes, digest: digest.finalize(), mediaType: type, picture: picture)
     }
 
     /// Writes the variant without metadata, if the upload is a picture that has some. Returns the variant to serve.

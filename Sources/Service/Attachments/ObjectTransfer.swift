@@ -1,5 +1,5 @@
 // One attachment from PostgreSQL to the object store, or back: for the nodes' movers and for `parley attachments move`.
-import Crypto
+import Cryptography
 import Domain
 import ObjectStore
 import Store
@@ -95,7 +95,7 @@ struct ObjectTransfer: Sendable {
         var number = 0
         var hash = SHA256()
         try await objects.get(file.variant.objectKey(of: move.attachment), range: 0..<file.byteCount) { piece in
-            hash.update(data: piece)
+            hash.update(piece)
             pending += piece
             while pending.count >= AttachmentSizes.chunkByteCount {
                 let chunk = Array(pending.prefix(AttachmentSizes.chunkByteCount))
@@ -104,7 +104,7 @@ struct ObjectTransfer: Sendable {
                 number += 1
             }
         }
-        guard Array(hash.finalize()) == file.digest else { throw ObjectStoreError.damaged }
+        guard hash.finalize() == file.digest else { throw ObjectStoreError.damaged }
         if !pending.isEmpty { try await store.restoreChunk(pending, number: number, of: file.variant, move) }
     }
 }

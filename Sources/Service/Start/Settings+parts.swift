@@ -16,10 +16,10 @@ extension Settings {
     }
 
     /// The keys of the host app's tokens, if there are any.
-    func makeKeyFile(logger: Logger) async throws -> KeyFile? {
+    func makeKeyFile(logger: Logger) throws -> KeyFile? {
         guard let path = jwtKeysFile else { return nil }
         do {
-            return try await KeyFile(path: path, logger: logger)
+            return try KeyFile(path: path, logger: logger)
         } catch {
             throw StartError("the keys of PARLEY_JWT_KEYS can't be read from \(path): \(error).")
         }

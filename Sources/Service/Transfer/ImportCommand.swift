@@ -1,5 +1,5 @@
 // `parley import`: reads an archive into the database, and continues where an interrupted run ended.
-import Crypto
+import Cryptography
 import Domain
 import Foundation
 import Linux
@@ -83,9 +83,9 @@ package struct ImportCommand: Sendable {
 
     private func hash(_ file: FileHandle) throws -> [UInt8] {
         var hash = SHA256()
-        while let bytes = try Self.read(file) { hash.update(data: bytes) }
+        while let bytes = try Self.read(file) { hash.update(bytes) }
         try file.seek(toOffset: 0)
-        return Array(hash.finalize())
+        return hash.finalize()
     }
 
     /// Blocks: the command does nothing else meanwhile.

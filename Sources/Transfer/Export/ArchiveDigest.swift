@@ -1,5 +1,6 @@
 // The last line of an archive: how many lines of each type there are, and the digest of all bytes before it.
-import Crypto
+import Basics
+import Cryptography
 import Domain
 
 /// Counts and digests the lines of an archive as they are written. A value: no I/O.
@@ -13,7 +14,7 @@ package struct ArchiveDigest {
 
     /// Adds whole lines of one type, each with its line break.
     package mutating func update(_ bytes: [UInt8], type: String, count: Int) {
-        digest.update(data: bytes)
+        digest.update(bytes)
         byteCount += bytes.count
         lineCount += count
         if let index = counts.firstIndex(where: { $0.type == type }) {
@@ -30,11 +31,7 @@ package struct ArchiveDigest {
             .object([
                 .init("lines", .integer(lineCount)),
                 .init("counts", .object(counts.map { .init($0.type, .integer($0.count)) })),
-                .init("sha256", .string(digest.finalize().map(\.hexadecimal).joined())),
+                .init("sha256", .string(digest.finalize().hexadecimal)),
             ]))
     }
-}
-
-extension UInt8 {
-    fileprivate var hexadecimal: String { (self < 16 ? "0" : "") + String(self, radix: 16) }
 }

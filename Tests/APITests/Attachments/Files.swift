@@ -1,5 +1,6 @@
 // Files for tests, and the requests that upload them.
-import Crypto
+import Basics
+import Cryptography
 import Domain
 import NIOCore
 import Testing
@@ -8,9 +9,7 @@ import Testing
 func someBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255) } }
 
 /// As in an ETag.
-func hexadecimalDigest(_ bytes: [UInt8]) -> String {
-    SHA256.hash(data: bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-}
+func hexadecimalDigest(_ bytes: [UInt8]) -> String { SHA256.digest(bytes).hexadecimal }
 
 func newAttachment() -> String { AttachmentID.make().description }
 

@@ -1,5 +1,5 @@
 // Signed links and cookies as texts, without a server.
-import Credentials
+import Cryptography
 import Domain
 import Testing
 

@@ -37,7 +37,7 @@ struct TestNode: Sendable {
         var logger = Logger(label: "node", factory: StreamLogHandler.standardError(label:))
         logger.logLevel = .error
         self.database = if let database { database } else { try await MigratedDatabase.create() }
-        hostApp = try await HostApp(.es256)
+        hostApp = try HostApp(.es256)
         directory = try TemporaryDirectory()
         let keyFile = directory.path + "/jwks.json"
         try Data(HostApp.keySet(hostApp.key()).utf8).write(to: URL(filePath: keyFile))

@@ -1,6 +1,6 @@
 // Legal holds over HTTP: who may call, what is refused, and what the audit log has.
 import Basics
-import Credentials
+import Cryptography
 import Domain
 import Store
 import TestSupport

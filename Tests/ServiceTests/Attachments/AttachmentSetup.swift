@@ -1,5 +1,5 @@
 // Attachments in a real database, and the parts of one node that check them.
-import Crypto
+import Cryptography
 import Domain
 import Foundation
 import Postgres
@@ -109,7 +109,7 @@ struct AttachmentSetup {
             bytes += chunk
         }
         #expect(bytes.count == file.byteCount)
-        #expect(Array(SHA256.hash(data: bytes)) == file.digest)
+        #expect(SHA256.digest(bytes) == file.digest)
         return bytes
     }
 

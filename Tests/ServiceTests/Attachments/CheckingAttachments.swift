@@ -1,5 +1,5 @@
 // What becomes of a complete upload.
-import Crypto
+import Cryptography
 import Domain
 import Foundation
 import Store
@@ -69,7 +69,7 @@ struct CheckingAttachments {
             Issue.record("\(again)")
             return
         }
-        #expect(digest == Array(SHA256.hash(data: bytes)))
+        #expect(digest == SHA256.digest(bytes))
         await setup.close()
     }
 

@@ -1,7 +1,7 @@
 // An archive for tests: a group, a direct thread and a room of three people, with one of each kind of line. Each
 // instance has its own ids and names.
 import Basics
-import Crypto
+import Cryptography
 import Domain
 
 package struct SampleArchive: Sendable {
@@ -75,7 +75,7 @@ package struct SampleArchive: Sendable {
             line(
                 "attachment",
                 #""id":"\#(file)","owner_id":"\#(ann)","name":"a.txt","media_type":"text/plain","size":\#(bytes.count)"#
-                    + #","sha256":"\#(SHA256.hash(data: bytes).hexadecimal)","created_at":"2020-03-01T00:00:00Z""#),
+                    + #","sha256":"\#(SHA256.digest(bytes).hexadecimal)","created_at":"2020-03-01T00:00:00Z""#),
             line("attachment_data", #""id":"\#(file)","variant":"original","n":0,"data":"\#(data)""#),
             line("attachment_data", #""id":"\#(file)","variant":"original","n":1,"data":"\#(rest)""#),
         ]

@@ -1,9 +1,9 @@
 // The part of a host app's server that Parley sees: keys, and tokens signed with them.
 
 import Basics
+import Cryptography
 import Domain
 import Foundation
-import JWTKit
 
 /// Signs any claims, valid or not.
 package struct HostApp: Sendable {
@@ -17,37 +17,36 @@ package struct HostApp: Sendable {
     package let algorithm: Algorithm
     /// The key for a verifier: the secret itself with HS256, otherwise the public key. Without `kid` and `alg`.
     package let jwk: [(name: String, value: String)]
-    private let signer: any JWTAlgorithm
+    private let sign: @Sendable ([UInt8]) throws -> [UInt8]
 
-    package init(_ algorithm: Algorithm = .hs256) async throws {
+    package init(_ algorithm: Algorithm = .hs256) throws {
         self.algorithm = algorithm
-        let keys = JWTKeyCollection()
-        func encode(_ bytes: some Sequence<UInt8>) -> String { Base64.urlSafe.encode(Array(bytes)) }
+        let encode = Base64.urlSafe.encode
         switch algorithm {
         case .hs256:
-            let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
-            await keys.add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256)
+            let secret = RandomBytes.make(count: 32)
             jwk = [("kty", "oct"), ("k", encode(secret))]
+            sign = { HMACSHA256(key: secret).code(of: $0) }
         case .rs256:
-            let key = try Insecure.RSA.PrivateKey(pem: Self.rsaTestKey)
-            let (modulus, exponent) = try key.publicKey.getKeyPrimitives()
-            await keys.add(rsa: key, digestAlgorithm: .sha256)
-            jwk = [("kty", "RSA"), ("n", encode(modulus)), ("e", encode(exponent))]
+            guard let key = RSA.PrivateKey(pem: Self.rsaTestKey) else { throw NoKey() }
+            jwk = [("kty", "RSA"), ("n", encode(key.publicKey.modulus)), ("e", encode(key.publicKey.exponent))]
+            sign = { try key.signature(of: $0) }
         case .es256:
-            let key = ES256PrivateKey()
-            await keys.add(ecdsa: key)
-            let (x, y) = key.parameters ?? ("", "")
+            let key = P256.PrivateKey.make()
+            let coordinates = key.publicKey.point.dropFirst()
             jwk = [
-                ("kty", "EC"), ("crv", "P-256"), ("x", encode(Data(base64Encoded: x) ?? Data())),
-                ("y", encode(Data(base64Encoded: y) ?? Data())),
+                ("kty", "EC"), ("crv", "P-256"), ("x", encode(Array(coordinates.prefix(32)))),
+                ("y", encode(Array(coordinates.suffix(32)))),
             ]
+            sign = { try key.signature(of: $0) }
         case .edDSA:
-            let key = try EdDSA.PrivateKey()
-            await keys.add(eddsa: key)
-            jwk = [("kty", "OKP"), ("crv", "Ed25519"), ("x", encode(key.publicKey.rawRepresentation))]
+            let key = Ed25519.PrivateKey.make()
+            jwk = [("kty", "OKP"), ("crv", "Ed25519"), ("x", encode(key.publicKey.bytes))]
+            sign = { try key.signature(of: $0) }
         }
-        signer = try await keys.getKey()
     }
+
+    private struct NoKey: Error {}
 
     /// Returns the key as JSON, with further members.
     package func key(_ more: [(name: String, value: String)] = []) -> String {
@@ -61,7 +60,7 @@ package struct HostApp: Sendable {
     package func token(_ claims: String, header: String? = nil) throws -> String {
         let head = header ?? #"{"alg":"\#(algorithm.rawValue)","typ":"JWT"}"#
         let signed = [head, claims].map { Base64.urlSafe.encode(Array($0.utf8)) }.joined(separator: ".")
-        return try "\(signed).\(Base64.urlSafe.encode(signer.sign(Array(signed.utf8))))"
+        return try "\(signed).\(Base64.urlSafe.encode(sign(Array(signed.utf8))))"
     }
 
     /// Returns a token about `subject` that is valid for `seconds`; `more` are further members, such as

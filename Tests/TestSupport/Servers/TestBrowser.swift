@@ -1,6 +1,6 @@
 // A browser with a push subscription (RFC 8291), which decrypts alerts by an independent implementation.
 import Basics
-import Crypto
+import Cryptography
 import Domain
 import Foundation
 
@@ -17,21 +17,21 @@ package struct TestBrowser: Sendable {
         var error: String?
     }
 
-    private let privateKey: P256.KeyAgreement.PrivateKey
+    private let privateKey: P256.PrivateKey
     /// The value of `keys.auth`.
     package let secret: [UInt8]
 
     package init() {
-        self.init(privateKey: P256.KeyAgreement.PrivateKey(), secret: (0..<16).map { _ in UInt8.random(in: 0...255) })
+        self.init(privateKey: P256.PrivateKey.make(), secret: (0..<16).map { _ in UInt8.random(in: 0...255) })
     }
 
-    package init(privateKey: P256.KeyAgreement.PrivateKey, secret: [UInt8]) {
+    package init(privateKey: P256.PrivateKey, secret: [UInt8]) {
         self.privateKey = privateKey
         self.secret = secret
     }
 
     /// The value of `keys.p256dh`.
-    package var key: [UInt8] { Array(privateKey.publicKey.x963Representation) }
+    package var key: [UInt8] { privateKey.publicKey.point }
     package var keyText: String { Self.text(key) }
 
     /// Unpadded base64url, as in subscriptions.
@@ -54,7 +54,7 @@ package struct TestBrowser: Sendable {
         let (input, output) = (directory.path + "/input", directory.path + "/output")
         let lines = try bodies.map { body in
             let line = Line(
-                private: Self.text(Array(privateKey.rawRepresentation)), auth: Self.text(secret),
+                private: Self.text(privateKey.scalar), auth: Self.text(secret),
                 body: Self.text(body))
             return String(decoding: try JSONEncoder().encode(line), as: UTF8.self) + "\n"
         }

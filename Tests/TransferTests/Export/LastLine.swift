@@ -1,5 +1,5 @@
 // The last line of an archive.
-import Crypto
+import Cryptography
 import Testing
 import Transfer
 
@@ -12,7 +12,7 @@ struct LastLine {
         digest.update(first, type: "archive", count: 1)
         digest.update(second, type: "user", count: 2)
         digest.update(second, type: "user", count: 2)
-        let sum = SHA256.hash(data: first + second + second).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let sum = SHA256.digest(first + second + second).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         let line = String(decoding: digest.finish(), as: UTF8.self)
         #expect(
             line == """

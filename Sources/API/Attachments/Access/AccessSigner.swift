@@ -1,8 +1,7 @@
 // Signed texts that open attachments without an Authorization header: links, and the media cookie. Each names a
 // session and ends with it, because every download looks the session up.
 import Basics
-import Credentials
-import Crypto
+import Cryptography
 import Domain
 import Foundation
 import Store
@@ -21,48 +20,39 @@ struct LinkTarget: Equatable {
 struct AccessSigner: Sendable {
     private enum Kind: UInt8 { case link = 1, cookie = 2 }
 
-    private static let signatureByteCount = 32
+    private static let signatureByteCount = HMACSHA256.byteCount
     private static let textByteCountMax = 128
 
-    private let key: SymmetricKey
+    private let key: HMACSHA256
 
-    init(key: [UInt8]) { self.key = SymmetricKey(data: key) }
+    init(key: [UInt8]) { self.key = HMACSHA256(key: key) }
 
     func link(to target: LinkTarget, for identity: Identity, endMs: Int64) -> String {
         let head = [Kind.link.rawValue] + Self.bytes(endMs) + Self.bytes(identity)
-        return Base64.urlSafe.encode(head + sign(head + Self.bytes(target)))
+        return Base64.urlSafe.encode(head + key.code(of: head + Self.bytes(target)))
     }
 
     /// Returns the session that asked for the link. Nil for a link that is wrong, edited, or over.
     func open(link text: String, to target: LinkTarget, nowMs: Int64) -> Identity? {
         guard let (head, signature) = Self.parts(text, .link, headByteCount: 1 + 8 + 32),
-            isValid(signature, of: head + Self.bytes(target)), nowMs < Self.number(head[1..<9])
+            key.isValid(signature, of: head + Self.bytes(target)), nowMs < Self.number(head[1..<9])
         else { return nil }
         return Self.identity(head[9...])
     }
 
     func cookie(for identity: Identity) -> String {
         let head = [Kind.cookie.rawValue] + Self.bytes(identity)
-        return Base64.urlSafe.encode(head + sign(head))
+        return Base64.urlSafe.encode(head + key.code(of: head))
     }
 
     /// Returns the session that asked for the cookie. Nil for a text that this service did not make.
     func open(cookie text: String) -> Identity? {
-        guard let (head, signature) = Self.parts(text, .cookie, headByteCount: 1 + 32), isValid(signature, of: head)
+        guard let (head, signature) = Self.parts(text, .cookie, headByteCount: 1 + 32), key.isValid(signature, of: head)
         else { return nil }
         return Self.identity(head[1...])
     }
 
     // MARK: Bytes
-
-    private func sign(_ bytes: [UInt8]) -> [UInt8] {
-        Array(HMAC<Crypto.SHA256>.authenticationCode(for: bytes, using: key))
-    }
-
-    /// In constant time.
-    private func isValid(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
-        HMAC<Crypto.SHA256>.isValidAuthenticationCode(signature, authenticating: bytes, using: key)
-    }
 
     private static func parts(
         _ text: String, _ kind: Kind, headByteCount: Int

@@ -1,5 +1,5 @@
 // Uploads: by one request, or resumable by the headers of draft-ietf-httpbis-resumable-upload.
-import Crypto
+import Cryptography
 import Domain
 import HTTPTypes
 import NIOCore
@@ -153,13 +153,13 @@ extension API {
             for try await bytes in body {
                 received += bytes.readableBytes
                 guard received <= byteCount else { throw Problem.otherBytes }
-                bytes.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+                bytes.withUnsafeReadableBytes { hash.update($0) }
             }
         } catch let error as RequestBodyError {
             throw UploadRefusal.interrupted(error, offset: nil)
         }
         guard received == byteCount else { throw Problem.otherBytes }
-        return Array(hash.finalize())
+        return hash.finalize()
     }
 
     /// The digest of the first upload. A node that has all bytes computes it within some seconds.

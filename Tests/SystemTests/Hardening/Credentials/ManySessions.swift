@@ -13,7 +13,7 @@ extension SystemTests {
         func delegated() async throws {
             let directory = try TemporaryDirectory()
             let path = directory.path + "/jwks.json"
-            let app = try await HostApp(.hs256)
+            let app = try HostApp(.hs256)
             try Data(HostApp.keySet(app.key()).utf8).write(to: URL(filePath: path), options: .atomic)
             let nodes = try await TestNodes.own(
                 on: try await TestCluster.shared(), settings: ["PARLEY_JWT_KEYS": path])
