@@ -21,7 +21,7 @@ package final class Thumbnailer: Sendable {
         executable: String? = nil, logger: Logger, processCountMax: Int = 2, waitingCountMax: Int = 256,
         timeMax: Duration = .seconds(10)
     ) {
-        self.executable = executable ?? Self.inOwnDirectory
+        self.executable = executable ?? InstalledProgram.path(Self.executableName)
         self.timeMax = timeMax
         slots = Slots(SlotLimits(slotCount: processCountMax, waitingCountMax: waitingCountMax))
         if !isInstalled {
@@ -57,10 +57,5 @@ package final class Thumbnailer: Sendable {
             return .failed("\(error)")
         }
         return try await process.draw(piece, timeMax: timeMax)
-    }
-
-    private static var inOwnDirectory: String {
-        let path = (try? Files.resolve("/proc/self/exe")) ?? ""
-        return path.prefix(through: path.lastIndex(of: "/") ?? path.startIndex) + executableName
     }
 }

@@ -26,7 +26,7 @@ struct InvokingParley {
         #expect(try parse("help") == .show(Help.overview))
         #expect(try parse("serve", "--nonsense", "-h") == .show(Help.text(for: .serve)))
         #expect(try parse("help", "migrate") == .show(Help.text(for: .migrate)))
-        #expect(try parse("help", "bench", "idle") == .bench(arguments: ["idle", "--help"]))
+        #expect(try parse("help", "bench", "idle") == .program("parley-bench", arguments: ["idle", "--help"]))
         #expect(try parse("--version") == .show("parley \(Invocation.version)"))
     }
 

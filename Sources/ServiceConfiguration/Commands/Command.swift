@@ -26,6 +26,16 @@ package enum Command: String, CaseIterable, Sendable {
         case .chat: "Chat in the terminal."
         }
     }
+
+    /// The executable that carries out the command; nil for `parley` itself. The server is built without them: a terminal
+    /// client and a load generator bring libraries of their own.
+    package var program: String? {
+        switch self {
+        case .bench: "parley-bench"
+        case .chat: "parley-chat"
+        case .serve, .migrate, .admin, .attachments, .outbox, .export, .importArchive: nil
+        }
+    }
 }
 
 extension Set<Command> {

@@ -15,10 +15,8 @@ package enum Invocation: Sendable, Equatable {
     case outbox(OutboxRequest)
     case export(ExportRequest)
     case importArchive(ImportRequest)
-    /// Measure nodes. Bench reads its own flags.
-    case bench(arguments: [String])
-    /// Chat in the terminal. The terminal client reads its own flags.
-    case chat(arguments: [String])
+    /// Run another executable of Parley, which reads its own flags.
+    case program(String, arguments: [String])
 
     /// - Parameter arguments: the command line without the program's name.
     package static func parse(
@@ -38,8 +36,7 @@ package enum Invocation: Sendable, Equatable {
             ])
         }
         let flags = Array(words.dropFirst())
-        if command == .bench { return .bench(arguments: flags) }
-        if command == .chat { return .chat(arguments: flags) }
+        if let program = command.program { return .program(program, arguments: flags) }
         if command == .admin {
             return try admin(flags, isHelp: isHelp, environment: environment, readFile: readFile)
         }

@@ -83,7 +83,7 @@ package struct ClientPhaseRun: Sendable, Equatable {
         let executable = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let began = "\(MonotonicTime.now.nanoseconds)"
         let child = try await directory.start(
-            executable, ["bench", word, phase.rawValue, directory.path, store, began], output: phase.rawValue)
+            executable, [word, phase.rawValue, directory.path, store, began], output: phase.rawValue)
         let exit: ChildProcess.Exit
         do {
             exit = try await child.waitForExit()

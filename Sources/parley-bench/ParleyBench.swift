@@ -1,21 +1,30 @@
-// `parley bench`, and its cleanup on Ctrl-C: the server and the database of a baseline are removed.
+// `parley bench`: the load generator, as an executable of its own, and its cleanup on Ctrl-C: the server and the database
+// of a baseline are removed.
 import Bench
-import Foundation
+import CommandLineFlags
+import Glibc
 import Linux
-import ServiceConfiguration
+import Logging
 import UnixSignals
 
-enum Measurement {
-    static func run(_ arguments: [String]) async throws {
-        let settings: BenchSettings
-        switch try BenchInvocation.parse(arguments) {
-        case .show(let text): return print(text)
-        case .run(let parsed): settings = parsed
-        case .runPhase(let phase): return try await phase.run()
+@main
+struct ParleyBench {
+    static func main() async {
+        await ProgramMain.run {
+            switch try BenchInvocation.parse(Array(CommandLine.arguments.dropFirst())) {
+            case .show(let text): print(text)
+            case .run(let settings): try await run(settings)
+            case .runPhase(let phase): try await phase.run()
+            }
         }
-        var quiet = Settings()
-        quiet.logLevel = .warning
-        LogOutput.bootstrap(quiet)
+    }
+
+    private static func run(_ settings: BenchSettings) async throws {
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .warning
+            return handler
+        }
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
