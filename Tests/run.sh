@@ -1,29 +1,34 @@
 #!/usr/bin/env bash
 # Runs the built tests in groups, each in a process of its own, and ends with each group's closing line.
 #
-#   Tests/run.sh all      every test: unit tests beside the release build and the client's sample app, then the system
-#                         suites that may share the machine, then the web client in a browser, then alone, one after
-#                         the other, all tests that measure time or have deadlines
-#   Tests/run.sh system   the system suites alone, with the executable that PARLEY_EXECUTABLE names
-#   Tests/run.sh quick    unit suites that neither wait for long nor measure time (`make check`)
+#   Tests/run.sh all             every test in its short form: first the groups that may share the machine, WIDTH (4) side
+#                                by side, then one after the other those that measure time or have deadlines
+#   Tests/run.sh quick           unit suites that neither wait for long nor measure (`make check`)
+#   Tests/run.sh only REGEX      the Swift tests whose names match, unit and system (`make test FILTER=…`)
 #
-# Inside a group one test runs at a time. WIDTH groups (4) run side by side. A group fails if a test fails, if its
-# process crashes, if it ends without a closing line, or if it takes longer than its limit. `all` repeats a group with
-# failed tests once, with nothing beside it, and names what had failed: many tests have deadlines, and the machines of CI
-# are shared. It repeats neither crashes nor time-outs, and no more than two groups. Each group's whole output is in
-# .build/tests/NAME.log, that of a repeated group's first run in NAME.first.log. The exit status is 0 only if every group
-# passed and, for `all`, every test of the build ran.
+# CONFIGURATION names the build: release, or debug. Inside a group one test runs at a time. A group fails if a test fails,
+# if its process crashes, if it ends without a closing line, or if it takes longer than its limit.
 #
-# A new suite of the system tests runs alone until it is listed below. List a suite there if it may run beside others:
-# it bounds no latency, no ratio of times, no memory, and breaks nothing that has a deadline.
+# A failure is a fault: nothing is repeated, but for groups that bound times. Such a group runs once more, with the same
+# seed, because the machines of CI are shared. Each first failure is printed and counted at the end all the same, and is in
+# .build/tests/first-failures. Each group's whole output is in .build/tests/NAME.log, that of a repeated group's first run
+# in NAME.first.log. The exit status is 0 only if every group passed and, for `all`, every test of the build ran.
+#
+# All random tests of a run draw from one seed, which is printed: SEED=7 repeats it.
+#
+# A new suite of the system tests runs alone until it is listed below. List a suite there if it may run beside others: it
+# bounds no latency, no ratio of times, no memory, and breaks nothing that has a deadline.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export NO_COLOR=1
 width=${WIDTH:-4}
-bundle=$PWD/.build/debug/parleyPackageTests.xctest
+binaries=$PWD/.build/${CONFIGURATION:-release}
+bundle=$binaries/parleyPackageTests.xctest
 logs=.build/tests
+export PARLEY_EXECUTABLE=${PARLEY_EXECUTABLE:-$binaries/parley}
+export PARLEY_SEED=${SEED:-${PARLEY_SEED:-$((RANDOM << 15 | RANDOM))}}
 
-# System suites that may share the machine, in lanes of about 140 s each. Suite-test leaves out one test of the suite.
+# System suites that may share the machine, in lanes of about the same length. Suite-test leaves out one test of the suite.
 lane_1=(PresenceAndTyping EventStreams AlertPrivacy EmbeddedDatabase BadPaths MetricsAccess ForbiddenCalls BadBodies
     UnauthenticatedBodies ClientGuide EventExamples ObjectStores WebClientSetting TerminalChat ClientOutbox
     ClientSearch FeedUnderKills ChangesExample)
@@ -38,11 +43,14 @@ lane_3=(DisappearingMessages ClientLaw AlertsWhenNodesDie ErasingAccounts Schema
 lane_4=(MailedCodes-timing StoppedDatabase WriteLimits-notice AttachmentAccess MediaLinks UploadingFiles
     ResumingUploads UploadLimits MessagesWithFiles DownloadingFiles DeletedFiles PrivatePictures BrowserSafety
     GeneratedClient ReferenceClient ClientMembers ClientStores)
+lanes=("${lane_1[*]}" "${lane_2[*]}" "${lane_3[*]}" "${lane_4[*]}")
 
 # Unit suites that measure or limit time or memory. The runner's regex sees no \b between a target's name and its dot.
 measuring='^(TransportTests\.|CredentialsTests\.|BenchTests\.|APITests\.(CostOfHeaders|ReadingHeaders|CountingRequests)/|StoreTests\.IndexingMessages/|ThumbnailingTests\.PictureBombs/)'
 # Unit suites that wait, start many servers or play long histories: not in `quick`.
 slow='^(EmbeddedPostgresTests\.|PostgresTests\.|APITests\.(AccessByRole|LawOfCounts)|StoreTests\.Receipt)'
+# Tests of rules under faults. They run alone because of their deadlines, but a failure is never repeated.
+faults='^SystemTests\.SystemTests/(ClientDevices|Faults|InterruptedUploads|SendingFromSQLUnderFaults|WebhooksUnderFaults)/'
 
 say() { printf 'parley: %s\n' "$*"; }
 
@@ -65,7 +73,7 @@ swift_tests=("$bundle" --testing-library swift-testing --no-parallel)
 # run NAME LIMIT_S COMMAND...: runs one group and writes its result to NAME.status: 0, or why the group failed. Options
 # alone are those of the runner of the Swift tests.
 run() {
-    local name=$1 limit=$2 status=0 closing runner command
+    local name=$1 limit=$2 status=0 closing runner command began=$SECONDS
     printf '%s\0' "$@" >"$logs/$name.arguments"
     shift 2
     command=("$@")
@@ -84,7 +92,7 @@ run() {
         *) status="its process ended with status $status" ;;
     esac
     echo "$status" >"$logs/$name.status"
-    say "group $name: ${closing:-no closing line}"
+    say "group $name, $((SECONDS - began)) s: ${closing:-no closing line}"
 }
 
 # The closing lines of the test runners: of Swift, of deno, and of Python, which Tests/BrowserTests/run.py joins to one.
@@ -93,18 +101,6 @@ passed=' passed after |^ok \||^Ran .*: OK'
 
 # Prints the line with which the test runner ended a group; nothing if the runner crashed.
 closing() { grep -aE "$closings" "$logs/$1.log" | tail -n 1 || true; }
-
-# Builds the executables that the system tests run, below the tests in priority: unit tests wait for no processor.
-release() {
-    local began=$SECONDS product
-    for product in parley parley-thumbnailer; do
-        nice -n 19 "${SWIFT:-swift}" build -c release --product "$product" >"$logs/release.log" 2>&1 && continue
-        cat "$logs/release.log"
-        say 'the release build failed.'
-        exit 1
-    done
-    say "release build: $((SECONDS - began)) s"
-}
 
 groups=()
 # start NAME LIMIT_S ARGUMENTS...: starts a group in the background as soon as fewer than WIDTH groups run.
@@ -122,45 +118,24 @@ alone() {
     wait $!
 }
 
-# in_browser start|alone NAME LIMIT_S ARGUMENTS...: the same for tests of the web client, where the tools are installed.
-in_browser() {
-    local tool
-    for tool in playwright axe_playwright_python; do
-        /usr/bin/python3 -c "import $tool" 2>/dev/null && continue
-        say "group $2 is left out: Python has no module $tool."
-        return 0
-    done
-    "$@"
-}
-
-# again NAME LIMIT_S ARGUMENTS...: the same for a group that has run and whose tests failed.
-again() {
-    say "group $1: these tests failed; the group runs once more:"
-    failures "$1"
+# measured NAME LIMIT_S ARGUMENTS...: runs a group of tests that bound times alone, and once more if a test failed.
+measured() {
+    alone "$@"
+    [ "$(cat "$logs/$1.status")" = 1 ] || return 0
+    say "group $1: these tests failed; the group runs once more, with the same seed:"
+    failures "$1" | tee -a "$logs/first-failures"
     mv "$logs/$1.log" "$logs/$1.first.log"
     run "$@" &
     wait $!
 }
 
-# Repeats the groups with failed tests, unless there are more than two.
-repeat_failed() {
-    local name failed=() arguments
-    for name in "${groups[@]}"; do
-        [ "$(cat "$logs/$name.status")" != 1 ] || failed+=("$name")
-    done
-    [ "${#failed[@]}" -le 2 ] || return 0
-    for name in "${failed[@]}"; do
-        mapfile -d '' arguments <"$logs/$name.arguments"
-        again "${arguments[@]}"
-    done
-}
-
 # Prints what failed in a group.
 failures() { grep -a -A 2 '✘' "$logs/$1.log" || tail -n 20 "$logs/$1.log"; }
 
-# Prints the output of failed groups, then the failures of all of them, then each group's closing line.
+# Prints the output of failed groups, then the failures of all of them, then the first failures of repeated groups, then
+# each group's closing line.
 report() {
-    local name closing failed=0
+    local name closing failed=0 count
     for name in "${groups[@]}"; do
         [ "$(cat "$logs/$name.status")" = 0 ] && continue
         failed=1
@@ -172,6 +147,11 @@ report() {
         printf '\n== failures of group %s (status: %s)\n' "$name" "$(cat "$logs/$name.status")"
         failures "$name"
     done
+    count=$(grep -ac '✘ Test [^r]' "$logs/first-failures" || true)
+    if [ "$count" != 0 ]; then
+        printf '\n== first failures of repeated groups: %s\n' "$count"
+        cat "$logs/first-failures"
+    fi
     for name in "${groups[@]}"; do
         closing=$(closing "$name")
         printf '\n== group %s\n%s\n' "$name" "${closing:-✘ No closing line: $(cat "$logs/$name.status")}"
@@ -182,7 +162,7 @@ report() {
 # Fails unless every listed suite exists: a renamed suite would otherwise run alone, and nobody would notice.
 check_lists() {
     local suite
-    for suite in "${lane_1[@]}" "${lane_2[@]}" "${lane_3[@]}" "${lane_4[@]}"; do
+    for suite in ${lanes[*]}; do
         grep -rqE "^ +(struct|final class) ${suite%-*}\b" Tests/SystemTests && continue
         say "Tests/run.sh lists the suite $suite, which is not in Tests/SystemTests."
         return 1
@@ -204,50 +184,39 @@ check_counts() {
 trap 'jobs -rp | xargs -r kill 2>/dev/null || true' EXIT
 trap 'exit 130' INT TERM
 
-lanes=("$(lane "${lane_1[@]}")" "$(lane "${lane_2[@]}")" "$(lane "${lane_3[@]}")" "$(lane "${lane_4[@]}")")
-
-start_lanes() {
-    local number
-    for number in 1 2 3 4; do start "system-$number" 900 --filter "${lanes[number - 1]}"; done
-}
-
-system_alone() {
-    # Random, so it is a group of its own: what it finds is repeated without the others.
-    local devices='^SystemTests\.SystemTests/ClientDevices/'
-    alone client-devices 600 --filter "$devices"
-    alone system-alone 1800 --filter '^SystemTests\.' --skip "$devices" \
-        --skip "${lanes[0]}" --skip "${lanes[1]}" --skip "${lanes[2]}" --skip "${lanes[3]}"
-}
-
-rm -rf "$logs"
 mkdir -p "$logs"
+rm -rf "${logs:?}"/*
+: >"$logs/first-failures"
 check_lists
+say "the seed of this run is $PARLEY_SEED; SEED=$PARLEY_SEED repeats its random tests."
 case ${1:-} in
     all)
-        start web-modules 120 Tests/WebClientTests/run.sh
-        start unit-api 900 --filter '^APITests\.' --skip "$measuring"
-        start unit-log 900 --filter '^(LogTests|StoreTests)\.' --skip "$measuring"
+        # The longest groups first.
+        skip=(--skip "$faults")
+        for number in 1 2 3 4; do
+            # shellcheck disable=SC2086
+            filters[number]=$(lane ${lanes[number - 1]})
+            skip+=(--skip "${filters[number]}")
+            start "system-$number" 900 --filter "${filters[number]}"
+        done
         start unit-rest 900 --skip '^(APITests|LogTests|StoreTests|SystemTests)\.' --skip "$measuring"
-        # One more than WIDTH: it mostly compiles, below the others in priority.
-        width=$((width + 1)) start sample 900 env PARLEY_EXECUTABLE="$PWD/.build/debug/parley" Tests/SDKSample/run.py
-        release
-        start_lanes
-        wait
-        in_browser start browser-1 600 Tests/BrowserTests/run.py --without test_speed --part 1/2
-        in_browser start browser-2 600 Tests/BrowserTests/run.py --without test_speed --part 2/2
-        in_browser alone browser-speed 200 Tests/BrowserTests/run.py test_speed
-        alone measuring 600 --filter "$measuring"
-        system_alone
-        repeat_failed
+        start unit-store 900 --filter '^StoreTests\.' --skip "$measuring"
+        start browser-1 600 Tests/BrowserTests/run.py --without test_speed --part 1/2
+        start browser-2 600 Tests/BrowserTests/run.py --without test_speed --part 2/2
+        start unit-api 900 --filter '^APITests\.' --skip "$measuring"
+        start unit-log 900 --filter '^LogTests\.' --skip "$measuring"
+        start sample 900 Tests/SDKSample/run.py
+        start web-modules 120 Tests/WebClientTests/run.sh
+        alone faults 1800 --filter "$faults"
+        measured browser-speed 200 Tests/BrowserTests/run.py test_speed
+        measured measuring 600 --filter "$measuring"
+        measured system-alone 1800 --filter '^SystemTests\.' "${skip[@]}"
         status=0
         check_counts || status=1
+        say "the seed of this run is $PARLEY_SEED. The long forms of random tests and faults are left out: make nightly."
+        # Last, because CI reads the closing lines of the runners at the end.
         report || status=1
         exit $status
-        ;;
-    system)
-        start_lanes
-        system_alone
-        report
         ;;
     quick)
         start web-modules 120 Tests/WebClientTests/run.sh
@@ -258,8 +227,11 @@ case ${1:-} in
         wait
         report
         ;;
+    only)
+        exec "${swift_tests[@]}" --filter "${2:?usage: Tests/run.sh only REGEX}"
+        ;;
     *)
-        say 'usage: Tests/run.sh all | system | quick' >&2
+        say 'usage: Tests/run.sh all | quick | only REGEX' >&2
         exit 2
         ;;
 esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs `parley bench` on a private PostgreSQL and release nodes, and removes both afterwards.
 #
-#   swift build -c release --product parley && Tests/Measure/bench.sh send --seconds 10 [any flag of parley bench]
+#   make release && Tests/Measure/bench.sh send --seconds 10 [any flag of parley bench]
 #
 # NODES              number of nodes, 1 by default
 # PARLEY_EXECUTABLE  the nodes' executable, .build/release/parley by default
@@ -13,7 +13,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 parley=${PARLEY_EXECUTABLE:-$here/../../.build/release/parley}
 bench=${BENCH_EXECUTABLE:-$parley}
-[ -x "$parley" ] || { echo "$parley does not exist. Build it first: swift build -c release --product parley" >&2; exit 1; }
+[ -x "$parley" ] || { echo "$parley does not exist. Build it first: make release" >&2; exit 1; }
 bin=$(for program in /usr/lib/postgresql/*/bin/initdb "$(command -v initdb)"; do
     if [ -x "$program" ]; then dirname "$program"; fi
 done | sort -V | tail -n 1)
