@@ -98,10 +98,10 @@ struct RecordingDeliveries {
         let due = endpoint.settlement()
         let settlement = try #require(due)
         #expect(TestedEndpoint.words(settlement) == "cursor 4: delivered 2, failed 1, waiting 3, waiting 4")
-        let failed = settlement.outcomes.open[0]
+        let failed = try #require(settlement.outcomes.open.first)
         #expect(failed.status == nil && failed.reason == "connection" && failed.delivery.tryCount == 1)
         #expect(failed.delivery.nextMs == TestedEndpoint.wallMs(5_000) && failed.delivery.thread == a)
-        let waiting = settlement.outcomes.open[1].delivery
+        let waiting = try #require(settlement.outcomes.open.dropFirst().first).delivery
         #expect(waiting.tryCount == 0 && waiting.nextMs == nil && waiting.event == TestedEndpoint.name(of: 3))
         endpoint.schedule.settled(isOurs: true, now: endpoint.now)
         // The next one of the thread has its row at the latest with the next recorded cursor.
@@ -164,6 +164,23 @@ struct RecordingDeliveries {
         #expect(endpoint.settle() == "cursor 2: delivered 1, delivered 2")
         endpoint.answer(3)
         #expect(endpoint.settle() == "cursor 3: delivered 3")
+    }
+
+    @Test("records failed, lost and disabling answers again when the first try of recording them fails")
+    func restored() {
+        var endpoint = TestedEndpoint(retries: [1, 1])
+        endpoint.begin([(1, a), (2, b), (3, c)])
+        _ = endpoint.sends()
+        for position in [Int64(1), 2] { endpoint.fail(position) }
+        endpoint.timeMs = 1_000
+        #expect(endpoint.settlement().map(TestedEndpoint.words) == "cursor 2: failed 1, failed 2")
+        endpoint.schedule.settlementFailed()
+        #expect(endpoint.sends() == [] && endpoint.settle() == "cursor 2: failed 1, failed 2")
+        #expect(endpoint.stepName() == "load 1 after 0" && endpoint.load(1, isKept: false) == "lost")
+        endpoint.answer(3, .gone)
+        #expect(endpoint.settlement().map(TestedEndpoint.words) == "cursor 2: removed 1, gone")
+        endpoint.schedule.settlementFailed()
+        #expect(endpoint.settle() == "cursor 2: removed 1, gone")
     }
 
     @Test("continues from the recorded place: failed events when they are due, those behind them after that")
