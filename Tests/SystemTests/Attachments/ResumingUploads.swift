@@ -90,11 +90,17 @@ extension SystemTests {
         func brokenPut(cut: RawUpload.Cut) async throws {
             let file = TestFile.random(1_000_000)
             let id = newID()
+            let before = try await nodes.a.metric("parley_upload_bytes_total") ?? 0
             let upload = try await RawUpload.begin(
                 Attachments.path(id), at: nodes.a.address, as: ann, .length(file.count))
             try await upload.send(file.bytes.prefix(700_000))
-            // RST destroys bytes that the node has not read.
-            if cut == .reset { try await upload.waitUntilRead() }
+            // RST destroys bytes that the node has not read. It stores a whole chunk when it reads on.
+            if cut == .reset {
+                try await eventually("two stored chunks") {
+                    try await nodes.a.metric("parley_upload_bytes_total") ?? 0 >= before + 524_288
+                }
+                try await upload.waitUntilRead()
+            }
             await upload.end(by: cut)
             let offset = try await eventually("the offset") { () -> Int? in
                 let answer = try await b.progress(of: id, as: ann)

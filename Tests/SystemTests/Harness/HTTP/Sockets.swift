@@ -51,10 +51,13 @@ extension Sockets {
     }
 
     /// Returns the bytes of a connection on 127.0.0.1 that wait in the kernel, at either end, to be read at port `to`.
-    static func unreadByteCount(from: Int, to: Int) throws -> Int {
+    /// Nil if there is no such connection.
+    static func unreadByteCount(from: Int, to: Int) throws -> Int? {
         let ends = Set([from, to].map { String($0, radix: 16, uppercase: true) })
-        var count = 0
-        for line in try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n").dropFirst() {
+        var counts: [Int] = []
+        // A read of a file in /proc returns a page at most, and `String(contentsOfFile:)` reads once.
+        let table = try FileHandle(forReadingFrom: URL(filePath: "/proc/net/tcp")).readToEnd() ?? Data()
+        for line in String(decoding: table, as: UTF8.self).split(separator: "\n").dropFirst() {
             // `0: 0100007F:1F90 0100007F:C350 01 00000000:00000000 …`: own end, other end, state, queues to send and to read.
             let fields = line.split(separator: " ")
             guard fields.count > 4 else { continue }
@@ -62,9 +65,9 @@ extension Sockets {
             guard Set(ports.map { String($0) }) == ends else { continue }
             let queues = fields[4].split(separator: ":").compactMap { Int($0, radix: 16) }
             let isSender = Int(ports[0], radix: 16) == from
-            count += queues.count == 2 ? queues[isSender ? 0 : 1] : 0
+            if queues.count == 2 { counts.append(queues[isSender ? 0 : 1]) }
         }
-        return count
+        return counts.count == 2 ? counts.reduce(0, +) : nil
     }
 
     static func setNoDelay(_ socket: Int32) {
