@@ -3,7 +3,6 @@
 
 import Glibc
 import Logging
-import NIOSSL
 import Synchronization
 
 /// The paths of two PEM files: the certificate followed by its issuers, and the key without a passphrase.
@@ -28,34 +27,40 @@ package final class TLSIdentity: Sendable {
     /// How often the files are checked. A change is loaded once the files have stayed the same for this long.
     private static let checkInterval = Duration.seconds(1)
 
+    /// How long one key encrypts the tickets by which clients resume sessions. A stolen key opens no older ticket.
+    private static let ticketKeyLifetime = Duration.seconds(24 * 60 * 60)
+
     private let files: TLSFiles
-    private let context: Mutex<NIOSSLContext>
+    private let current: Mutex<TLSContext>
     private let changes: Mutex<FileChanges>
 
     /// Reads the files. Blocks for some milliseconds.
     package init(_ files: TLSFiles) throws(TLSError) {
         self.files = files
         changes = Mutex(FileChanges(loaded: FileStamp.of(files)))
-        context = Mutex(try Self.load(files))
+        current = Mutex(try TLSContext(files))
     }
 
-    func makeHandler() -> NIOSSLServerHandler {
-        var configuration = NIOSSLServerHandler.Configuration()
-        // A waiting poll must not keep the buffer of a large answer.
-        configuration.maximumPreservedOutboundBufferCapacity = 4 * 1024
-        return NIOSSLServerHandler(
-            context: context.withLock { $0 }, customVerificationCallback: nil, configuration: configuration)
-    }
+    /// The context of new connections.
+    var context: TLSContext { current.withLock { $0 } }
+
+    func makeHandler() throws(TLSError) -> TLSHandler { TLSHandler(try TLSSession(context)) }
 
     /// Loads changed files until cancelled. An unusable pair is logged once, and the previous pair stays in use.
     package func follow(logger: Logger) async throws {
+        var ticketKeyEnd = ContinuousClock.now + Self.ticketKeyLifetime
         while true {
             try await Task.sleep(for: Self.checkInterval)
+            if ContinuousClock.now >= ticketKeyEnd {
+                ticketKeyEnd += Self.ticketKeyLifetime
+                // Fails only without memory. Then the key stays for another day.
+                try? renewTicketKey()
+            }
             let stamp = FileStamp.of(files)
             guard changes.withLock({ $0.check(stamp) }) else { continue }
             do {
-                let fresh = try Self.load(files)
-                context.withLock { $0 = fresh }
+                let fresh = try TLSContext(files)
+                current.withLock { $0 = fresh }
                 logger.notice("loaded a new TLS certificate; new connections use it")
             } catch {
                 logger.error(
@@ -65,39 +70,10 @@ package final class TLSIdentity: Sendable {
         }
     }
 
-    private static func load(_ files: TLSFiles) throws(TLSError) -> NIOSSLContext {
-        let chain = try read("certificate", files.certificate) { try NIOSSLCertificate.fromPEMFile($0) }
-        let key = try read("key", files.key) { try NIOSSLPrivateKey(file: $0, format: .pem) }
-        guard !chain.isEmpty else {
-            throw TLSError(description: "The TLS certificate file \(files.certificate) has no certificate.")
-        }
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
-        // A client that does not answer the TLS close is not waited for.
-        configuration.shutdownTimeout = .seconds(1)
-        do {
-            return try NIOSSLContext(configuration: configuration)
-        } catch {
-            throw TLSError(
-                description: "The TLS key in \(files.key) does not match the certificate in \(files.certificate).")
-        }
-    }
-
-    private static func read<Value>(
-        _ what: String, _ path: String, _ body: (String) throws -> Value
-    ) throws(TLSError) -> Value {
-        // BoringSSL's errors name its own source files and say little about the user's file.
-        guard access(path, R_OK) == 0 else {
-            throw TLSError(
-                description: "The TLS \(what) file \(path) can't be read: \(String(cString: strerror(errno))).")
-        }
-        do {
-            return try body(path)
-        } catch {
-            throw TLSError(description: "The TLS \(what) file \(path) is not a PEM file.")
-        }
+    /// Makes earlier tickets useless: their clients do a whole handshake again.
+    func renewTicketKey() throws(TLSError) {
+        let fresh = try TLSContext(renewing: context)
+        current.withLock { $0 = fresh }
     }
 }
 
