@@ -5,8 +5,9 @@ import Glibc
 package enum InstalledProgram {
     /// Returns the path of a program in the directory of the running executable. The program may be missing.
     package static func path(_ name: String) -> String {
-        let own = (try? Files.resolve("/proc/self/exe")) ?? ""
-        return own.prefix(through: own.lastIndex(of: "/") ?? own.startIndex) + name
+        // Nil if the running file was replaced. The name alone then finds nothing, which is reported as not installed.
+        guard let own = try? Files.resolve("/proc/self/exe"), let slash = own.lastIndex(of: "/") else { return name }
+        return own[...slash] + name
     }
 
     /// Replaces this process with a program in the directory of the running executable, or else on the PATH. The program
