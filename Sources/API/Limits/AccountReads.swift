@@ -42,6 +42,9 @@ package final class AccountReads: Sendable {
         self.waitMax = waitMax
     }
 
+    /// The number of reads that wait, of all accounts.
+    var waitingCount: Int { state.withLock { $0.accounts.values.reduce(0) { $0 + $1.line.count } } }
+
     /// Runs a read of the account. Costs about 100 ns and does not suspend while there is room.
     /// - Throws: `rate_limited` if too many wait already, or none ends in time. Rethrows errors of `body`, and
     ///   `CancellationError` for a task that was cancelled while it waited.

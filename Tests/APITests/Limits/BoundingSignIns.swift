@@ -19,13 +19,15 @@ struct BoundingSignIns {
         SignInAttempt(way: way, account: account, address: IPAddress(parsing: address))
     }
 
-    private func signIns(_ change: (inout Limits) -> Void = { _ in }) async throws -> SignInLimits {
+    private func signIns(
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        _ change: (inout Limits) -> Void = { _ in }
+    ) async throws -> SignInLimits {
         var limits = Limits()
         change(&limits)
         let store = try await TestNode.shared().store
         return SignInLimits(
-            rates: RateLimits(isOn: false, proxies: TrustedProxies(), store: store), limits: limits,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            rates: RateLimits(isOn: false, proxies: TrustedProxies(), store: store), limits: limits, logger: logger)
     }
 
     @Test("are limited to two of an account and eight of an address, even with rate limits off; tokens do not count")
@@ -42,7 +44,7 @@ struct BoundingSignIns {
                         for await _ in gate.stream {}
                     }
                 }
-                while running.value == count { try await Task.sleep(for: .milliseconds(1)) }
+                try await eventually("the attempt to run") { running.value > count }
             }
             func refused(_ attempt: SignInAttempt) async -> Problem? {
                 await #expect(throws: Problem.self) { try await signIns.run(attempt) {} }
@@ -82,6 +84,21 @@ struct BoundingSignIns {
         #expect(text.text.contains(#"parley_sign_in_failures_total{way="code"} 1"#))
         #expect(text.text.contains(#"parley_sign_in_failing{what="accounts"} 2"#))
         #expect(text.text.contains(#"parley_sign_in_failing{what="addresses"} 1"#))
+    }
+
+    @Test("that fail for many accounts are logged once, without names and addresses")
+    func alarm() async throws {
+        let lines = LogLines()
+        let signIns = try await signIns(logger: lines.logger) { $0.signInAlarmCount = 5 }
+        for number in 0..<9 {
+            #expect(lines.all.count == (number < 5 ? 0 : 1))
+            await #expect(throws: Problem.self) {
+                try await signIns.run(attempt("ann \(number)")) { throw Problem(.wrongCredentials, "") }
+            }
+        }
+        let line = try #require(lines.all.first)
+        #expect(lines.all.count == 1 && line.hasPrefix("warning: sign-ins of many accounts"), "\(lines.all)")
+        #expect(line.contains("accounts") && !line.contains("ann 4") && !line.contains("192.0.2.1"), "\(line)")
     }
 
     /// Counts up, from several tasks.

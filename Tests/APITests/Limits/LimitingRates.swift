@@ -39,7 +39,7 @@ struct BucketTables {
 
     @Test("are separate for each key, and never exceed the quota plus the refill, in any order")
     func law() {
-        var random = SplitMix64(seed: 1)
+        var random = SplitMix64(freshFor: "token buckets")
         var buckets = TokenBuckets(Self.limit)
         var taken: [UInt64: [Int64]] = [:]
         var now: Int64 = 0

@@ -1,6 +1,7 @@
 // How many reads of one account run at once: which wait, which are refused, and that no place is ever lost. Without HTTP.
 import Domain
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import API
@@ -28,8 +29,7 @@ struct ReadsOfAnAccount {
         var mostRunning: Int { state.withLock { $0.mostRunning } }
 
         func waitUntilRunning(_ count: Int) async throws {
-            for _ in 0..<5_000 where runningCount != count { try await Task.sleep(for: .milliseconds(1)) }
-            try #require(runningCount == count)
+            try await eventually("\(count) running reads") { runningCount == count }
         }
 
         func endOne() { state.withLock { $0.running.removeFirst() }.resume() }
@@ -87,13 +87,10 @@ struct ReadsOfAnAccount {
         let reads = AccountReads(runningCountMax: 1, waitMax: .seconds(60))
         let tasks = (0..<257).map { _ in Task { try await reads.run(for: ann) { await stage.read() } } }
         try await stage.waitUntilRunning(1)
-        let clock = ContinuousClock()
-        // The others are in the queue, or about to enter it.
-        try await Task.sleep(for: .milliseconds(200))
-        let took = await clock.measure {
-            await #expect(performing: { try await reads.run(for: ann) {} }, throws: isRefusal)
-        }
-        #expect(took < .seconds(10))
+        try await eventually("a full queue") { reads.waitingCount == 256 }
+        // A read that waited instead would wait until the time limit of the test.
+        await #expect(performing: { try await reads.run(for: ann) {} }, throws: isRefusal)
+        #expect(reads.waitingCount == 256)
         for _ in 0..<257 {
             try await stage.waitUntilRunning(1)
             stage.endOne()
@@ -108,9 +105,10 @@ struct ReadsOfAnAccount {
         let first = Task { try await reads.run(for: ann) { await stage.read() } }
         try await stage.waitUntilRunning(1)
         let second = Task { try await reads.run(for: ann) { await stage.read() } }
-        try await Task.sleep(for: .milliseconds(20))
+        try await eventually("the second read in the queue") { reads.waitingCount == 1 }
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
+        #expect(reads.waitingCount == 0)
         stage.endOne()
         try await first.value
         await #expect(throws: Failed.self) { try await reads.run(for: ann) { throw Failed() } }

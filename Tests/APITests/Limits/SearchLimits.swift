@@ -1,6 +1,7 @@
 // How many searches run at once, for an account and in total: bounded, fair, and every place is freed.
 import Domain
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import API
@@ -34,8 +35,7 @@ struct SearchLimits {
         }
 
         func waitUntil(running count: Int) async throws {
-            for _ in 0..<5_000 where runningCount != count { try await Task.sleep(for: .milliseconds(1)) }
-            try #require(runningCount == count)
+            try await eventually("\(count) running searches") { runningCount == count }
         }
     }
 
@@ -83,7 +83,7 @@ struct SearchLimits {
         let running = search(by: ann, slots, stage)
         try await stage.waitUntil(running: 1)
         let line = (0..<SearchSlots.accountWaitingCountMax).map { _ in search(by: ann, slots, stage) }
-        for _ in 0..<5_000 where slots.waitingCount < line.count { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually("a full queue") { slots.waitingCount == line.count }
         await #expect(throws: Problem.self) { try await search(by: ann, slots, stage).value }
         for search in line { search.cancel() }
         for search in line { await #expect(throws: CancellationError.self) { try await search.value } }
@@ -114,7 +114,7 @@ struct SearchLimits {
                 }
             }
         }
-        for _ in 0..<5_000 where refusals.all.count < 16 { try await Task.sleep(for: .milliseconds(1)) }
+        try await eventually("16 refusals") { refusals.all.count == 16 }
         // An account that has two places does not get the third.
         let other = search(by: ben, slots, stage)
         try await stage.waitUntil(running: 3)
@@ -137,7 +137,8 @@ struct SearchLimits {
         let holders = [UserID.make(), .make()].map { search(by: $0, slots, stage) }
         try await stage.waitUntil(running: 2)
         var searches: [Task<Void, any Error>] = []
-        for (name, user) in [("a1", ann), ("a2", ann), ("a3", ann), ("b1", ben), ("b2", ben)] {
+        let line = [("a1", ann), ("a2", ann), ("a3", ann), ("b1", ben), ("b2", ben)]
+        for (index, (name, user)) in line.enumerated() {
             searches.append(
                 Task {
                     try await slots.run(by: user) {
@@ -145,8 +146,8 @@ struct SearchLimits {
                         try await stage.search()
                     }
                 })
-            // The order of the queue.
-            try await Task.sleep(for: .milliseconds(20))
+            // Each joins the queue before the next.
+            try await eventually("\(name) in the queue") { slots.waitingCount == index + 1 }
         }
         for ended in 1...7 {
             stage.endFirst()

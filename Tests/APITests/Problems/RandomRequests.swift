@@ -70,7 +70,7 @@ struct RandomRequests {
             // Leaves out calls that wait, and calls that would remove the test's people and threads.
             ![OperationID.sync, .logout, .deleteMember].contains($0.operation)
         }
-        var random = SplitMix64(seed: 3)
+        var random = SplitMix64(freshFor: "random requests")
         for round in 0..<count {
             let route = routes[round % routes.count]
             var path = ground.path(route.pattern, &random)
